@@ -1,0 +1,92 @@
+"""Weights on the rating scale itself: the mean (the default) and the median, mapped linearly to [-1, +1]."""
+
+import numpy as np
+
+from annotation.weighting.aggregation import Contributions, weigh
+from annotation.weighting.result import WeightResult
+from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale
+
+
+def linear_weights(
+    ratings: Ratings,
+    low: float,
+    high: float,
+    *,
+    n_bootstrap: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> WeightResult:
+    """Mean rating of each response, mapped linearly from its scale to [-1, +1].
+
+    ``w = 2 (m - low) / (high - low) - 1`` for the mean rating m, computed from the sum of the ratings with a single
+    rounding: five integer ratings on a five-point scale give exact multiples of 0.1.
+
+    Parameters
+    ----------
+    ratings : RatingTable, or R sequences of ratings
+        Nested ratings hold one row per response and one column per rater; rows may differ in length.
+    low, high : float
+        Ends of the rating scale, ``low < high``.
+    n_bootstrap : int
+        Resamples of the raters behind the interval; 0 for none.
+    rng : numpy.random.Generator, optional
+        Draws the resamples; by default one seeded with 0, so that the same ratings give the same interval.
+
+    Returns
+    -------
+    WeightResult
+        A response without ratings has weight NaN, one with a single rater no interval; ``reasons`` says so. A resample
+        that holds none of a response's raters is left out of that response's interval.
+
+    Raises
+    ------
+    ValueError
+        The scale is empty, or a rating lies outside it (the message names the rating, its response and its rater).
+
+    References
+    ----------
+    Galley et al., deltaBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets,
+    ACL 2015, section 4.1.
+
+    Examples
+    --------
+    >>> result = linear_weights([[4, 4, 4, 4, 5], [1, 1, 1, 2, 2]], 1, 5)
+    >>> result.weights.tolist()
+    [0.6, -0.8]
+    >>> result.tenths.tolist()
+    [6, -8]
+    """
+    table = as_table(ratings)
+    parts = scale_contributions(table, low, high)
+    signature = f"weights:linear|scale:{low:g}..{high:g}"
+    return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+
+
+def median_weights(
+    ratings: Ratings,
+    low: float,
+    high: float,
+    *,
+    n_bootstrap: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> WeightResult:
+    """Median rating of each response, mapped linearly from its scale to [-1, +1].
+
+    An even number of ratings has the mean of the two middle ones as its median. The standard error is the standard
+    deviation of the bootstrap replicates. Parameters, result and errors as in :func:`linear_weights`.
+
+    Examples
+    --------
+    >>> median_weights([[1, 4, 5], [2, 3]], 1, 5).weights.tolist()
+    [0.5, -0.25]
+    """
+    table = as_table(ratings)
+    parts = scale_contributions(table, low, high)
+    signature = f"weights:median|scale:{low:g}..{high:g}"
+    return weigh(table, parts, "median", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+
+
+def scale_contributions(table: RatingTable, low: float, high: float) -> Contributions:
+    """Each rating as ``(2 v - low - high) / (high - low)``."""
+    check_scale(table, low, high)
+    # [1] Section 4.1, over a common denominator: 2 (v - low) / (high - low) - 1
+    return Contributions(table, 2 * table.value - (low + high), np.ones(len(table)), float(high - low))

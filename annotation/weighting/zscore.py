@@ -1,0 +1,76 @@
+"""Weights from ratings standardised per rater: what a rater's severity and spread would otherwise add."""
+
+import numpy as np
+
+from annotation.weighting.aggregation import Contributions, weigh
+from annotation.weighting.result import WeightResult
+from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale
+
+
+def zscore_weights(
+    ratings: Ratings,
+    low: float,
+    high: float,
+    *,
+    clip: float = 2.0,
+    n_bootstrap: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> WeightResult:
+    """Mean of the per-rater z-scores of each response, each clipped to [-clip, +clip] and divided by ``clip``.
+
+    Weight 0 is then what its raters give on average, not the middle of the scale. A rater whose ratings are all equal
+    (or who gave only one) has no z-scores and does not count; ``n`` shows it.
+
+    Parameters
+    ----------
+    clip : float
+        Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's own ratings; > 0.
+    ratings, low, high, n_bootstrap, rng
+        As in :func:`annotation.weighting.linear_weights`. A resampled rater keeps the mean and standard deviation
+        estimated from all of that rater's ratings.
+
+    Returns
+    -------
+    WeightResult
+        NaN with a reason where no rater of a response counts.
+
+    Raises
+    ------
+    ValueError
+        As in ``linear_weights``, or ``clip`` is not above 0.
+
+    References
+    ----------
+    Graham et al., Continuous Measurement Scales in Human Evaluation of Machine Translation, LAW 2013, section 4
+    (standardisation per rater); the clipping is Assay's.
+
+    Examples
+    --------
+    >>> zscore_weights([[1, 3], [3, 5]], 1, 5, clip=2.0).weights.round(3).tolist()
+    [-0.354, 0.354]
+    """
+    if not clip > 0:
+        raise ValueError(f"clip is {clip}; accepted: a number above 0")
+    table = as_table(ratings)
+    parts = zscore_contributions(table, low, high, clip=clip)
+    signature = f"weights:zscore|scale:{low:g}..{high:g}|clip:{clip:g}"
+    return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
+
+
+def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = 2.0) -> Contributions:
+    """Each rating as its clipped z-score over ``clip``; raters without spread are left out."""
+    check_scale(table, low, high)
+    n = np.bincount(table.rater, minlength=table.n_raters)
+    mean = np.bincount(table.rater, table.value, minlength=table.n_raters) / np.maximum(n, 1)
+    deviation = table.value - mean[table.rater]
+    squares = np.bincount(table.rater, deviation**2, minlength=table.n_raters)
+    # A constant rater's mean may be off by a rounding: compare values, not the sum of squares, with zero.
+    lowest = np.full(table.n_raters, np.inf)
+    highest = np.full(table.n_raters, -np.inf)
+    np.minimum.at(lowest, table.rater, table.value)
+    np.maximum.at(highest, table.rater, table.value)
+    keep = (highest > lowest)[table.rater]
+    spread = np.sqrt(squares / np.maximum(n - 1, 1))
+    z = deviation[keep] / spread[table.rater[keep]]
+    kept = table.select(keep)
+    return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip)
