@@ -1,0 +1,39 @@
+"""Who may see and do what. A view asks here first: 404 for outsiders, 403 for too small a role."""
+
+from typing import TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404
+
+from annotation.models import Membership, Project, Role, User
+
+AnyModel = TypeVar("AnyModel", bound=models.Model)
+
+
+def get_project_or_404(user: User, slug: str, *, role: Role = Role.VIEWER) -> Project:
+    """The project, for a member whose role is at least ``role``; its ``membership`` attribute is the user's."""
+    membership = (
+        Membership.objects.select_related("project").filter(project__slug=slug, user_id=user.pk).first()
+        if user.is_authenticated
+        else None
+    )
+    if membership is None:
+        raise Http404("No such project.")
+    require_role(membership, role)
+    project = membership.project
+    project.membership = membership  # type: ignore[attr-defined] # for templates: what this user may do here
+    return project
+
+
+def require_role(membership: Membership, role: Role) -> None:
+    if Role(membership.role).rank < role.rank:
+        raise PermissionDenied(f"This needs the role {role.label.lower()}; yours in this project is {membership.role}.")
+
+
+def get_in_project_or_404(queryset: models.QuerySet[AnyModel], project: Project, **lookup: object) -> AnyModel:
+    """One row of the project's own; anything else does not exist."""
+    try:
+        return queryset.get(project=project, **lookup)
+    except queryset.model.DoesNotExist as error:
+        raise Http404(f"No such {queryset.model._meta.verbose_name} in this project.") from error

@@ -1,0 +1,62 @@
+from annotation.models.accounts import Membership, Project, Role, User
+from annotation.models.campaigns import (
+    Campaign,
+    CampaignState,
+    Criterion,
+    Presentation,
+    PresentationKind,
+    PresentationOutcome,
+    Slot,
+    SlotState,
+    Target,
+    Unit,
+    UnitResponse,
+)
+from annotation.models.datasets import (
+    Dataset,
+    DatasetImport,
+    Item,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+)
+from annotation.models.jobs import Heartbeat, Job, JobState
+from annotation.models.ratings import Participation, Rater, RaterIdentity, Rating, RatingImport
+from annotation.models.releases import ReferenceSet, Release, ReleaseWeight
+
+__all__ = [
+    "Campaign",
+    "CampaignState",
+    "Criterion",
+    "Dataset",
+    "DatasetImport",
+    "Heartbeat",
+    "Item",
+    "Job",
+    "JobState",
+    "Membership",
+    "Participation",
+    "Presentation",
+    "PresentationKind",
+    "PresentationOutcome",
+    "Project",
+    "Rater",
+    "RaterIdentity",
+    "Rating",
+    "RatingImport",
+    "ReferenceSet",
+    "Release",
+    "ReleaseWeight",
+    "Response",
+    "ResponseSource",
+    "Role",
+    "Slot",
+    "SlotState",
+    "SourceKind",
+    "System",
+    "Target",
+    "Unit",
+    "UnitResponse",
+    "User",
+]

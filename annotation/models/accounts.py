@@ -1,0 +1,60 @@
+"""Who may see what: users, projects, roles."""
+
+from typing import Self
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models.functions import Now
+
+
+class User(AbstractUser):
+    """An account of the product. Raters are not users: see ``Rater``."""
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", "Owner"
+    MANAGER = "manager", "Manager"
+    VIEWER = "viewer", "Viewer"
+
+    @property
+    def rank(self) -> int:
+        return {"viewer": 0, "manager": 1, "owner": 2}[self.value]
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(memberships__user=user)
+
+
+class Project(models.Model):
+    """A workspace. Everything else belongs to one; to outsiders it does not exist."""
+
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=60, unique=True)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    members = models.ManyToManyField(User, through="Membership", related_name="projects")
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name", "id")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="membership_once_per_project"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"

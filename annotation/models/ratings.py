@@ -1,0 +1,131 @@
+"""Raters and what they said. Ratings are append-only: a trigger in the database refuses updates and deletes."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation.models.accounts import Project
+from annotation.models.campaigns import Campaign, Criterion, Presentation
+from annotation.models.datasets import Response, System
+from annotation.models.jobs import Job
+
+
+class Rater(models.Model):
+    """A pseudonym. The provider's own id is kept apart, in ``RaterIdentity``, and can be erased."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
+    pseudonym = models.CharField(max_length=60)
+    access_token = models.UUIDField(
+        default=uuid.uuid4, unique=True, editable=False, help_text="Kept in the rater's cookie."
+    )
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(fields=["project", "pseudonym"], name="rater_pseudonym_once_per_project")
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+
+class RaterIdentity(models.Model):
+    rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="identity")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rater_identities")
+    provider = models.CharField(max_length=20, help_text="direct, import, prolific, mturk")
+    external_id = models.CharField(max_length=200)
+
+    class Meta:
+        verbose_name_plural = "rater identities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "provider", "external_id"], name="identity_once_per_project_and_provider"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.external_id}"
+
+
+class Participation(models.Model):
+    """A rater in a campaign: agreed, working, finished or excluded."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="participations")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="participations")
+    order_seed = models.BigIntegerField(help_text="The rater's own order over the units follows from it.")
+    joined_at = models.DateTimeField(db_default=Now(), editable=False)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=["campaign", "rater"], name="participation_once_per_campaign")]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} in {self.campaign_id}"
+
+
+class Rating(models.Model):
+    """One value on one criterion for one response by one rater. A correction is a new row with a higher revision."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="ratings")
+    presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="ratings")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="ratings")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="ratings")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")
+    rated_as = models.ForeignKey(
+        System,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The system under whose name an imported judgement was made.",
+    )
+    value = models.FloatField()
+    position = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="On screen, from 0; unknown if imported."
+    )
+    revision = models.PositiveSmallIntegerField(default=0)
+    extra = models.BooleanField(
+        default=False, help_text="Sent after the slot had gone to someone else: kept and paid, not counted."
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["presentation", "response", "criterion", "revision"], name="rating_once_per_revision"
+            ),
+            models.CheckConstraint(condition=Q(value__gt=-1e9, value__lt=1e9), name="rating_value_is_a_number"),
+        ]
+        indexes = [models.Index(fields=["campaign", "created_at"], name="rating_campaign_time")]
+
+    def __str__(self) -> str:
+        return f"{self.value:g}"
+
+
+class RatingImport(Job):
+    """One uploaded file of judgements on its way into an imported campaign: whole, or not at all."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rating_imports")
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.SET_NULL, related_name="imports", help_text="Set when done."
+    )
+    dataset = models.ForeignKey("annotation.Dataset", on_delete=models.CASCADE, related_name="rating_imports")
+    name = models.CharField(max_length=120, help_text="Name of the campaign to create.")
+    filename = models.CharField(max_length=255)
+    file_format = models.CharField(max_length=10, choices=[("jsonl", "JSON Lines"), ("csv", "CSV"), ("tsv", "TSV")])
+    content = models.BinaryField()
+    options = models.JSONField(default=dict, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+
+    class Meta(Job.Meta):
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return self.filename

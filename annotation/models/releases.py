@@ -1,0 +1,89 @@
+"""Reference sets and their releases: immutable snapshots of weights."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.accounts import Project
+from annotation.models.campaigns import Campaign
+from annotation.models.datasets import Dataset, Item, Response
+from annotation.models.jobs import Job, JobState
+
+
+class ReferenceSet(models.Model):
+    """A named choice of responses and of the campaigns whose ratings weigh them."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="reference_sets")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="reference_sets")
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=60)
+    description = models.TextField(blank=True)
+    campaigns = models.ManyToManyField(Campaign, related_name="reference_sets")
+    source_kinds = models.JSONField(
+        default=list, blank=True, help_text="Kinds of source that make a response a reference."
+    )
+    source_systems = models.JSONField(
+        default=list, blank=True, help_text="Names of systems whose outputs are references."
+    )
+    original_kinds = models.JSONField(
+        default=list, blank=True, help_text="Kinds whose response is the item's original."
+    )
+    original_systems = models.JSONField(default=list, blank=True, help_text="Systems whose output is the original.")
+
+    class Meta:
+        ordering = ("name", "id")
+        constraints = [models.UniqueConstraint(fields=["project", "slug"], name="reference_set_slug_once_per_project")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Release(Job):
+    """A numbered, hashed snapshot. Once done it never changes: a trigger refuses changes to its weights."""
+
+    reference_set = models.ForeignKey(ReferenceSet, on_delete=models.PROTECT, related_name="releases")
+    number = models.PositiveIntegerField()
+    method = models.CharField(max_length=40, default="linear")
+    parameters = models.JSONField(default=dict, blank=True)
+    exclusion_rules = models.JSONField(default=list, blank=True)
+    signature = models.CharField(max_length=400, blank=True)
+    content_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 over the sorted content.")
+    report = models.JSONField(
+        default=dict, blank=True, help_text="Counts: ratings used and left out, items without a positive weight."
+    )
+
+    class Meta(Job.Meta):
+        ordering = ("reference_set", "-number")
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["reference_set", "number"], name="release_number_once_per_set"),
+            models.CheckConstraint(
+                condition=~Q(state=JobState.DONE) | ~Q(content_hash=""), name="release_done_is_hashed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reference_set} v{self.number}"
+
+
+class ReleaseWeight(models.Model):
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="weights")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="weights")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="weights")
+    weight = models.FloatField()
+    rating_mean = models.FloatField()
+    n_ratings = models.PositiveIntegerField()
+    standard_error = models.FloatField(null=True, blank=True)
+    low = models.FloatField(null=True, blank=True, help_text="95% interval, bootstrap over raters.")
+    high = models.FloatField(null=True, blank=True)
+    is_original = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ("release", "-weight", "response")
+        constraints = [
+            models.UniqueConstraint(fields=["release", "response"], name="weight_once_per_release_and_response"),
+            models.CheckConstraint(condition=Q(weight__gte=-1, weight__lte=1), name="weight_within_one"),
+        ]
+        indexes = [models.Index(fields=["release", "weight", "id"], name="weight_browse")]
+
+    def __str__(self) -> str:
+        return f"{self.weight:+.2f}"

@@ -1,0 +1,159 @@
+"""One life for every job: queued, claimed by compare-and-swap, kept by a lease, finished once.
+
+Time is the database's. A worker that lost its lease learns it at its next heartbeat and stops; it can no longer write.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import structlog
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError, JobCancelled, JobLost
+from annotation.models import Heartbeat, Job, JobState
+
+log = structlog.get_logger("assay.job")
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+MAX_ATTEMPTS = 5
+CLEARED = {"lease_token": None, "lease_expires_at": None}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Proof that this process may work on a job; every write goes through it."""
+
+    model: type[Job]
+    job_id: int
+    token: uuid.UUID
+
+    def _mine(self) -> models.QuerySet[Job]:
+        return self.model._default_manager.filter(pk=self.job_id, lease_token=self.token, state=JobState.RUNNING)
+
+    def progress(self, done: int, total: int, note: str = "") -> None:
+        """Record progress and renew the lease; raise where the job was lost or is to stop."""
+        lease = Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
+        changed = self._mine().update(
+            progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=lease
+        )
+        if changed != 1:
+            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+        if self._mine().filter(cancel_requested=True).exists():
+            raise JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
+
+    def lock(self) -> None:
+        """Inside a transaction: make sure the job is still ours, and keep it ours until commit."""
+        if self._mine().select_for_update().first() is None:
+            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+
+    def finish(self, **fields: Any) -> None:
+        self._end(JobState.DONE, progress_done=F("progress_total"), error="", **fields)
+
+    def fail(self, message: str, **fields: Any) -> None:
+        self._end(JobState.FAILED, error=message, **fields)
+
+    def cancelled(self) -> None:
+        self._end(JobState.CANCELLED)
+
+    def _end(self, state: JobState, **fields: Any) -> None:
+        changed = self._mine().update(state=state, finished_at=Now(), **CLEARED, **fields)
+        if changed != 1:
+            raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
+
+
+def claimable() -> Q:
+    return Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+
+
+def job_claim(model: type[Job], job_id: int) -> Claim | None:
+    """Take a queued job, or one whose worker's lease ran out. None: somebody else has it, or it is finished."""
+    token = uuid.uuid4()
+    changed = (
+        model._default_manager.filter(claimable(), pk=job_id)
+        .exclude(attempt__gte=MAX_ATTEMPTS)
+        .update(
+            state=JobState.RUNNING,
+            lease_token=token,
+            lease_expires_at=Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS),
+            attempt=F("attempt") + 1,
+            started_at=Now(),
+            finished_at=None,
+            error="",
+        )
+    )
+    return Claim(model, job_id, token) if changed == 1 else None
+
+
+def job_run(model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None]) -> None:
+    """Claim, work, finish. ``work`` calls ``claim.progress`` often and ends with ``claim.finish`` in its transaction.
+
+    A domain error fails the job with its message. Anything else is recorded, too, and raised for the log.
+    """
+    claim = job_claim(model, job_id)
+    if claim is None:
+        log.info("job not claimed", job=model.__name__, id=job_id)
+        return
+    job = model._default_manager.get(pk=job_id)
+    try:
+        if job.cancel_requested:
+            raise JobCancelled("Cancelled before it began.")
+        work(job, claim)
+    except JobLost:
+        log.warning("job lost", job=model.__name__, id=job_id)
+    except JobCancelled:
+        claim.cancelled()
+    except AnnotationError as error:
+        claim.fail(error.message)
+    except Exception as error:
+        claim.fail(f"Unexpected {type(error).__name__}: {error}")
+        raise
+
+
+def job_request_cancel(job: Job) -> None:
+    """Queued: cancelled at once. Running: asked to stop at its next heartbeat. Finished: nothing to do."""
+    model = type(job)
+    with transaction.atomic():
+        fresh = model._default_manager.select_for_update().get(pk=job.pk)
+        if fresh.state == JobState.QUEUED:
+            model._default_manager.filter(pk=job.pk).update(
+                state=JobState.CANCELLED, cancel_requested=True, finished_at=Now()
+            )
+        elif fresh.state == JobState.RUNNING:
+            model._default_manager.filter(pk=job.pk).update(cancel_requested=True)
+
+
+def job_requeue(job: Job) -> bool:
+    """Start a failed or cancelled job over. False where it is neither."""
+    changed = type(job)._default_manager.filter(
+        pk=job.pk, state__in=[JobState.FAILED, JobState.CANCELLED]
+    ).update(
+        state=JobState.QUEUED, finished_at=None, cancel_requested=False, error="", attempt=0, progress_done=0,
+        progress_note="", **CLEARED,
+    )  # fmt: skip
+    return changed == 1
+
+
+def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
+    """Jobs to hand to a worker again: their worker died, or their message never arrived. Gives up after MAX_ATTEMPTS."""
+    exhausted = model._default_manager.filter(
+        state=JobState.RUNNING, lease_expires_at__lt=Now(), attempt__gte=MAX_ATTEMPTS
+    )
+    exhausted.update(
+        state=JobState.FAILED,
+        finished_at=Now(),
+        error=f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died.",
+        **CLEARED,
+    )
+    waiting = Q(state=JobState.QUEUED, created_at__lt=Now() - timedelta(seconds=queued_for_seconds))
+    lost = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+    return list(model._default_manager.filter(waiting | lost).values_list("pk", flat=True)[:100])
+
+
+def heartbeat(name: str) -> None:
+    Heartbeat.objects.update_or_create(name=name, defaults={"seen_at": Now()})

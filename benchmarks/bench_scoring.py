@@ -1,0 +1,124 @@
+"""How fast the BLEU family is scored, against sacrebleu on the same data in the same run.
+
+python -m benchmarks.bench_scoring
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from metrics.scoring.bleu import corpus_bleu
+from metrics.scoring.delta_bleu import corpus_delta_bleu
+from metrics.scoring.ngrams import build_match_table
+from metrics.scoring.registry import get_metric
+
+SEGMENTS, REFERENCES, SYSTEMS = 2114, 16, 7
+VOCABULARY, ZIPF = 20_000, 1.05
+REPEATS = 5
+
+
+def zipf_texts(rng: np.random.Generator, count: int, mean_length: float = 11.0) -> list[str]:
+    """Texts of about ``mean_length`` words, word frequencies as in natural text."""
+    frequency = 1.0 / np.arange(1, VOCABULARY + 1) ** ZIPF
+    lengths = 1 + rng.poisson(mean_length - 1, size=count)
+    words = [f"w{i}" for i in rng.choice(VOCABULARY, size=int(lengths.sum()), p=frequency / frequency.sum()).tolist()]
+    ends = np.cumsum(lengths)
+    return [" ".join(words[end - length : end]) for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
+
+
+def corpus(seed: int = 2015) -> tuple[list[list[str]], list[list[str]], list[list[float]]]:
+    """Seven systems, 16 references per segment, and weights in tenths, the first of each segment positive."""
+    rng = np.random.default_rng(seed)
+    systems = [zipf_texts(rng, SEGMENTS) for _ in range(SYSTEMS)]
+    flat = zipf_texts(rng, SEGMENTS * REFERENCES)
+    references = [flat[start : start + REFERENCES] for start in range(0, len(flat), REFERENCES)]
+    tenths = rng.integers(-10, 11, size=(SEGMENTS, REFERENCES))
+    tenths[:, 0] = rng.integers(1, 11, size=SEGMENTS)
+    return systems, references, (tenths / 10).tolist()
+
+
+def best_seconds(task: Callable[[], Any]) -> float:
+    """Fastest of a few cold runs; the garbage of one run is not charged to the next."""
+    seconds = []
+    for _ in range(REPEATS):
+        gc.collect()
+        start = perf_counter()
+        task()
+        seconds.append(perf_counter() - start)
+    return min(seconds)
+
+
+def sacrebleu_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[str]], max_order: int) -> float:
+    scorer = BLEU(tokenize="none", smooth_method="none", max_ngram_order=max_order, force=True)
+    return float(scorer.corpus_score(hypotheses, list(zip(*references, strict=True))).score) / 100
+
+
+def table_rows(systems: list[list[str]], references: list[list[str]], weights: list[list[float]], rows: int) -> None:
+    """Statistics for the first ``rows`` of the nine rows of Galley et al. (2015), Table 2, from text."""
+    table = build_match_table(systems, references, max_order=2, tokenize="whitespace")
+    flat = np.concatenate(weights)
+    single = np.zeros(flat.size, dtype=bool)
+    single[table.reference_offsets[:-1]] = True
+    for name, mask in list(product(("delta_bleu", "bleu", "sbleu"), (None, flat >= 0.6, single)))[:rows]:
+        get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
+
+
+def run() -> list[dict[str, Any]]:
+    systems, references, weights = corpus()
+    hypotheses = systems[0]
+    rows = []
+    for max_order in (2, 4):
+        units = [[1.0] * len(own) for own in weights]
+        ours = corpus_delta_bleu(hypotheses, references, units, max_order=max_order, tokenize="whitespace").score
+        theirs = sacrebleu_corpus(hypotheses, references, max_order)
+        if abs(ours - theirs) > 1e-9 or abs(corpus_bleu(hypotheses, references, max_order=max_order).score - ours) > 0:
+            raise ArithmeticError(
+                f"order {max_order}: {ours} differs from sacrebleu's {theirs}; the timing means nothing"
+            )
+        fast = best_seconds(
+            lambda order=max_order: corpus_delta_bleu(
+                hypotheses, references, weights, max_order=order, tokenize="whitespace"
+            )
+        )
+        slow = best_seconds(lambda order=max_order: sacrebleu_corpus(hypotheses, references, order))
+        rows.append(
+            {
+                "name": f"ΔBLEU-{max_order}, {SEGMENTS} segments x {REFERENCES} references, cold, one system",
+                "value": SEGMENTS / fast,
+                "unit": "segments/s",
+                "against": f"sacrebleu corpus BLEU-{max_order}: {SEGMENTS / slow:,.0f} segments/s",
+                "ratio": slow / fast,
+                "target": "at least 4 times",
+            }
+        )
+    one = best_seconds(lambda: table_rows(systems, references, weights, 1))
+    nine = best_seconds(lambda: table_rows(systems, references, weights, 9))
+    rows.append(
+        {
+            "name": f"Statistics of all 9 rows of the table, {SYSTEMS} systems, from text",
+            "value": nine,
+            "unit": "s",
+            "against": f"one row (ΔBLEU, all references): {one:.3f} s",
+            "ratio": nine / one,
+            "target": "at most 1.5 times",
+        }
+    )
+    return rows
+
+
+def main() -> None:
+    print("| what | measured | against | ratio | target |\n| --- | ---: | --- | ---: | --- |")
+    for row in run():
+        value = f"{row['value']:,.0f}" if row["value"] >= 100 else f"{row['value']:.3f}"
+        print(f"| {row['name']} | {value} {row['unit']} | {row['against']} | {row['ratio']:.2f} | {row['target']} |")
+
+
+if __name__ == "__main__":
+    main()

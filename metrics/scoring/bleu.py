@@ -1,0 +1,227 @@
+"""BLEU of a corpus, and BLEU+1 of a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics.scoring.aggregates import SMOOTHINGS, log_brevity_penalty
+from metrics.scoring.metric import (
+    MetricStatistics,
+    check_common,
+    check_table,
+    reference_counts,
+    signature_line,
+    yes_no,
+)
+from metrics.scoring.ngrams import MatchTable, build_match_table
+from metrics.scoring.statistics import SegmentStatistics, bleu_statistics
+from metrics.scoring.texts import Text, check_choice, check_flag
+
+
+@dataclass(frozen=True)
+class BleuScore:
+    """A corpus score with all it was made of.
+
+    Attributes
+    ----------
+    score : float
+        In [0, 1]; NaN with a ``reason``.
+    precisions : tuple of N floats
+        In [0, 1], after smoothing; 0 where clamped and not smoothed.
+    brevity_penalty : float
+        In [0, 1]; NaN where the score is.
+    hyp_len, ref_len : int
+        Tokens of the hypotheses and of the closest references.
+    numerators, denominators : tuple of N floats
+        Sums over the corpus before smoothing.
+    clamped : tuple of N bools
+        Orders whose numerator is <= 0, which has no logarithm: they count as precision 0.
+    signature : str
+    reason : str
+        Why the score is NaN; empty otherwise.
+    """
+
+    score: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    hyp_len: int
+    ref_len: int
+    numerators: tuple[float, ...]
+    denominators: tuple[float, ...]
+    clamped: tuple[bool, ...]
+    signature: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Corpus BLEU as a metric of the registry (Papineni et al. 2002; Galley et al. 2015, section 2)."""
+
+    name: ClassVar[str] = "bleu"
+    label: ClassVar[str] = "BLEU"
+    needs_references: ClassVar[bool] = True
+    needs_weights: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+
+    max_order: int = 2
+    tokenize: str = "none"
+    lowercase: bool = False
+    smoothing: str = "none"
+
+    def __post_init__(self) -> None:
+        check_common(self)
+        check_choice("smoothing", self.smoothing, SMOOTHINGS)
+
+    def parameters(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def signature(self, *, weights: str = "none", references: str = "all") -> str:
+        fields = [("order", self.max_order), ("tok", self.tokenize), ("lc", yes_no(self.lowercase))]
+        return signature_line(self.name, [*fields, ("smooth", self.smoothing), ("refs", references)])
+
+    def statistics(
+        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> MetricStatistics:
+        """Statistics (T, S, 2 + 2 N); ``weights`` is not read."""
+        check_table(self, table)
+        segments = bleu_statistics(table, reference_mask, max_order=self.max_order)
+        return MetricStatistics(
+            segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing)
+        )
+
+
+def corpus_bleu(
+    hypotheses: Sequence[Text],
+    references: Sequence[Sequence[Text]],
+    *,
+    max_order: int = 2,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    smoothing: str = "none",
+) -> BleuScore:
+    """BLEU: clipped n-gram precisions of a whole corpus, averaged geometrically, times the brevity penalty.
+
+    Parameters
+    ----------
+    hypotheses : sequence of S texts
+        Token sequences, or strings (see ``tokenize``).
+    references : S sequences; the i-th holds R_i >= 1 texts
+    max_order : int, 1 to 4
+        N. The geometric mean has exponent 1/N each.
+    tokenize : {"none", "whitespace", "13a", "char", "intl", "zh"}
+        "none" takes token sequences, or strings with whitespace between tokens.
+    lowercase : bool
+    smoothing : {"none", "exp", "add-one"}
+        What becomes of an order without a match; see `metrics.scoring.aggregates.BleuAggregate`.
+
+    Returns
+    -------
+    BleuScore
+        ``score`` in [0, 1]. An order without a match makes it 0 (flagged in ``clamped``) unless smoothed; texts without
+        any token on either side make it NaN, with a reason. Of equally close references the shorter counts.
+
+    Raises
+    ------
+    ValueError
+        Which input, at which index, and what would be right.
+
+    References
+    ----------
+    Papineni, Roukos, Ward, Zhu, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002.
+    Galley et al., ΔBLEU, ACL 2015, equations 1 and 2 (equation 1 is printed without the exponent 1/N).
+
+    Examples
+    --------
+    >>> result = corpus_bleu(["the cat sat"], [["the cat sat down", "a cat"]], tokenize="whitespace")
+    >>> round(result.score, 4), result.precisions, result.hyp_len, result.ref_len
+    (1.0, (1.0, 1.0), 3, 2)
+    >>> result.signature
+    'bleu|order:2|tok:whitespace|lc:no|smooth:none|refs:all|nrefs:2|version:0.1.0'
+    """
+    metric = Bleu(max_order, tokenize, lowercase, smoothing)
+    table = build_match_table([hypotheses], references, max_order=max_order, tokenize=tokenize, lowercase=lowercase)
+    missing = np.flatnonzero(table.references_per_segment() == 0)
+    if missing.size:
+        raise ValueError(f"references[{missing[0]}]: found no reference; accepted: one or more")
+    segments = bleu_statistics(table, max_order=max_order)[0]
+    signature = metric.signature(references=f"all|nrefs:{reference_counts(table)}")
+    return BleuScore(**score_details(segments, smoothing), signature=signature)
+
+
+def score_details(segments: SegmentStatistics, smoothing: str) -> dict[str, Any]:
+    """What a result of one system says, from its statistics (S, ...)."""
+    sums = segments.pack().sum(axis=0)
+    aggregate = segments.aggregate(smoothing)
+    order, scale = aggregate.max_order, segments.weight_scale
+    score = float(aggregate(sums))
+    reason = ""
+    if math.isnan(score):
+        reason = "no token in any counted hypothesis or reference" if segments.valid.any() else "no segment counts"
+    return {
+        "score": score,
+        "precisions": tuple(aggregate.precisions(sums).tolist()),
+        "brevity_penalty": math.nan if reason else float(np.exp(log_brevity_penalty(sums[0], sums[1]))),
+        "hyp_len": int(sums[0]),
+        "ref_len": int(sums[1]),
+        "numerators": tuple((sums[2 : 2 + order] / scale).tolist()),
+        "denominators": tuple((sums[2 + order :] / scale).tolist()),
+        "clamped": tuple(aggregate.clamped_orders(sums).tolist()),
+        "reason": reason,
+    }
+
+
+def sentence_bleu(
+    hypothesis: Text,
+    references: Sequence[Text],
+    *,
+    max_order: int = 2,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    smooth_brevity: bool = False,
+) -> float:
+    """BLEU+1 of one sentence: one is added to numerator and denominator of every order above the first.
+
+    Parameters
+    ----------
+    hypothesis : text
+    references : sequence of R >= 1 texts
+    max_order, tokenize, lowercase
+        As in `corpus_bleu`.
+    smooth_brevity : bool
+        Also add one to the reference length in the brevity penalty.
+
+    Returns
+    -------
+    float
+        In [0, 1]. A one-word hypothesis has no bigram, so its p_2 is (0 + 1) / (0 + 1) = 1; a hypothesis that shares no
+        word with any reference, or is empty, scores 0; NaN where the closest reference is empty, too.
+
+    Raises
+    ------
+    ValueError
+        No reference, or a text of the wrong kind.
+
+    References
+    ----------
+    Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Translations, COLING 2012.
+
+    Examples
+    --------
+    >>> sentence_bleu(["yes"], [["yes"]])
+    1.0
+    >>> round(sentence_bleu("a b c d", ["a b x d"]), 4)
+    0.6124
+    >>> round(sentence_bleu("a b c d", ["a b x d"], smooth_brevity=True), 4)
+    0.4769
+    """
+    check_flag("smooth_brevity", smooth_brevity)
+    table = build_match_table([[hypothesis]], [references], max_order=max_order, tokenize=tokenize, lowercase=lowercase)
+    if table.n_references == 0:
+        raise ValueError("references: found no reference; accepted: one or more")
+    return float(bleu_statistics(table).sentence_scores(smooth_brevity=smooth_brevity).item())

@@ -1,0 +1,250 @@
+"""ΔBLEU: BLEU against references that carry human weights, positive and negative."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.bleu import BleuScore, score_details
+from metrics.scoring.metric import (
+    MetricStatistics,
+    check_common,
+    check_table,
+    reference_counts,
+    signature_line,
+    yes_no,
+)
+from metrics.scoring.ngrams import MatchTable, build_match_table
+from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, delta_bleu_statistics, flat_weights
+from metrics.scoring.texts import Text, check_choice, check_flag
+
+SMOOTHINGS = ("none", "exp")
+ON_NO_POSITIVE = ("error", "drop")
+
+# The later public code always smooths; the paper never does.
+_USUAL_SMOOTHING = {"galley2015": "none", "sacrebleu2018": "exp"}
+
+
+@dataclass(frozen=True)
+class DeltaBleuScore(BleuScore):
+    """A corpus ΔBLEU with all it was made of; see `metrics.scoring.bleu.BleuScore` for the other attributes.
+
+    Attributes
+    ----------
+    numerators, denominators : tuple of N floats
+        In units of weight; a numerator may be negative, and is then ``clamped``.
+    dropped : tuple of ints
+        Indices of the items left out for want of a positive weight.
+    """
+
+    dropped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class DeltaBleu:
+    """Corpus ΔBLEU as a metric of the registry (Galley et al. 2015, section 3).
+
+    Items without a positive weight do not count (``valid`` is False there).
+    """
+
+    name: ClassVar[str] = "delta_bleu"
+    label: ClassVar[str] = "ΔBLEU"
+    needs_references: ClassVar[bool] = True
+    needs_weights: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool] = True
+
+    max_order: int = 2
+    tokenize: str = "none"
+    lowercase: bool = False
+    semantics: str = "galley2015"
+    smoothing: str | None = None
+
+    def __post_init__(self) -> None:
+        check_common(self)
+        check_choice("semantics", self.semantics, SEMANTICS)
+        if self.smoothing is None:
+            object.__setattr__(self, "smoothing", _USUAL_SMOOTHING[self.semantics])
+        check_choice("smoothing", self.smoothing, SMOOTHINGS)
+
+    def parameters(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def signature(self, *, weights: str = "none", references: str = "all") -> str:
+        fields = [("order", self.max_order), ("sem", self.semantics), ("tok", self.tokenize)]
+        texts = [("lc", yes_no(self.lowercase)), ("smooth", self.smoothing)]
+        return signature_line(self.name, [*fields, *texts, ("weights", weights), ("refs", references)])
+
+    def statistics(
+        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> MetricStatistics:
+        """Statistics (T, S, 2 + 2 N) with flat ``weights`` (R,)."""
+        check_table(self, table)
+        if weights is None:
+            raise ValueError("weights: found None; accepted by delta_bleu: one number per reference")
+        segments = delta_bleu_statistics(
+            table, weights, reference_mask, semantics=self.semantics, max_order=self.max_order
+        )
+        return MetricStatistics(
+            segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing or "none")
+        )
+
+
+def corpus_delta_bleu(
+    hypotheses: Sequence[Text],
+    references: Sequence[Sequence[Text]],
+    weights: Sequence[Sequence[float]],
+    *,
+    max_order: int = 2,
+    semantics: str = "galley2015",
+    tokenize: str = "none",
+    lowercase: bool = False,
+    smoothing: str | None = None,
+    on_no_positive: str = "error",
+) -> DeltaBleuScore:
+    """ΔBLEU: BLEU that rewards matches with good references and punishes matches with bad ones.
+
+    Parameters
+    ----------
+    hypotheses : sequence of S texts
+        Token sequences, or strings (see ``tokenize``).
+    references : S sequences; the i-th holds R_i >= 1 texts
+    weights : S sequences aligned with ``references``; unitless, in [-1, +1]
+    max_order : int, 1 to 4
+        N.
+    semantics : {"galley2015", "sacrebleu2018"}
+        "galley2015": per n-gram the best reference's weight times clipped count, the paper's equation.
+        "sacrebleu2018": the best weight times the best clipped count, perhaps of two references, as the first author's
+        later code has it; negative numerators clamped, then "exp" smoothing.
+    tokenize : {"none", "whitespace", "13a", "char", "intl", "zh"}
+        "none" takes token sequences, or strings with whitespace between tokens.
+    lowercase : bool
+    smoothing : {"none", "exp"}, optional
+        By default "none" for "galley2015" and "exp" for "sacrebleu2018". "exp" depends on the scale of the weights.
+    on_no_positive : {"error", "drop"}
+        What to do with items whose highest weight is not above 0, for which ΔBLEU is not defined.
+
+    Returns
+    -------
+    DeltaBleuScore
+        ``score`` in [0, 1]. A numerator <= 0 has no logarithm: its precision counts as 0, hence the score is 0 unless
+        smoothed, and ``clamped`` says so. NaN, with a reason, where no item counts or no text has a token. Of equally
+        close references the shorter counts for the brevity penalty, whatever its weight.
+
+    Raises
+    ------
+    ValueError
+        Which input, at which index, and what would be right.
+
+    References
+    ----------
+    Galley et al., ΔBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets, ACL 2015, §3.
+
+    Examples
+    --------
+    >>> result = corpus_delta_bleu(
+    ...     ["i can imagine", "me either"],
+    ...     [["i can imagine !", "it your imagination"], ["me either !!", "well then"]],
+    ...     [[0.8, -0.1], [0.4, -0.8]],
+    ...     tokenize="whitespace",
+    ... )
+    >>> round(result.score, 4), result.numerators, result.denominators, result.dropped
+    (1.0, (3.2, 2.0), (3.2, 2.0), ())
+    >>> corpus_delta_bleu(["a a"], [["a", "a a"]], [[0.9, 0.5]], max_order=1).numerators
+    (1.0,)
+    """
+    metric = DeltaBleu(max_order, tokenize, lowercase, semantics, smoothing)
+    check_choice("on_no_positive", on_no_positive, ON_NO_POSITIVE)
+    table = build_match_table([hypotheses], references, max_order=max_order, tokenize=tokenize, lowercase=lowercase)
+    flat = _checked_range(table, flat_weights(table, weights))
+    segments = delta_bleu_statistics(table, flat, semantics=semantics)[0]
+    dropped = tuple(np.flatnonzero(~segments.valid).tolist())
+    if dropped and on_no_positive == "error":
+        raise ValueError(_no_positive_message(weights, dropped))
+    signature = metric.signature(
+        weights=f"sha256-{weights_digest(flat)}",
+        references=f"all|nrefs:{reference_counts(table)}|nopos:{on_no_positive}",
+    )
+    return DeltaBleuScore(**score_details(segments, metric.smoothing or "none"), signature=signature, dropped=dropped)
+
+
+def sentence_delta_bleu(
+    hypothesis: Text,
+    references: Sequence[Text],
+    weights: Sequence[float],
+    *,
+    max_order: int = 2,
+    semantics: str = "galley2015",
+    tokenize: str = "none",
+    lowercase: bool = False,
+    smooth_brevity: bool = False,
+) -> float:
+    """ΔBLEU of one sentence, smoothed as BLEU+1 is, with the top weight in the place of one.
+
+    The top weight max_j w_j is added to numerator and denominator of every order above the first, after negative
+    numerators are put to 0. With unit weights this is BLEU+1, and it does not depend on a common scale of the weights.
+
+    Parameters
+    ----------
+    hypothesis : text
+    references : sequence of R >= 1 texts
+    weights : sequence of R numbers in [-1, +1], at least one above 0
+    max_order, semantics, tokenize, lowercase
+        As in `corpus_delta_bleu`; no "exp" smoothing is applied here.
+    smooth_brevity : bool
+        Also add one to the reference length in the brevity penalty.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where the unigram numerator is <= 0; NaN where both sides are empty.
+
+    Raises
+    ------
+    ValueError
+        No positive weight, or input of the wrong kind.
+
+    Examples
+    --------
+    >>> round(sentence_delta_bleu("a b c d", ["a b x d", "c"], [1.0, -0.5]), 4)
+    0.559
+    """
+    check_flag("smooth_brevity", smooth_brevity)
+    table = build_match_table([[hypothesis]], [references], max_order=max_order, tokenize=tokenize, lowercase=lowercase)
+    flat = _checked_range(table, flat_weights(table, [weights]))
+    segments: SegmentStatistics = delta_bleu_statistics(table, flat, semantics=semantics)
+    if not segments.valid.all():
+        raise ValueError(_no_positive_message([weights], (0,)))
+    return float(segments.sentence_scores(smooth_brevity=smooth_brevity).item())
+
+
+def weights_digest(weights: ArrayLike) -> str:
+    """Twelve hexadecimal digits that change with any weight: lets a reader see whether two scores used the same."""
+    little_endian = np.ascontiguousarray(weights, dtype="<f8")
+    return hashlib.sha256(little_endian.tobytes()).hexdigest()[:12]
+
+
+def _checked_range(table: MatchTable, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    outside = np.flatnonzero(~(np.abs(weights) <= 1.0))
+    if outside.size:
+        segment = int(table.reference_segment[outside[0]])
+        reference = int(outside[0] - table.reference_offsets[segment])
+        raise ValueError(
+            f"weights[{segment}][{reference}]: found {weights[outside[0]]:g}; accepted: -1 to +1 "
+            "(ratings become weights with annotation.weighting.linear_weights)"
+        )
+    return weights
+
+
+def _no_positive_message(weights: Sequence[Sequence[float]], dropped: tuple[int, ...]) -> str:
+    index = dropped[0]
+    found = f"highest weight {max(weights[index]):g}" if len(weights[index]) else "no reference"
+    more = f" ({len(dropped)} such items in all)" if len(dropped) > 1 else ""
+    return (
+        f"weights[{index}]: found {found}{more}; accepted: at least one weight above 0 per item, "
+        "or on_no_positive='drop'"
+    )

@@ -1,0 +1,311 @@
+"""Which hypothesis n-gram occurs in which reference: worked out once, shared by everything that scores.
+
+A `MatchTable` holds no weights and no choice of references. BLEU, sentence BLEU and ΔBLEU in both semantics, for any
+subset of the references and any order up to the table's, are array arithmetic on it (see `metrics.scoring.statistics`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.texts import Text, Tokens, check_corpus, check_order, tokenize_texts
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class OrderMatches:
+    """All matches of one n-gram order: M rows, grouped into G runs, one per (hypothesis, n-gram) with any match.
+
+    Attributes
+    ----------
+    starts : (G,) int
+        First row of each group.
+    hypothesis : (G,) int
+        Hypothesis row (see `MatchTable.rows`) of each group, ascending.
+    reference : (M,) int
+        Flat index of the reference that holds the n-gram.
+    clipped : (M,) float
+        min(count in the hypothesis, count in that reference), at least 1; whole numbers.
+    """
+
+    starts: Ints
+    hypothesis: Ints
+    reference: Ints
+    clipped: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LengthPairs:
+    """Every (hypothesis, reference) pair of a segment, grouped by hypothesis, with a key that orders by closeness.
+
+    ``key = |hypothesis length - reference length| * radix + reference length``: the smallest key of a group is the
+    closest reference length, ties to the shorter.
+    """
+
+    starts: Ints
+    hypothesis: Ints
+    reference: Ints
+    key: Ints
+    radix: int
+
+
+@dataclass(frozen=True, eq=False)
+class MatchTable:
+    """N-gram matches of T systems' hypotheses with the references of S segments.
+
+    Equal hypotheses of one segment share one of H <= T * S rows. References are numbered through, R in all, in the
+    order given: those of segment s are ``reference_offsets[s]:reference_offsets[s + 1]``.
+
+    Attributes
+    ----------
+    max_order : int
+        Largest n-gram order in the table.
+    tokenize, lowercase : str, bool
+        How the texts were tokenised.
+    rows : (T, S) int
+        Hypothesis row of each system's hypothesis.
+    row_segment : (H,) int
+        Segment of each hypothesis row.
+    hyp_len : (H,) int
+        Tokens of each hypothesis row.
+    reference_offsets : (S + 1,) int
+    reference_segment : (R,) int
+    reference_len : (R,) int
+    orders : tuple of OrderMatches
+        ``orders[n - 1]`` holds the n-grams.
+    lengths : LengthPairs
+    """
+
+    max_order: int
+    tokenize: str
+    lowercase: bool
+    rows: Ints
+    row_segment: Ints
+    hyp_len: Ints
+    reference_offsets: Ints
+    reference_segment: Ints
+    reference_len: Ints
+    orders: tuple[OrderMatches, ...]
+    lengths: LengthPairs
+
+    @property
+    def n_systems(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def n_segments(self) -> int:
+        return int(self.rows.shape[1])
+
+    @property
+    def n_references(self) -> int:
+        return int(self.reference_segment.size)
+
+    def references_per_segment(self) -> Ints:
+        return np.diff(self.reference_offsets)
+
+
+def build_match_table(
+    systems: Sequence[Sequence[Text]],
+    references: Sequence[Sequence[Text]],
+    *,
+    max_order: int = 4,
+    tokenize: str = "none",
+    lowercase: bool = False,
+) -> MatchTable:
+    """Tokenise, and find every n-gram that hypotheses share with references of the same segment.
+
+    Parameters
+    ----------
+    systems : T sequences of S hypotheses
+        One sequence per system.
+    references : S sequences; the i-th holds R_i >= 0 references
+    max_order : int, 1 to 4
+    tokenize, lowercase
+        See `metrics.scoring.texts.tokenize_texts`.
+
+    Returns
+    -------
+    MatchTable
+
+    Raises
+    ------
+    ValueError
+        Unequal numbers of segments, a text of the wrong kind, an unknown tokeniser.
+
+    Examples
+    --------
+    >>> table = build_match_table([["a a b"]], [["a c", "a a"]], max_order=2, tokenize="whitespace")
+    >>> table.orders[0].reference.tolist(), table.orders[0].clipped.tolist()
+    ([0, 1], [1.0, 2.0])
+    >>> table.orders[1].reference.tolist()
+    [1]
+    """
+    check_order(max_order)
+    check_corpus(systems, references)
+    rows, row_segment, texts = _distinct_hypotheses(systems)
+    hypotheses = tokenize_texts(texts, tokenize=tokenize, lowercase=lowercase, label="distinct hypotheses")
+    flat_references = list(chain.from_iterable(references))
+    reference_tokens = tokenize_texts(flat_references, tokenize=tokenize, lowercase=lowercase, label="references, flat")
+
+    per_segment = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
+    offsets = np.concatenate(([0], np.cumsum(per_segment)))
+    reference_segment = np.repeat(np.arange(len(references)), per_segment)
+    hyp_len, reference_len = _lengths(hypotheses), _lengths(reference_tokens)
+
+    vocabulary, hyp_ids = _encode_new(hypotheses, int(hyp_len.sum()))
+    ref_ids = _encode_known(vocabulary, reference_tokens, int(reference_len.sum()))
+    orders = _match_orders(
+        _Positions(hyp_ids, hyp_len, row_segment),
+        _Positions(ref_ids, reference_len, reference_segment),
+        len(vocabulary),
+        max_order,
+    )
+    lengths = _length_pairs(hyp_len, reference_len, offsets, row_segment)
+    return MatchTable(
+        max_order, tokenize, lowercase, rows, row_segment, hyp_len,
+        offsets, reference_segment, reference_len, orders, lengths,
+    )  # fmt: skip
+
+
+def _distinct_hypotheses(systems: Sequence[Sequence[Text]]) -> tuple[Ints, Ints, list[Text]]:
+    """Rows (T, S), the segment of each row, and the row texts; rows ascend with segments."""
+    n_systems, n_segments = len(systems), len(systems[0])
+    if n_systems == 1:
+        segments = np.arange(n_segments)
+        return segments[None, :], segments, list(systems[0])
+    rows = np.empty((n_systems, n_segments), dtype=np.int64)
+    texts: list[Text] = []
+    row_segment: list[int] = []
+    for segment, alternatives in enumerate(zip(*systems, strict=True)):
+        seen: dict[Hashable, int] = {}
+        for system, text in enumerate(alternatives):
+            key = tuple(text) if isinstance(text, list) else text
+            row = seen.setdefault(key, len(texts))
+            if row == len(texts):
+                texts.append(text)
+                row_segment.append(segment)
+            rows[system, segment] = row
+    return rows, np.array(row_segment, dtype=np.int64), texts
+
+
+def _lengths(token_lists: list[Tokens]) -> Ints:
+    return np.fromiter(map(len, token_lists), dtype=np.int64, count=len(token_lists))
+
+
+def _encode_new(token_lists: list[Tokens], total: int) -> tuple[dict[str, int], Ints]:
+    """Number the tokens by first occurrence."""
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    flat = chain.from_iterable(token_lists)
+    ids = np.fromiter(map(vocabulary.__getitem__, flat), dtype=np.int64, count=total)
+    return vocabulary, ids
+
+
+def _encode_known(vocabulary: dict[str, int], token_lists: list[Tokens], total: int) -> Ints:
+    """Token numbers; -1 for a token no hypothesis holds, which can match nothing."""
+    flat = chain.from_iterable(token_lists)
+    return np.fromiter(map(vocabulary.get, flat, repeat(-1)), dtype=np.int64, count=total)
+
+
+class _Positions:
+    """Token positions of many texts laid end to end, narrowed to where an n-gram of the current order starts."""
+
+    def __init__(self, ids: Ints, lengths: Ints, segments: Ints) -> None:
+        self.ids = ids
+        self.text = np.repeat(np.arange(lengths.size), lengths)
+        self.segment = np.repeat(segments, lengths)
+        self.remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(ids.size)
+        self.at = np.flatnonzero(ids >= 0)
+
+    def codes(self, order: int, previous: Ints, vocabulary_size: int) -> Ints:
+        """One number per n-gram start: its (n-1)-gram's number (its segment for n = 1) and its last token.
+
+        ``previous`` is aligned with ``self.at``, which is narrowed to the starts that leave room for ``order`` tokens.
+        """
+        last = self.ids[self.at + (order - 1)] if order > 1 else self.ids[self.at]
+        return previous * vocabulary_size + last
+
+    def narrow(self, keep: NDArray[np.bool_] | Ints) -> None:
+        self.at = self.at[keep]
+
+    def with_room(self, order: int) -> NDArray[np.bool_]:
+        return self.remaining[self.at] >= order
+
+
+def _match_orders(hyp: _Positions, ref: _Positions, vocabulary_size: int, max_order: int) -> tuple[OrderMatches, ...]:
+    """Number the n-grams of each segment, order by order.
+
+    An n-gram of a reference can only match where its first n - 1 tokens matched, so the work shrinks with the order,
+    and numbering (n-1)-gram and last token as a pair keeps the numbers exact and small: no hashing, no collisions.
+    """
+    tables = []
+    hyp_previous, ref_previous = hyp.segment[hyp.at], ref.segment[ref.at]
+    for order in range(1, max_order + 1):
+        hyp_codes = hyp.codes(order, hyp_previous, vocabulary_size)
+        known, hyp_grams = np.unique(hyp_codes, return_inverse=True)
+        ref_codes = ref.codes(order, ref_previous, vocabulary_size)
+        ref_grams, found = _look_up(known, ref_codes)
+        ref.narrow(found)
+        tables.append(_join(hyp.text[hyp.at], hyp_grams, ref.text[ref.at], ref_grams, known.size))
+
+        hyp_keep, ref_keep = hyp.with_room(order + 1), ref.with_room(order + 1)
+        hyp.narrow(hyp_keep)
+        ref_keep[ref_keep] = ref.ids[ref.at[ref_keep] + order] >= 0
+        ref.narrow(ref_keep)
+        hyp_previous, ref_previous = hyp_grams[hyp_keep], ref_grams[ref_keep]
+    return tuple(tables)
+
+
+def _look_up(known: Ints, codes: Ints) -> tuple[Ints, Ints]:
+    """Numbers of the codes that are known, and where they stand."""
+    if known.size == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    place = np.searchsorted(known, codes)
+    place[place == known.size] = 0
+    found = np.flatnonzero(known[place] == codes)
+    return place[found], found
+
+
+def _count(left: Ints, right: Ints, radix: int) -> tuple[Ints, Ints, Ints]:
+    """Distinct pairs in ascending order, and how often each occurs."""
+    keys, counts = np.unique(left * radix + right, return_counts=True)
+    first, second = np.divmod(keys, max(radix, 1))
+    return first, second, counts
+
+
+def _join(hyp_text: Ints, hyp_grams: Ints, ref_text: Ints, ref_grams: Ints, n_grams: int) -> OrderMatches:
+    """Pair each (hypothesis, n-gram) with the references that hold the n-gram."""
+    hypothesis, gram, hyp_count = _count(hyp_text, hyp_grams, n_grams)
+    ref_gram, reference, ref_count = _count(ref_grams, ref_text, int(ref_text.max(initial=0)) + 1)
+    holders = np.bincount(ref_gram, minlength=n_grams)
+    first_holder = np.cumsum(holders) - holders
+
+    matched = np.flatnonzero(holders[gram])
+    hypothesis, gram, hyp_count = hypothesis[matched], gram[matched], hyp_count[matched]
+    starts, rows = _ranges(first_holder[gram], holders[gram])
+    clipped = np.minimum(np.repeat(hyp_count, holders[gram]), ref_count[rows])
+    return OrderMatches(starts, hypothesis, reference[rows], clipped.astype(np.float64))
+
+
+def _ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
+    """The ranges first[i] .. first[i] + size[i] laid end to end, and where each starts."""
+    starts = np.cumsum(size) - size
+    return starts, np.arange(int(size.sum())) + np.repeat(first - starts, size)
+
+
+def _length_pairs(hyp_len: Ints, reference_len: Ints, offsets: Ints, row_segment: Ints) -> LengthPairs:
+    size = np.diff(offsets)[row_segment]
+    hypothesis = np.flatnonzero(size)
+    size = size[hypothesis]
+    starts, reference = _ranges(offsets[row_segment[hypothesis]], size)
+    ref_len = reference_len[reference]
+    radix = int(reference_len.max(initial=0)) + 1
+    key = np.abs(np.repeat(hyp_len[hypothesis], size) - ref_len) * radix + ref_len
+    return LengthPairs(starts, hypothesis, reference, key, radix)

@@ -1,0 +1,316 @@
+"""Per-segment sufficient statistics of the BLEU family, for any subset of the references.
+
+All of it is array arithmetic on a `MatchTable`; texts are not looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
+from metrics.scoring.ngrams import LengthPairs, MatchTable, OrderMatches
+from metrics.scoring.texts import check_choice
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Semantics: TypeAlias = Literal["galley2015", "sacrebleu2018"]
+
+SEMANTICS = ("galley2015", "sacrebleu2018")
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentStatistics:
+    """What a segment contributes to BLEU or ΔBLEU. The leading shape is (T, S): systems, segments; or part of it.
+
+    Attributes
+    ----------
+    numerators, denominators : (T, S, N) float
+        Multiplied by ``weight_scale``, and then whole numbers whenever the weights are whole tenths. Numerators may be
+        negative. All zero where the segment is not valid.
+    hyp_len, ref_len : (T, S) float
+        Tokens of the hypothesis and of its closest reference in the subset, ties to the shorter.
+    top_weight : (T, S) float
+        Highest weight of the subset times ``weight_scale``; 1 for BLEU.
+    valid : (T, S) bool
+        False where the subset is empty (BLEU) or has no positive weight (ΔBLEU). Such a segment counts for nothing.
+    weight_scale : int
+        10 if all weights are multiples of 0.1, so that sums are exact, else 1.
+    """
+
+    numerators: Floats
+    denominators: Floats
+    hyp_len: Floats
+    ref_len: Floats
+    top_weight: Floats
+    valid: Bools
+    weight_scale: int = 1
+
+    @property
+    def max_order(self) -> int:
+        return int(self.numerators.shape[-1])
+
+    def __getitem__(self, index: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> SegmentStatistics:
+        """Statistics of one system (or of some segments, once a system is chosen)."""
+        return SegmentStatistics(
+            self.numerators[index], self.denominators[index], self.hyp_len[index], self.ref_len[index],
+            self.top_weight[index], self.valid[index], self.weight_scale,
+        )  # fmt: skip
+
+    def pack(self) -> Floats:
+        """(..., D = 2 + 2 N): hyp_len, ref_len, numerators, denominators; sums of it are what `BleuAggregate` takes."""
+        return np.concatenate(
+            [self.hyp_len[..., None], self.ref_len[..., None], self.numerators, self.denominators], axis=-1
+        )
+
+    def aggregate(self, smoothing: str = "none") -> BleuAggregate:
+        """The aggregate that fits these statistics."""
+        return BleuAggregate(self.max_order, smoothing, self.weight_scale)
+
+    def sentence_scores(self, *, smooth_brevity: bool = False) -> Floats:
+        """BLEU+1, or its weighted form, of every segment, in [0, 1]; NaN where not valid or both sides are empty.
+
+        For n >= 2 the top weight (1 for BLEU) is added to the numerator, negative ones clamped to 0 first, and to the
+        denominator. Hence p_2 of a one-word hypothesis, which has no bigram, is (0 + 1) / (0 + 1) = 1.
+
+        References
+        ----------
+        Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Translations, COLING 2012.
+        """
+        # Where a segment is not valid the top weight is put to 1, only to divide by something.
+        added = np.where(self.valid, self.top_weight, 1.0)[..., None] * (np.arange(self.max_order) > 0)
+        numerators = np.maximum(self.numerators, 0.0) + added
+        denominators = self.denominators + added
+        positive = numerators[..., 0] > 0
+        numerator = np.where(positive, numerators.prod(axis=-1), 1.0)
+        denominator = np.where(positive, denominators.prod(axis=-1), 1.0)
+        brevity = log_brevity_penalty(self.hyp_len, self.ref_len + 1.0 if smooth_brevity else self.ref_len)
+        scores = np.where(positive, np.exp(np.log(numerator / denominator) / self.max_order + brevity), 0.0)
+        defined = self.valid & ((self.hyp_len > 0) | (self.ref_len > 0))
+        return np.where(defined, scores, np.nan)
+
+
+def bleu_statistics(
+    table: MatchTable, reference_mask: ArrayLike | None = None, *, max_order: int | None = None
+) -> SegmentStatistics:
+    """Statistics of BLEU against the references that ``reference_mask`` keeps.
+
+    Parameters
+    ----------
+    table : MatchTable
+    reference_mask : (R,) bool, optional
+        True for a reference to use; all by default.
+    max_order : int, optional
+        N; the table's own by default.
+
+    Returns
+    -------
+    SegmentStatistics
+        Shape (T, S). Segments without a reference in the subset are not valid.
+
+    References
+    ----------
+    Papineni et al., BLEU, ACL 2002; Galley et al., ΔBLEU, ACL 2015, section 2.
+
+    Examples
+    --------
+    >>> from metrics.scoring.ngrams import build_match_table
+    >>> table = build_match_table([["a a b", "c"]], [["a c", "a a"], ["d"]], max_order=2)
+    >>> bleu_statistics(table).pack()[0]
+    array([[3., 2., 2., 1., 3., 2.],
+           [1., 1., 0., 0., 1., 0.]])
+    >>> bleu_statistics(table, [True, False, False]).valid[0]
+    array([ True, False])
+    """
+    n_orders = _checked_order(table, max_order)
+    mask = _checked_mask(table, reference_mask)
+    holds = None if mask is None else mask.astype(np.float64)
+    numerators = np.zeros((table.hyp_len.size, n_orders))
+    for order, matches in enumerate(table.orders[:n_orders]):
+        values = matches.clipped if holds is None else matches.clipped * holds[matches.reference]
+        numerators[:, order] = _sum_by_hypothesis(_maximum(values, matches), matches, table.hyp_len.size)
+    top_weight = _maximum_per_segment(table, np.ones(table.n_references) if holds is None else holds)
+    return _assemble(table, mask, numerators, top_weight, 1)
+
+
+def delta_bleu_statistics(
+    table: MatchTable,
+    weights: ArrayLike,
+    reference_mask: ArrayLike | None = None,
+    *,
+    semantics: str = "galley2015",
+    max_order: int | None = None,
+) -> SegmentStatistics:
+    """Statistics of ΔBLEU against the weighted references that ``reference_mask`` keeps.
+
+    Parameters
+    ----------
+    table : MatchTable
+    weights : (R,) float
+        One per reference in the table's order (see `flat_weights`); unitless. Finite where the mask is True.
+    reference_mask : (R,) bool, optional
+    semantics : {"galley2015", "sacrebleu2018"}
+        "galley2015", the equation of section 3: per n-gram the maximum over the references that hold it of weight times
+        clipped count. "sacrebleu2018", the first author's later code: the maximum weight times the maximum count.
+    max_order : int, optional
+
+    Returns
+    -------
+    SegmentStatistics
+        Shape (T, S). Segments whose highest weight in the subset is <= 0 are not valid.
+
+    References
+    ----------
+    Galley et al., ΔBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets, ACL 2015, §3.
+
+    Examples
+    --------
+    >>> from metrics.scoring.ngrams import build_match_table
+    >>> table = build_match_table([["a a"]], [["a", "a a"]], max_order=1)
+    >>> for semantics in SEMANTICS:
+    ...     statistics = delta_bleu_statistics(table, [0.9, 0.5], semantics=semantics)
+    ...     print(statistics.numerators.item() / statistics.weight_scale)
+    1.0
+    1.8
+    """
+    check_choice("semantics", semantics, SEMANTICS)
+    n_orders = _checked_order(table, max_order)
+    mask = _checked_mask(table, reference_mask)
+    scaled, weight_scale = _exact(_checked_weights(table, weights, mask))
+    # An n-gram that only references outside the subset hold keeps -inf as its maximum: not matched, contributes 0.
+    masked = scaled if mask is None else np.where(mask, scaled, -np.inf)
+    holds = None if mask is None else mask.astype(np.float64)
+    numerators = np.zeros((table.hyp_len.size, n_orders))
+    for order, matches in enumerate(table.orders[:n_orders]):
+        reference_weight = masked[matches.reference]
+        if semantics == "galley2015":
+            best = _maximum(reference_weight * matches.clipped, matches)
+        else:
+            clipped = matches.clipped if holds is None else matches.clipped * holds[matches.reference]
+            # 0 * -inf marks the unmatched; the count is put to 1 there so that it stays -inf.
+            best = _maximum(reference_weight, matches) * np.maximum(_maximum(clipped, matches), 1.0)
+        if mask is not None:
+            best[best == -np.inf] = 0.0
+        numerators[:, order] = _sum_by_hypothesis(best, matches, table.hyp_len.size)
+    return _assemble(table, mask, numerators, _maximum_per_segment(table, masked), weight_scale)
+
+
+def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Floats:
+    """Weights given per segment, in the table's flat reference order (R,).
+
+    Raises
+    ------
+    ValueError
+        A segment with another number of weights than references, or something that is no number.
+
+    Examples
+    --------
+    >>> from metrics.scoring.ngrams import build_match_table
+    >>> flat_weights(build_match_table([["a", "b"]], [["a", "c"], ["b"]]), [[0.9, -0.1], [0.5]])
+    array([ 0.9, -0.1,  0.5])
+    """
+    expected = table.references_per_segment()
+    if len(weights) != expected.size:
+        raise ValueError(f"weights: found {len(weights)}; accepted: {expected.size}, one list per segment")
+    found = np.fromiter(map(len, weights), dtype=np.int64, count=expected.size)
+    if (found != expected).any():
+        index = int(np.flatnonzero(found != expected)[0])
+        raise ValueError(
+            f"weights[{index}]: found {found[index]} weights; accepted: {expected[index]}, one per reference"
+        )
+    try:
+        return np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=table.n_references)
+    except (TypeError, ValueError):
+        index, value = next((i, w) for i, own in enumerate(weights) for w in own if not isinstance(w, int | float))
+        raise ValueError(f"weights[{index}]: found {value!r}; accepted: numbers") from None
+
+
+def _checked_order(table: MatchTable, max_order: int | None) -> int:
+    if max_order is None:
+        return table.max_order
+    if not 1 <= max_order <= table.max_order:
+        raise ValueError(f"max_order: found {max_order}; accepted: 1 to {table.max_order}, the order of the table")
+    return max_order
+
+
+def _checked_mask(table: MatchTable, reference_mask: ArrayLike | None) -> Bools | None:
+    if reference_mask is None:
+        return None
+    mask = np.asarray(reference_mask)
+    if mask.dtype != np.bool_ or mask.shape != (table.n_references,):
+        raise ValueError(
+            f"reference_mask: found {mask.dtype} of shape {mask.shape}; accepted: bool of shape ({table.n_references},)"
+        )
+    return None if mask.all() else mask
+
+
+def _checked_weights(table: MatchTable, weights: ArrayLike, mask: Bools | None) -> Floats:
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (table.n_references,):
+        raise ValueError(f"weights: found shape {values.shape}; accepted: ({table.n_references},), one per reference")
+    bad = ~np.isfinite(values) if mask is None else ~np.isfinite(values) & mask
+    if bad.any():
+        index = int(np.flatnonzero(bad)[0])
+        segment = int(table.reference_segment[index])
+        raise ValueError(
+            f"weights: found {values[index]} for reference {index - table.reference_offsets[segment]} of segment "
+            f"{segment}; accepted: finite numbers for every reference in the subset"
+        )
+    return values if mask is None else np.where(mask, values, 0.0)
+
+
+def _exact(weights: Floats) -> tuple[Floats, int]:
+    """Ten times the weights as whole numbers, where that is what they are: sums are then exact, and ties real ties."""
+    tenths = np.rint(weights * 10)
+    return (tenths, 10) if np.allclose(weights * 10, tenths, rtol=0, atol=1e-9) else (weights, 1)
+
+
+def _maximum(values: Floats, groups: OrderMatches | LengthPairs) -> Floats:
+    return np.maximum.reduceat(values, groups.starts) if groups.starts.size else np.empty(0)
+
+
+def _sum_by_hypothesis(values: Floats, matches: OrderMatches, n_hypotheses: int) -> Floats:
+    # bincount of nothing returns integers, hence astype.
+    return np.bincount(matches.hypothesis, weights=values, minlength=n_hypotheses).astype(np.float64, copy=False)
+
+
+def _maximum_per_segment(table: MatchTable, values: Floats) -> Floats:
+    """(S,) maximum over each segment's references; -inf where it has none."""
+    maxima = np.full(table.n_segments, -np.inf)
+    filled = np.flatnonzero(table.references_per_segment())
+    if filled.size:
+        maxima[filled] = np.maximum.reduceat(values, table.reference_offsets[filled])
+    return maxima
+
+
+def _closest_reference_length(table: MatchTable, mask: Bools | None) -> Floats:
+    """(H,) length of the closest reference of the subset, ties to the shorter; 0 where the subset is empty."""
+    lengths = np.zeros(table.hyp_len.size)
+    pairs = table.lengths
+    if pairs.starts.size:
+        key = pairs.key if mask is None else np.where(mask[pairs.reference], pairs.key, np.iinfo(np.int64).max)
+        lengths[pairs.hypothesis] = np.minimum.reduceat(key, pairs.starts) % pairs.radix
+    return lengths
+
+
+def _assemble(
+    table: MatchTable, mask: Bools | None, numerators: Floats, top_weight: Floats, weight_scale: int
+) -> SegmentStatistics:
+    valid = top_weight > 0
+    row_valid, row_weight = valid[table.row_segment], np.where(valid, top_weight, 0.0)[table.row_segment]
+    n_grams = np.maximum(table.hyp_len[:, None] - np.arange(numerators.shape[1]), 0)
+    # max_j w_ij times the n-grams of the hypothesis: the denominator of section 3; with weight 1, BLEU's.
+    denominators = row_weight[:, None] * n_grams
+    numerators = np.where(row_valid[:, None], numerators, 0.0)
+    hyp_len = np.where(row_valid, table.hyp_len, 0.0)
+    ref_len = np.where(row_valid, _closest_reference_length(table, mask), 0.0)
+    rows = table.rows
+    return SegmentStatistics(
+        numerators[rows], denominators[rows], hyp_len[rows], ref_len[rows],
+        row_weight[rows], row_valid[rows], weight_scale,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""From what a caller hands in to token lists: the one place where text is tokenised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import chain
+from typing import TypeAlias
+
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
+Text: TypeAlias = str | Sequence[str]
+Tokens: TypeAlias = Sequence[str]
+
+_SACREBLEU_TOKENIZERS: dict[str, Callable[[], Callable[[str], str]]] = {
+    "13a": Tokenizer13a,
+    "char": TokenizerChar,
+    "intl": TokenizerV14International,
+    "zh": TokenizerZh,
+}
+
+TOKENIZERS = ("none", "whitespace", *_SACREBLEU_TOKENIZERS)
+
+
+@cache
+def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
+    return _SACREBLEU_TOKENIZERS[name]()
+
+
+def check_choice(parameter: str, value: object, accepted: Iterable[str]) -> None:
+    """Raise a ValueError that names the parameter, what was found and what is accepted."""
+    accepted = tuple(accepted)
+    if value not in accepted:
+        raise ValueError(f"{parameter}: found {value!r}; accepted: {', '.join(map(repr, accepted))}")
+
+
+def check_order(max_order: object) -> None:
+    if isinstance(max_order, bool) or not isinstance(max_order, int) or not 1 <= max_order <= 4:
+        raise ValueError(f"max_order: found {max_order!r}; accepted: an integer from 1 to 4")
+
+
+def check_flag(parameter: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{parameter}: found {value!r}; accepted: True or False")
+
+
+def tokenize_texts(
+    texts: Sequence[Text], *, tokenize: str = "none", lowercase: bool = False, label: str = "texts"
+) -> list[Tokens]:
+    """Token lists of ``texts``; identical strings are tokenised once.
+
+    Parameters
+    ----------
+    texts : sequence of strings, or with ``tokenize="none"`` also of token sequences
+    tokenize : {"none", "whitespace", "13a", "char", "intl", "zh"}
+        "none": the text is tokenised already, either a sequence of tokens or a string with whitespace between
+        tokens. "whitespace" takes strings only. The others are sacrebleu's tokenisers of that name.
+    lowercase : bool
+        Lowercase (Unicode) before tokenising.
+    label : str
+        What error messages call ``texts``.
+
+    Returns
+    -------
+    list of token sequences, aligned with ``texts``; an empty text has no tokens.
+
+    Raises
+    ------
+    ValueError
+        Unknown tokeniser, or a text of the wrong kind, with its index.
+
+    Examples
+    --------
+    >>> tokenize_texts(["Well, yes."], tokenize="13a", lowercase=True)
+    [['well', ',', 'yes', '.']]
+    >>> tokenize_texts([["a", "b"], "a b"])
+    [['a', 'b'], ['a', 'b']]
+    """
+    check_choice("tokenize", tokenize, TOKENIZERS)
+    check_flag("lowercase", lowercase)
+    _check_kinds(texts, tokenize, label)
+    if all(type(text) is str for text in texts):
+        return _tokenize_strings(texts, tokenize, lowercase)  # type: ignore[arg-type]
+    if lowercase:
+        return [text.lower().split() if isinstance(text, str) else [t.lower() for t in text] for text in texts]
+    return [text.split() if isinstance(text, str) else text for text in texts]
+
+
+def _tokenize_strings(texts: Sequence[str], tokenize: str, lowercase: bool) -> list[Tokens]:
+    # sacrebleu, too, strips the right end only, and splits what a tokeniser returns at Unicode whitespace.
+    if tokenize in ("none", "whitespace"):
+        return [text.lower().split() for text in texts] if lowercase else [text.split() for text in texts]
+    tokenizer = _sacrebleu_tokenizer(tokenize)
+    tokens = {text: tokenizer((text.lower() if lowercase else text).rstrip()).split() for text in dict.fromkeys(texts)}
+    return [tokens[text] for text in texts]
+
+
+def _check_kinds(texts: Sequence[Text], tokenize: str, label: str) -> None:
+    accepted: tuple[type, ...] = (str, list, tuple) if tokenize == "none" else (str,)
+    if all(issubclass(kind, accepted) for kind in set(map(type, texts))):
+        return
+    index, found = next((i, text) for i, text in enumerate(texts) if not isinstance(text, accepted))
+    wanted = "a string, or a list or tuple of tokens" if tokenize == "none" else "a string"
+    raise ValueError(f"{label}[{index}]: found {type(found).__name__}; accepted with tokenize={tokenize!r}: {wanted}")
+
+
+def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequence[Text]]) -> None:
+    """Refuse shapes that would silently score something else, such as a bare string where a list is meant."""
+    if not systems:
+        raise ValueError("hypotheses: found no system; accepted: at least one list of hypotheses")
+    for name, value in chain((("hypotheses", system) for system in systems), [("references", references)]):
+        if isinstance(value, str):
+            raise ValueError(f"{name}: found one string; accepted: a sequence with one entry per segment")
+    if not references:
+        raise ValueError("references: found no segment; accepted: at least one")
+    for index, system in enumerate(systems):
+        if len(system) != len(references):
+            where = f"hypotheses of system {index}" if len(systems) > 1 else "hypotheses"
+            raise ValueError(f"{where}: found {len(system)}; accepted: {len(references)}, one per list of references")
+    for index, alternatives in enumerate(references):
+        if isinstance(alternatives, str):
+            raise ValueError(f"references[{index}]: found one string; accepted: a sequence of references")

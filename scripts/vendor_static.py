@@ -1,0 +1,135 @@
+"""Re-create static/vendor/ from npm packages and the Vega bundle that vl-convert carries.
+
+    .venv/bin/python scripts/vendor_static.py
+
+Needs npm and the project's virtual environment; nobody needs it to run Assay, since the result is committed.
+Versions are pinned here, written to static/vendor/VERSIONS.md, and every licence lies beside its files.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import vl_convert
+
+VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
+BOOTSTRAP, ICONS, HTMX = "5.3.8", "1.13.1", "2.0.11"
+SVG = "http://www.w3.org/2000/svg"
+
+# The Vega bundle has no licence file of its own: these are the packages inside it whose licences it carries.
+VEGA_PACKAGES = ("vega", "vega-lite", "vega-embed", "vega-interpreter", "lodash.debounce")
+VEGA_EXPORTS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
+
+ICON_NAMES = """
+    arrow-clockwise arrow-down-short arrow-left arrow-right arrow-up-short arrow-up-right ban bar-chart-line book box-arrow-in-right
+    box-arrow-right braces check-circle check-circle-fill check-lg chevron-down chevron-left chevron-right circle-half
+    clipboard clipboard-check clipboard-data clock cloud-upload code-slash collection dash-circle database download
+    exclamation-octagon exclamation-triangle eye file-earmark-arrow-down file-earmark-image file-earmark-pdf
+    file-earmark-spreadsheet file-earmark-text filter folder2-open gear graph-up hourglass-split inbox info-circle key
+    keyboard layers link-45deg list list-check lock moon pause-circle pencil people person-circle play-circle plus-lg
+    question-circle rulers search shield-check sliders star stop-circle sun table trash upload x-circle x-lg
+""".split()
+
+
+def npm_unpack(package: str, into: Path) -> Path:
+    """Download one npm package with npm itself (which checks its integrity hash) and return its folder."""
+    packed = subprocess.run(  # noqa: S603  (fixed command, pinned names)
+        ["npm", "pack", "--silent", package], cwd=into, check=True, capture_output=True, text=True  # noqa: S607
+    )
+    archive = into / packed.stdout.strip().splitlines()[-1]
+    folder = into / archive.stem
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "package"
+
+
+def licence_of(package: Path) -> Path:
+    return next(path for path in sorted(package.iterdir()) if path.name.upper().startswith(("LICENSE", "LICENCE")))
+
+
+def copy_without_source_map(source: Path, target: Path) -> None:
+    """Hashed static storage refuses references to files that are not there, and the maps are not shipped."""
+    text = source.read_text(encoding="utf-8")
+    text = re.sub(r"^(/\*|//)# sourceMappingURL=\S+( \*/)?\s*$", "", text, flags=re.MULTILINE)
+    target.write_text(text.rstrip() + "\n", encoding="utf-8")
+
+
+def vendor_bootstrap(work: Path) -> None:
+    package, out = npm_unpack(f"bootstrap@{BOOTSTRAP}", work), VENDOR / "bootstrap"
+    out.mkdir()
+    copy_without_source_map(package / "dist/css/bootstrap.min.css", out / "bootstrap.min.css")
+    copy_without_source_map(package / "dist/js/bootstrap.bundle.min.js", out / "bootstrap.bundle.min.js")
+    shutil.copy(licence_of(package), out / "LICENSE")
+
+
+def vendor_htmx(work: Path) -> None:
+    package, out = npm_unpack(f"htmx.org@{HTMX}", work), VENDOR / "htmx"
+    out.mkdir()
+    copy_without_source_map(package / "dist/htmx.min.js", out / "htmx.min.js")
+    shutil.copy(licence_of(package), out / "LICENSE")
+
+
+def vendor_icons(work: Path) -> None:
+    """One sprite of the icons the templates use: `<use href="icons.svg#play">`."""
+    package, out = npm_unpack(f"bootstrap-icons@{ICONS}", work), VENDOR / "bootstrap-icons"
+    out.mkdir()
+    ET.register_namespace("", SVG)
+    sprite = ET.Element(f"{{{SVG}}}svg")
+    for name in ICON_NAMES:
+        icon = ET.parse(package / "icons" / f"{name}.svg").getroot()  # noqa: S314  (from a pinned, hash-checked package)
+        symbol = ET.SubElement(sprite, f"{{{SVG}}}symbol", id=name, viewBox=icon.attrib["viewBox"])
+        symbol.extend(icon)
+    ET.indent(sprite)
+    (out / "icons.svg").write_text(ET.tostring(sprite, encoding="unicode") + "\n", encoding="utf-8")
+    shutil.copy(licence_of(package), out / "LICENSE")
+
+
+def vendor_vega(work: Path) -> dict[str, str]:
+    out = VENDOR / "vega"
+    out.mkdir()
+    (out / "vega.bundle.js").write_text(vl_convert.javascript_bundle(VEGA_EXPORTS).rstrip() + "\n", encoding="utf-8")
+    versions = {
+        "vega": vl_convert.get_vega_version(),
+        "vega-lite": vl_convert.get_vegalite_versions()[-1],
+        "vega-embed": vl_convert.get_vega_embed_version(),
+    }
+    licences = []
+    for name in VEGA_PACKAGES:
+        package = npm_unpack(f"{name}@{versions[name]}" if name in versions else name, work)
+        licences.append(f"{name}\n{'=' * len(name)}\n\n{licence_of(package).read_text(encoding='utf-8').strip()}\n")
+    (out / "LICENSE").write_text("\n\n".join(licences), encoding="utf-8")
+    return versions
+
+
+def write_versions(vega: dict[str, str]) -> None:
+    bundle = ", ".join(f"{name} {version}" for name, version in vega.items())
+    rows = [
+        ("bootstrap/", f"Bootstrap {BOOTSTRAP}", "MIT"),
+        ("bootstrap-icons/icons.svg", f"Bootstrap Icons {ICONS} ({len(ICON_NAMES)} icons, one sprite)", "MIT"),
+        ("htmx/", f"htmx {HTMX}", "0BSD"),
+        ("vega/vega.bundle.js", f"{bundle}, with the CSP-safe expression interpreter", "BSD-3-Clause, MIT"),
+    ]
+    lines = ["# Vendored files", "", "Made by `scripts/vendor_static.py`; do not edit by hand.", ""]
+    lines += ["| Path | What | Licence |", "| --- | --- | --- |"]
+    lines += [f"| `{path}` | {what} | {licence} |" for path, what, licence in rows]
+    (VENDOR / "VERSIONS.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    shutil.rmtree(VENDOR, ignore_errors=True)
+    VENDOR.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as work:
+        vendor_bootstrap(Path(work))
+        vendor_htmx(Path(work))
+        vendor_icons(Path(work))
+        write_versions(vendor_vega(Path(work)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+/* Draws every [data-chart]: from data-chart-url (fetched with ?theme=light|dark) or from the JSON script named by
+   data-chart-spec. The Vega bundle is large, so it is fetched only when a page holds a chart. Expressions are
+   interpreted (ast: true): the Content-Security-Policy forbids evaluating strings. */
+(() => {
+  "use strict";
+  const bundleUrl = document.currentScript.dataset.vega;
+  const drawn = new WeakMap(); // element -> { view, theme }
+  let bundle = null;
+
+  function loadBundle() {
+    bundle ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = bundleUrl;
+      script.addEventListener("load", resolve);
+      script.addEventListener("error", () => reject(new Error("The chart library did not load.")));
+      document.head.append(script);
+    });
+    return bundle;
+  }
+
+  const theme = () => document.documentElement.dataset.bsTheme || "light";
+
+  /* Defaults taken from the page's own colours; a specification's own config wins over them. */
+  function pageConfig() {
+    const style = getComputedStyle(document.documentElement);
+    const token = (name) => style.getPropertyValue(`--assay-${name}`).trim();
+    const words = { labelColor: token("muted"), titleColor: token("ink"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 };
+    return {
+      background: "transparent",
+      font: token("sans"),
+      view: { stroke: "transparent" },
+      axis: { ...words, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
+      legend: words,
+      header: words,
+      title: { color: token("ink"), subtitleColor: token("muted") },
+      style: { "guide-label": { fill: token("muted") }, "guide-title": { fill: token("ink") } },
+      mark: { color: token("accent") },
+    };
+  }
+
+  async function specification(element) {
+    if (element.dataset.chartSpec) return JSON.parse(document.getElementById(element.dataset.chartSpec).textContent);
+    const url = new URL(element.dataset.chartUrl, location.href);
+    url.searchParams.set("theme", theme());
+    const response = await fetch(url, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(`The chart's data could not be read (${response.status}).`);
+    return response.json();
+  }
+
+  /* The server's own picture when the browser cannot draw; else a sentence. */
+  function fallBack(element, error) {
+    element.replaceChildren();
+    if (element.dataset.chartImage) {
+      const image = new Image();
+      image.alt = element.getAttribute("aria-label") || "";
+      image.src = element.dataset.chartImage;
+      element.append(image);
+    } else {
+      const note = document.createElement("p");
+      note.className = "undefined";
+      note.textContent = `${error.message} Reload the page to try again.`;
+      element.append(note);
+    }
+  }
+
+  async function draw(element) {
+    const wanted = theme();
+    if (drawn.get(element)?.theme === wanted) return;
+    drawn.get(element)?.view?.finalize();
+    drawn.set(element, { theme: wanted });
+    element.setAttribute("aria-busy", "true");
+    try {
+      const [spec] = await Promise.all([specification(element), loadBundle()]);
+      if (drawn.get(element).theme !== wanted) return; // the theme changed meanwhile: the later call draws
+      const result = await window.vegaEmbed(element, spec, { mode: "vega-lite", ast: true, actions: false, renderer: "svg", config: pageConfig() });
+      drawn.set(element, { theme: wanted, view: result });
+    } catch (error) {
+      fallBack(element, error);
+    } finally {
+      element.removeAttribute("aria-busy");
+    }
+  }
+
+  const drawAll = (root = document) => {
+    for (const element of root.querySelectorAll("[data-chart]")) draw(element);
+  };
+
+  document.addEventListener("assay:theme", () => drawAll());
+  document.addEventListener("htmx:load", (event) => drawAll(event.detail.elt.parentElement || document));
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => drawAll());
+  else drawAll();
+})();

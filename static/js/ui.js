@@ -1,0 +1,58 @@
+/* Small behaviours bound by data attributes, so that templates hold no script:
+   data-copy, data-dialog-open, data-dialog-close, <time data-local>, and failed htmx requests said aloud. */
+(() => {
+  "use strict";
+
+  async function copy(button) {
+    const source = button.dataset.copy.startsWith("#") ? document.querySelector(button.dataset.copy) : null;
+    const text = source ? source.value ?? source.textContent.trim() : button.dataset.copy;
+    const label = button.querySelector("[data-copy-label]") || button;
+    button.dataset.copyText ??= label.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      label.textContent = "Copied";
+    } catch {
+      // Clipboards need a secure origin: select the text so that one key press copies it.
+      if (source?.select) source.select();
+      else if (source) getSelection().selectAllChildren(source);
+      label.textContent = source ? "Selected" : "Not allowed";
+    }
+    setTimeout(() => (label.textContent = button.dataset.copyText), 2000);
+  }
+
+  function say(text) {
+    const toasts = document.getElementById("toasts");
+    if (!toasts) return;
+    const note = document.createElement("div");
+    note.className = "alert alert-danger";
+    note.textContent = text;
+    toasts.replaceChildren(note);
+    setTimeout(() => note.remove(), 8000);
+  }
+
+  function localiseTimes(root) {
+    const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    for (const time of root.querySelectorAll("time[data-local]")) {
+      const moment = new Date(time.dateTime);
+      if (Number.isNaN(moment.valueOf())) continue;
+      time.title ||= time.textContent.trim();
+      time.textContent = format.format(moment);
+      time.removeAttribute("data-local");
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close]");
+    if (!button) return;
+    if (button.dataset.copy) copy(button);
+    else if (button.dataset.dialogOpen) document.getElementById(button.dataset.dialogOpen)?.showModal();
+    else button.closest("dialog")?.close();
+  });
+  document.addEventListener("DOMContentLoaded", () => localiseTimes(document));
+  document.addEventListener("htmx:load", (event) => localiseTimes(event.detail.elt));
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    say(status === 403 ? "Your session may have ended. Reload the page and sign in." : `The server answered with an error (${status}).`);
+  });
+  document.addEventListener("htmx:sendError", () => say("The server could not be reached. Trying again."));
+})();

@@ -1,0 +1,88 @@
+"""The life of a job, with a data set import as the example."""
+
+import pytest
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError, JobCancelled, JobLost
+from annotation.models import DatasetImport, Heartbeat, JobState, Project
+from annotation.services import jobs
+from tests.worker import Worker, wait_until
+
+
+@pytest.fixture
+def job(project: Project) -> DatasetImport:
+    return DatasetImport.objects.create(project=project, name="x", filename="x.csv", file_format="csv", content=b"")
+
+
+def lapse(job: DatasetImport) -> None:
+    DatasetImport.objects.filter(pk=job.pk).update(lease_expires_at=Now() - jobs.timedelta(seconds=1))
+
+
+def test_a_job_is_claimed_once(job: DatasetImport) -> None:
+    assert jobs.job_claim(DatasetImport, job.pk) is not None
+    assert jobs.job_claim(DatasetImport, job.pk) is None
+
+
+def test_worker_whose_lease_expired_cannot_write(job: DatasetImport) -> None:
+    first = jobs.job_claim(DatasetImport, job.pk)
+    lapse(job)
+    second = jobs.job_claim(DatasetImport, job.pk)
+    assert first
+    assert second
+    with pytest.raises(JobLost):
+        first.progress(1, 2)
+    with pytest.raises(JobLost):
+        first.finish()
+    with pytest.raises(JobLost), transaction.atomic():
+        first.lock()
+    second.finish()
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.DONE, 2)
+
+
+def test_cancelling_a_running_job_stops_it_at_its_next_heartbeat(job: DatasetImport) -> None:
+    def work(row: DatasetImport, claim: jobs.Claim) -> None:
+        claim.progress(1, 3)
+        jobs.job_request_cancel(row)
+        with pytest.raises(JobCancelled):
+            claim.progress(2, 3)
+        raise JobCancelled("stop")
+
+    jobs.job_run(DatasetImport, job.pk, work)
+    job.refresh_from_db()
+    assert (job.state, job.progress_done) == (JobState.CANCELLED, 2)
+
+
+def test_a_domain_error_fails_the_job_with_its_message(job: DatasetImport) -> None:
+    def work(row: DatasetImport, claim: jobs.Claim) -> None:
+        raise AnnotationError("line 3, field rating: found 9, accepted 1 to 5")
+
+    jobs.job_run(DatasetImport, job.pk, work)
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert "line 3" in job.error
+    assert jobs.job_requeue(job)
+    assert jobs.job_claim(DatasetImport, job.pk)
+
+
+def test_a_job_whose_workers_all_died_is_given_up_with_the_reason(job: DatasetImport) -> None:
+    for _ in range(jobs.MAX_ATTEMPTS):
+        assert jobs.job_claim(DatasetImport, job.pk)
+        lapse(job)
+    assert jobs.stale_ids(DatasetImport) == []
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert f"after {jobs.MAX_ATTEMPTS} attempts" in job.error
+
+
+def test_ratings_and_done_releases_are_guarded_by_the_database(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1")
+        assert [row[0] for row in cursor.fetchall()] == ["rating_append_only", "release_weight_immutable"]
+
+
+@pytest.mark.worker
+def test_a_real_worker_says_that_it_is_alive(worker: Worker) -> None:
+    wait_until(lambda: Heartbeat.objects.filter(name="worker").exists())
+    assert worker.process.poll() is None

@@ -1,0 +1,39 @@
+"""Settings of the tests: a PostgreSQL of their own in a temporary folder, unless DATABASE_URL names one."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from config.embedded_postgres import EmbeddedPostgres
+
+if "DATABASE_URL" not in os.environ:
+    home = Path(tempfile.mkdtemp(prefix="assay-tests-"))
+    server = EmbeddedPostgres(
+        home / "postgres", {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+    )
+    server.hold()
+    # pytest-xdist's workers inherit these and share the server.
+    os.environ["DATABASE_URL"] = server.url()
+    os.environ["ASSAY_DATA_DIR"] = str(home)
+
+    def discard(owner: int = os.getpid()) -> None:
+        if os.getpid() == owner:
+            server.release()
+            shutil.rmtree(home, ignore_errors=True)
+
+    import atexit
+
+    atexit.register(discard)
+
+os.environ.setdefault("SECRET_KEY", "tests-only-0123456789-0123456789-0123456789")
+os.environ.setdefault("LOG_LEVEL", "WARNING")
+
+from config.settings import *  # noqa: E402, F403
+from config.settings import STORAGES  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
