@@ -1,0 +1,32 @@
+"""Who rates what, in which order: decisions on plain values, without a database."""
+
+from annotation.allocation.handout import Candidate, next_unit, order_keys
+from annotation.allocation.ordering import draw_order
+from annotation.allocation.seeds import derive_seed, permutation
+from annotation.allocation.units import (
+    MAX_LIST,
+    Plan,
+    PlannedUnit,
+    Source,
+    all_pairs,
+    plan_lists,
+    plan_pairs,
+    plan_singles,
+)
+
+__all__ = [
+    "MAX_LIST",
+    "Candidate",
+    "Plan",
+    "PlannedUnit",
+    "Source",
+    "all_pairs",
+    "derive_seed",
+    "draw_order",
+    "next_unit",
+    "order_keys",
+    "permutation",
+    "plan_lists",
+    "plan_pairs",
+    "plan_singles",
+]

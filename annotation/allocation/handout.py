@@ -1,0 +1,129 @@
+"""Which unit a rater gets next: the rule, stated once in Python and once for the database.
+
+A rater is given, of the units that still want ratings and that the rater has not seen,
+
+1. one of those with the fewest filled slots, so that ratings spread evenly;
+2. among them one that shows no system the rater's previous unit showed, so that no system's outputs come in a run as
+   long as there is any choice;
+3. among those the first in the rater's own order, a hash of the rater's seed and the unit's id.
+
+The same rule as an ``ORDER BY`` of PostgreSQL, with ``unit.systems`` an array and ``previous`` the array of systems of
+the rater's previous unit (empty at first; ``false`` sorts before ``true``)::
+
+    ORDER BY filled, unit.systems && previous, hashint8extended(unit.id, rater_seed), unit.id
+
+``hashint8extended`` is the hash PostgreSQL partitions bigint columns by (version 11 and later), so its values are part
+of what is stored on disk and stay the same; :func:`order_keys` computes them outside the database.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+UInt32Array = npt.NDArray[np.uint32]
+
+_START = np.uint32((0x9E3779B9 + 4 + 3923095) % 2**32)  # golden ratio + key length in bytes + PostgreSQL's own salt
+_MIX = (4, 6, 8, 16, 19, 4)
+_FINAL = (14, 11, 25, 16, 4, 14, 24)
+
+
+class Candidate(NamedTuple):
+    """A unit that could be handed out: its id, how many of its slots are filled or held, the systems it shows."""
+
+    unit: int
+    filled: int
+    systems: Collection[str]
+
+
+def next_unit(
+    candidates: Iterable[Candidate], *, rater_seed: int, previous_systems: Collection[str] = ()
+) -> Candidate | None:
+    """The candidate the rule gives this rater; None when there is none.
+
+    Examples
+    --------
+    >>> waiting = [Candidate(1, 0, ["A"]), Candidate(2, 0, ["B"]), Candidate(3, 1, ["C"])]
+    >>> next_unit(waiting, rater_seed=5, previous_systems=["A"]).unit
+    2
+    """
+    pool = list(candidates)
+    if not pool:
+        return None
+    keys = order_keys(rater_seed, [candidate.unit for candidate in pool])
+    previous = set(previous_systems)
+    ranked = (
+        (candidate.filled, not previous.isdisjoint(candidate.systems), key, candidate.unit)
+        for candidate, key in zip(pool, keys.tolist(), strict=True)
+    )
+    best = min(enumerate(ranked), key=lambda entry: entry[1])[0]
+    return pool[best]
+
+
+def order_keys(rater_seed: int, units: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Sort keys of units in one rater's own order: ``hashint8extended(unit, rater_seed)`` of PostgreSQL.
+
+    Parameters
+    ----------
+    rater_seed : int
+        A bigint: -2**63 to 2**63 - 1.
+    units : int array, shape (U,)
+        Unit ids.
+
+    Returns
+    -------
+    int64 array, shape (U,)
+
+    Raises
+    ------
+    ValueError
+        A seed outside bigint, or unit ids that are no integers.
+
+    References
+    ----------
+    Jenkins, Hash Functions for Hash Table Lookup, 1997 to 2006 (lookup3), as seeded by PostgreSQL.
+
+    Examples
+    --------
+    >>> order_keys(1, [1]).tolist()
+    [-7620678293940249823]
+    """
+    if not -(2**63) <= rater_seed < 2**63:
+        raise ValueError(f"rater_seed is {rater_seed}; accepted: -2**63 to 2**63 - 1")
+    ids = np.asarray(units)
+    if ids.size and ids.dtype.kind not in "iu":
+        raise ValueError(f"units holds {ids.dtype} values; accepted: integers")
+    ids = ids.astype(np.int64)
+    folded = _low_half(ids) ^ np.where(ids >= 0, _low_half(ids >> 32), ~_low_half(ids >> 32))
+    seed = np.asarray([rater_seed], dtype=np.int64)
+    a, b, c = (np.full(1, _START) for _ in range(3))
+    if rater_seed != 0:
+        a, b, c = _mix(a + _low_half(seed >> 32), b + _low_half(seed), c)
+    a, b, c = _final(a + folded, b, c)
+    return ((b.astype(np.uint64) << np.uint64(32)) | c.astype(np.uint64)).view(np.int64)
+
+
+def _low_half(values: npt.NDArray[np.int64]) -> UInt32Array:
+    return (values & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _rotate(values: UInt32Array, bits: int) -> UInt32Array:
+    rotated: UInt32Array = (values << np.uint32(bits)) | (values >> np.uint32(32 - bits))
+    return rotated
+
+
+def _mix(a: UInt32Array, b: UInt32Array, c: UInt32Array) -> tuple[UInt32Array, UInt32Array, UInt32Array]:
+    for bits in _MIX:  # the three words change places after each step
+        a = (a - c) ^ _rotate(c, bits)
+        c = c + b
+        a, b, c = b, c, a
+    return a, b, c
+
+
+def _final(a: UInt32Array, b: UInt32Array, c: UInt32Array) -> tuple[UInt32Array, UInt32Array, UInt32Array]:
+    for bits in _FINAL:
+        c = (c ^ b) - _rotate(b, bits)
+        a, b, c = b, c, a
+    # Seven steps turn the places by one; turn them back.
+    return c, a, b

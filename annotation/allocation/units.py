@@ -1,0 +1,234 @@
+"""What the screens of a campaign show: single responses, pairs, or lists; identical texts once.
+
+A response stands for one text of one item. Systems that wrote the same text share the response, so everything that is
+the same text is recognised by its response id.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from annotation.allocation.seeds import derive_seed, permutation
+
+MAX_LIST = 25
+
+
+class Source(NamedTuple):
+    """One system's (or other origin's) response to one item."""
+
+    item: int
+    system: str
+    response: int
+
+
+class PlannedUnit(NamedTuple):
+    """One screen: the responses of an item it shows, and every system it thereby shows the output of."""
+
+    item: int
+    responses: tuple[int, ...]
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The units of a campaign and what identical texts saved.
+
+    Attributes
+    ----------
+    units : in the order in which their items were given.
+    n_responses : different responses shown.
+    n_shared : sources beyond the first of their response: outputs rated under another system's name too.
+    n_identical_pairs : system pairs whose two outputs are one text; no unit, they are tied.
+    n_repeated_pairs : system pairs whose two texts another pair of the same item already shows.
+    n_missing_pairs : system pairs of which one system has no response to the item.
+    n_split_items : items whose responses needed more than one list.
+    """
+
+    units: tuple[PlannedUnit, ...]
+    n_responses: int
+    n_shared: int
+    n_identical_pairs: int = 0
+    n_repeated_pairs: int = 0
+    n_missing_pairs: int = 0
+    n_split_items: int = 0
+
+
+class _Item:
+    """The responses of one item, in the order given, with the systems that wrote them."""
+
+    def __init__(self) -> None:
+        self.systems_of: dict[int, list[str]] = {}
+        self.responses_of: dict[str, list[int]] = {}
+
+    def add(self, system: str, response: int) -> None:
+        self.systems_of.setdefault(response, []).append(system)
+        self.responses_of.setdefault(system, []).append(response)
+
+    def unit(self, item: int, responses: Iterable[int]) -> PlannedUnit:
+        chosen = tuple(responses)
+        systems = {system for response in chosen for system in self.systems_of[response]}
+        return PlannedUnit(item, chosen, tuple(sorted(systems)))
+
+
+def plan_singles(sources: Iterable[Source]) -> Plan:
+    """One unit per different response.
+
+    >>> plan = plan_singles([Source(1, "A", 10), Source(1, "B", 10), Source(1, "C", 11)])
+    >>> plan.units[0]
+    PlannedUnit(item=1, responses=(10,), systems=('A', 'B'))
+    >>> len(plan.units), plan.n_shared
+    (2, 1)
+    """
+    items = _by_item(sources)
+    units = [found.unit(item, [response]) for item, found in items.items() for response in found.systems_of]
+    return _plan(items, units)
+
+
+def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[str, str]]) -> Plan:
+    """One unit per item and pair of systems, unless both wrote the same text or another pair shows the same two texts.
+
+    Parameters
+    ----------
+    sources : iterable of Source
+    pairs : the system pairs to compare; :func:`all_pairs` gives every pair of some systems.
+
+    Raises
+    ------
+    ValueError
+        A pair of a system with itself, a pair given twice, a system no source names, or a system with several
+        responses to one item.
+
+    Examples
+    --------
+    >>> sources = [Source(1, "A", 10), Source(1, "B", 10), Source(1, "C", 11)]
+    >>> plan = plan_pairs(sources, all_pairs(["A", "B", "C"]))
+    >>> plan.units
+    (PlannedUnit(item=1, responses=(10, 11), systems=('A', 'B', 'C')),)
+    >>> plan.n_identical_pairs, plan.n_repeated_pairs
+    (1, 1)
+    """
+    items = _by_item(sources)
+    _check_pairs(items, pairs)
+    units: list[PlannedUnit] = []
+    identical = repeated = missing = 0
+    for item, found in items.items():
+        planned: set[frozenset[int]] = set()
+        for first, second in pairs:
+            if first not in found.responses_of or second not in found.responses_of:
+                missing += 1
+                continue
+            both = (_only_response(item, found, first), _only_response(item, found, second))
+            if both[0] == both[1]:
+                identical += 1
+            elif frozenset(both) in planned:
+                repeated += 1
+            else:
+                planned.add(frozenset(both))
+                units.append(found.unit(item, both))
+    return _plan(items, units, n_identical_pairs=identical, n_repeated_pairs=repeated, n_missing_pairs=missing)
+
+
+def plan_lists(sources: Iterable[Source], *, seed: int, max_size: int = MAX_LIST) -> Plan:
+    """One unit per item with all its different responses, split at random into even parts above ``max_size``.
+
+    Parameters
+    ----------
+    sources : iterable of Source
+    seed : int
+        Decides which responses go together when a list is split.
+    max_size : int
+        1 to 25.
+
+    Raises
+    ------
+    ValueError
+        ``max_size`` outside its range.
+
+    Examples
+    --------
+    >>> plan = plan_lists([Source(1, "mined", response) for response in range(6)], seed=3, max_size=4)
+    >>> [len(unit.responses) for unit in plan.units], plan.n_split_items
+    ([3, 3], 1)
+    """
+    if not 1 <= max_size <= MAX_LIST:
+        raise ValueError(f"max_size is {max_size}; accepted: 1 to {MAX_LIST}")
+    items = _by_item(sources)
+    units: list[PlannedUnit] = []
+    split = 0
+    for item, found in items.items():
+        responses = list(found.systems_of)
+        parts = -(-len(responses) // max_size)
+        if parts > 1:
+            split += 1
+            responses = [responses[place] for place in permutation(derive_seed(seed, "list", item), len(responses))]
+        units.extend(found.unit(item, responses[part::parts]) for part in range(parts))
+    return _plan(items, units, n_split_items=split)
+
+
+def all_pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Every pair of the systems, each once.
+
+    >>> all_pairs(["A", "B", "C"])
+    [('A', 'B'), ('A', 'C'), ('B', 'C')]
+    """
+    return list(combinations(systems, 2))
+
+
+def _by_item(sources: Iterable[Source]) -> dict[int, _Item]:
+    items: dict[int, _Item] = {}
+    seen: set[Source] = set()
+    owner: dict[int, int] = {}
+    for source in sources:
+        if owner.setdefault(source.response, source.item) != source.item:
+            raise ValueError(
+                f"response {source.response} belongs to item {owner[source.response]} and to item {source.item}; "
+                "accepted: responses of one item each"
+            )
+        if source not in seen:
+            seen.add(source)
+            items.setdefault(source.item, _Item()).add(source.system, source.response)
+    return items
+
+
+def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[str, str]]) -> None:
+    known = {system for found in items.values() for system in found.responses_of}
+    seen: set[frozenset[str]] = set()
+    for first, second in pairs:
+        for system in (first, second):
+            if system not in known:
+                raise ValueError(f"pair ({first}, {second}): no response of {system!r}; accepted: {sorted(known)}")
+        if first == second:
+            raise ValueError(f"pair ({first}, {second}): accepted: two different systems")
+        if frozenset((first, second)) in seen:
+            raise ValueError(f"pair ({first}, {second}) is given twice; accepted: each pair once, in either order")
+        seen.add(frozenset((first, second)))
+
+
+def _only_response(item: int, found: _Item, system: str) -> int:
+    responses = found.responses_of[system]
+    if len(responses) > 1:
+        raise ValueError(f"item {item}: {system!r} has {len(responses)} responses; accepted in pairs: one per system")
+    return responses[0]
+
+
+def _plan(
+    items: dict[int, _Item],
+    units: list[PlannedUnit],
+    *,
+    n_identical_pairs: int = 0,
+    n_repeated_pairs: int = 0,
+    n_missing_pairs: int = 0,
+    n_split_items: int = 0,
+) -> Plan:
+    shown = {response for unit in units for response in unit.responses}
+    systems_of = {response: systems for found in items.values() for response, systems in found.systems_of.items()}
+    return Plan(
+        units=tuple(units),
+        n_responses=len(shown),
+        n_shared=sum(len(systems_of[response]) - 1 for response in shown),
+        n_identical_pairs=n_identical_pairs,
+        n_repeated_pairs=n_repeated_pairs,
+        n_missing_pairs=n_missing_pairs,
+        n_split_items=n_split_items,
+    )
