@@ -27,10 +27,10 @@ class _Line:
 
 def table_response(
     *,
-    format: str,
+    format: str,  # noqa: A002 - the word its users read
     filename: str,
     columns: Sequence[str],
-    rows: Iterable[Sequence[object]],  # noqa: A002
+    rows: Iterable[Sequence[object]],
 ) -> StreamingHttpResponse:
     """A table as a download. ``rows`` may be a generator; it is consumed while the response is sent.
 
