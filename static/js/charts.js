@@ -30,7 +30,7 @@
       font: token("sans"),
       view: { stroke: "transparent" },
       axis: { ...words, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
-      legend: words,
+      legend: { ...words, orient: "top", direction: "horizontal" },
       header: words,
       title: { color: token("ink"), subtitleColor: token("muted") },
       style: { "guide-label": { fill: token("muted") }, "guide-title": { fill: token("ink") } },

@@ -1,0 +1,57 @@
+"""Pages in a real Chromium. A test that used one fails at its end if the console showed an error nobody allowed."""
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, theme_context
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in item.path.parts:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    with pytest.MonkeyPatch.context() as patch:
+        # Playwright's synchronous API keeps an event loop in this thread, which Django takes for asynchronous code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        with sync_playwright() as playwright:
+            browser = launch_chromium(playwright)
+            yield browser
+            browser.close()
+
+
+@pytest.fixture
+def console_errors():
+    errors = ConsoleErrors()
+    yield errors
+    assert errors.unexpected() == []
+
+
+@pytest.fixture
+def new_page(chromium, console_errors):
+    """Open pages in contexts (cookie jars) of their own: ``new_page(**PHONE)``, ``new_page(theme="dark")``."""
+    contexts = []
+
+    def open_page(**options):
+        context = theme_context(chromium, **(options or DESKTOP))
+        contexts.append(context)
+        page = context.new_page()
+        console_errors.listen_to(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page_desktop(new_page):
+    return new_page(**DESKTOP)
+
+
+@pytest.fixture
+def page_phone(new_page):
+    return new_page(**PHONE)

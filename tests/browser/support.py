@@ -1,0 +1,93 @@
+"""A real Chromium for the browser tests and for scripts/screenshots.py: how to find it, start it and listen to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright
+
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium_path() -> str | None:
+    """The Chromium to drive: ASSAY_CHROMIUM, else an installed one, else None for Playwright's own download."""
+    named = os.environ.get("ASSAY_CHROMIUM")
+    if named:
+        return named
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+def launch_chromium(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGS)
+
+
+def sign_in(page: Page, base_url: str, username: str, password: str) -> None:
+    page.goto(f"{base_url}/accounts/login/")
+    page.get_by_label("Username").fill(username)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_load_state()
+    if "/accounts/login/" in page.url:
+        raise ValueError(f"{base_url} did not accept the password of {username!r}.")
+
+
+class ConsoleErrors:
+    """What a page complained about: console errors (Content-Security-Policy violations are among them) and uncaught
+    exceptions."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.allowed: list[re.Pattern[str]] = []
+
+    def listen_to(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.seen.append(f"uncaught: {error}"))
+
+    def allow(self, pattern: str) -> None:
+        """A test that provokes an error says which: ``console_errors.allow("status of 404")``."""
+        self.allowed.append(re.compile(pattern))
+
+    def unexpected(self) -> list[str]:
+        return [text for text in self.seen if not any(pattern.search(text) for pattern in self.allowed)]
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.seen.append(f"{message.text} ({message.location.get('url', '')})")
+
+
+def axe(page: Page, *, include: str | None = None) -> None:
+    """Assert that axe-core finds no serious or critical violation, in the whole page or in ``include``."""
+    violations = axe_violations(page, include=include)
+    report = "\n".join(
+        f"{violation['id']} ({violation['impact']}): {violation['help']}\n  "
+        + "\n  ".join(f"{' '.join(map(str, node['target']))}  {node['failureSummary']}" for node in violation["nodes"])
+        for violation in violations
+    )
+    assert not violations, f"{page.url}\n{report}"
+
+
+def axe_violations(page: Page, *, include: str | None = None) -> list[dict[str, Any]]:
+    page.evaluate(AXE_SCRIPT)
+    results = page.evaluate("(root) => axe.run(root || document, {resultTypes: ['violations']})", include)
+    return [violation for violation in results["violations"] if violation["impact"] in {"serious", "critical"}]
+
+
+def theme_context(browser: Browser, *, theme: str = "light", **options: Any) -> BrowserContext:
+    return browser.new_context(color_scheme=theme, reduced_motion="reduce", **options)
