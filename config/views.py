@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from annotation.selectors import jobs
+from config.styleguide import examples
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -35,4 +36,4 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def styleguide(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/styleguide.html")
+    return render(request, "pages/styleguide.html", examples())
