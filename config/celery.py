@@ -2,7 +2,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_init
+from celery.signals import setup_logging, worker_init, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,3 +21,10 @@ def check_before_work(**_: Any) -> None:
     from config.checks import refuse_demo_in_production
 
     refuse_demo_in_production()
+
+
+@worker_ready.connect
+def say_alive(**_: Any) -> None:
+    from annotation.services.jobs import heartbeat
+
+    heartbeat("worker")

@@ -1,4 +1,4 @@
-"""The one file that reads the environment. Every setting has a working default; NAME_FILE reads a secret from a file."""
+"""The one file that reads the environment. Every setting has a working default; NAME_FILE names a secret's file."""
 
 import secrets
 from pathlib import Path
@@ -82,6 +82,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = env.int("CELERY_WORKER_CONCURRENCY", 2)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the queue; its lease protects it
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", 10)
 CELERY_BEAT_SCHEDULE = {
@@ -187,7 +188,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    "font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors 'none'"
 )
 
 # --- API -------------------------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ if "DATABASE_URL" not in os.environ:
 os.environ.setdefault("SECRET_KEY", "tests-only-0123456789-0123456789-0123456789")
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 
-from config.settings import *  # noqa: E402, F403
-from config.settings import STORAGES  # noqa: E402
+from config.settings import *  # noqa: F403
+from config.settings import STORAGES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

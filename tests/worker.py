@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,16 +21,17 @@ ROOT = Path(__file__).resolve().parent.parent
 class Worker:
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
+        self.schedule = tempfile.TemporaryDirectory(prefix="assay-beat-")
         self.start()
 
     def start(self) -> None:
+        command = (
+            "celery --quiet -A config worker --beat --concurrency=1 --loglevel=warning "
+            f"--without-gossip --without-mingle --without-heartbeat --schedule={self.schedule.name}/schedule"
+        )
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--beat", "--concurrency=1", "--loglevel=warning",
-             "--without-gossip", "--without-mingle", "--without-heartbeat", "--schedule", f"/tmp/assay-beat-{os.getpid()}"],
-            cwd=ROOT,
-            env=self.environment,
-            start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-m", *command.split()], cwd=ROOT, env=self.environment, start_new_session=True
+        )
 
     def kill(self) -> None:
         """As a machine that loses power: no goodbye, children included."""
@@ -49,7 +51,8 @@ class Worker:
 def running_worker() -> Iterator[Worker]:
     """Start a worker on the current test database; the queue of this process points there, too."""
     database = connection.settings_dict
-    address = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    account = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
+    address = f"{account}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "tests.settings",
@@ -66,6 +69,7 @@ def running_worker() -> Iterator[Worker]:
         yield worker
     finally:
         worker.stop()
+        worker.schedule.cleanup()
         app.conf.broker_url = app.conf.broker_write_url = previous
         app.pool.force_close_all()
 

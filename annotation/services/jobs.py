@@ -140,7 +140,7 @@ def job_requeue(job: Job) -> bool:
 
 
 def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
-    """Jobs to hand to a worker again: their worker died, or their message never arrived. Gives up after MAX_ATTEMPTS."""
+    """Jobs to hand to a worker again: their worker died, or their message got lost. Gives up after MAX_ATTEMPTS."""
     exhausted = model._default_manager.filter(
         state=JobState.RUNNING, lease_expires_at__lt=Now(), attempt__gte=MAX_ATTEMPTS
     )
@@ -157,3 +157,8 @@ def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
 
 def heartbeat(name: str) -> None:
     Heartbeat.objects.update_or_create(name=name, defaults={"seen_at": Now()})
+
+
+def heartbeat_forget(name: str) -> None:
+    """Before a start: what an earlier life said does not count."""
+    Heartbeat.objects.filter(name=name).delete()

@@ -1,0 +1,69 @@
+# make run   from nothing to a running product with the demo loaded
+# make test  from nothing to a passed test suite
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+TESTS ?= tests
+PYTEST_WORKERS ?= 2
+
+.PHONY: help run test test-fast lint types contracts migrations check bench lock format clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p; s/^\([a-z-]*\):.*## \(.*\)/make \1  \2/p' Makefile
+
+$(VENV)/installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and f"Assay needs Python 3.11, found {sys.version.split()[0]} at {sys.executable}; name another with: make PYTHON=/path/to/python3.11")'
+	@echo "Installing Assay's requirements into $(VENV) (once, about a minute) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	@echo "Installing what the tests need into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@$(BIN)/python scripts/ensure_chromium.py
+	@touch $@
+
+run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
+	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --port $(PORT)
+
+test: $(VENV)/installed-dev  ## run every test
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup $(TESTS)
+
+test-fast: $(VENV)/installed-dev  ## without browser and worker
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not browser and not worker" $(TESTS)
+
+lint: $(VENV)/installed-dev  ## ruff and djade
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@git ls-files -z 'templates/*.html' 'templates/**/*.html' | xargs -0 $(BIN)/djade --target-version 5.2 --check
+
+types: $(VENV)/installed-dev  ## mypy, strict on pure packages and services
+	@SECRET_KEY=types-only DATABASE_URL=postgresql://types-only@127.0.0.1/none $(BIN)/mypy
+
+contracts: $(VENV)/installed-dev  ## who may import whom
+	@$(BIN)/lint-imports
+
+migrations: $(VENV)/installed-dev  ## every model change has its migration
+	@$(BIN)/python scripts/check_migrations.py
+
+check: lint types contracts migrations  ## everything but the tests
+
+format: $(VENV)/installed-dev  ## ruff and djade, in place
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+	@git ls-files -z 'templates/*.html' 'templates/**/*.html' | xargs -0 $(BIN)/djade --target-version 5.2 || true
+
+bench: $(VENV)/installed-dev  ## measure, and write docs/benchmarks.md
+	@$(BIN)/python -m benchmarks
+
+lock: $(VENV)/installed-dev  ## requirements*.txt from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --python-version 3.11 pyproject.toml --output-file requirements.txt
+	@$(BIN)/uv pip compile --quiet --python-version 3.11 pyproject.toml --group dev --constraint requirements.txt --output-file requirements-dev.txt
+
+clean:  ## forget the virtual environment and caches; data in var/ stays
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

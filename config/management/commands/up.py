@@ -1,0 +1,177 @@
+"""Start everything Assay consists of, and stop it in order."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from annotation.services.jobs import heartbeat_forget
+from config.demo import demo_banner
+
+STOP_SECONDS = 20
+RESTART_AT_MOST = 5
+
+
+class Part:
+    """One child process in a session of its own, so that Ctrl-C reaches only its parent, which stops it in order."""
+
+    def __init__(self, name: str, *command: str, log: Path) -> None:
+        self.name, self.command, self.log, self.starts = name, command, log, 0
+        self.start()
+
+    def start(self) -> None:
+        self.starts += 1
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=settings.BASE_DIR,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask_to_stop(self) -> None:
+        if self.alive:
+            self.process.send_signal(signal.SIGTERM)
+
+    def wait_or_kill(self, deadline: float) -> None:
+        try:
+            self.process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Command(BaseCommand):
+    help = (
+        "Start the database (unless DATABASE_URL names one), migrate, load the demo where ASSAY_DEMO is set, start web "
+        "and worker, and stop all of it on Ctrl-C. For one machine; docs/deployment.md shows the parts on their own."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=int, default=8000, help="the next free one is taken if busy (default: 8000)")
+        parser.add_argument("--web-workers", type=int, default=2, help="web processes, 8 threads each (default: 2)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stopping = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.on_signal)
+        self.prepare()
+        host, port = options["host"], free_port(options["host"], options["port"])
+        parts = self.start_parts(host, port, options["web_workers"])
+        try:
+            self.wait_until_healthy(parts, f"http://{host}:{port}")
+            if not self.stopping:
+                self.stdout.write(
+                    demo_banner(f"http://{host}:{port}") if settings.DEMO else f"Assay: http://{host}:{port}"
+                )
+                self.stdout.write(f"Logs: {settings.DATA_DIR / 'log'}    Stop: Ctrl-C")
+                self.stdout.flush()
+            self.watch(parts)
+        finally:
+            self.stop(parts)
+
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+
+    def prepare(self) -> None:
+        self.stdout.write("Database ...", ending=" ")
+        call_command("migrate", interactive=False, verbosity=0)
+        if not settings.DEBUG:
+            call_command("collectstatic", interactive=False, verbosity=0)
+        self.stdout.write("ready.")
+        if settings.DEMO and not self.stopping:
+            call_command("load_demo", stdout=self.stdout)
+        heartbeat_forget("worker")
+        connections.close_all()
+
+    def start_parts(self, host: str, port: int, web_workers: int) -> list[Part]:
+        logs = settings.DATA_DIR / "log"
+        logs.mkdir(parents=True, exist_ok=True)
+        python = sys.executable
+        return [
+            Part(
+                "web", python, "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}",
+                "--workers", str(web_workers), "--threads", "8", "--worker-class", "gthread", "--graceful-timeout", str(STOP_SECONDS // 2),
+                log=logs / "web.log",
+            ),
+            Part(
+                "worker", python, "-m", "celery", "--quiet", "-A", "config", "worker", "--beat", "--loglevel=info",
+                "--without-gossip", "--without-mingle", "--without-heartbeat",
+                "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME, log=logs / "worker.log",
+            ),
+        ]  # fmt: skip
+
+    def wait_until_healthy(self, parts: list[Part], address: str) -> None:
+        deadline = time.monotonic() + 60
+        while not self.stopping and not is_healthy(address):
+            self.revive(parts)
+            if time.monotonic() > deadline:
+                raise CommandError(f"Web or worker did not come up within 60 s; see {settings.DATA_DIR / 'log'}.")
+            time.sleep(0.1)
+
+    def watch(self, parts: list[Part]) -> None:
+        while not self.stopping:
+            self.revive(parts)
+            time.sleep(0.3)
+
+    def revive(self, parts: list[Part]) -> None:
+        for part in parts:
+            if part.alive or self.stopping:
+                continue
+            if part.starts >= RESTART_AT_MOST:
+                raise CommandError(f"{part.name} ended {part.starts} times; see {part.log}.")
+            self.stderr.write(f"{part.name} ended with status {part.process.returncode}; starting it again.")
+            part.start()
+
+    def stop(self, parts: list[Part]) -> None:
+        self.stdout.write("\nStopping ...", ending=" ")
+        self.stdout.flush()
+        for part in parts:
+            part.ask_to_stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        for part in parts:
+            part.wait_or_kill(deadline)
+        connections.close_all()
+        if settings.EMBEDDED_POSTGRES:
+            settings.EMBEDDED_POSTGRES.release()
+        self.stdout.write("stopped.")
+
+
+def is_healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:  # noqa: S310 - our own address
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def free_port(host: str, first: int) -> int:
+    for port in range(first, min(first + 50, 65536)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise CommandError(f"No free port on {host} from {first} to {first + 49}; choose one with --port.")
