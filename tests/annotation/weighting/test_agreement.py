@@ -1,0 +1,126 @@
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import f_oneway
+
+from annotation.weighting import RatingTable, icc, krippendorff_alpha
+
+# Shrout & Fleiss 1979, Table 2: six targets, four judges.
+SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+# Krippendorff 2011, section C: four observers (rows), twelve units (columns), NaN where missing.
+NAN = np.nan
+KRIPPENDORFF = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+)
+
+
+def table_of(matrix):
+    rater, response = np.nonzero(~np.isnan(matrix))
+    return RatingTable(response, rater, matrix[rater, response])
+
+
+@pytest.mark.parametrize(("level", "printed"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_is_the_one_krippendorff_prints(level, printed):
+    result = krippendorff_alpha(table_of(KRIPPENDORFF), level=level)
+    assert result.alpha == pytest.approx(printed, abs=5e-4)
+    assert (result.n_responses, result.n_ratings) == (11, 40)  # the unit with one rating cannot be paired
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([1, 2, 3, 5, None]), min_size=4, max_size=4), min_size=2, max_size=8),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
+)
+def test_alpha_equals_the_krippendorff_library(rows, level):
+    matrix = np.array(rows, dtype=float).T
+    pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    assume(len(np.unique(pairable[~np.isnan(pairable)])) > 1)
+    expected = krippendorff.alpha(reliability_data=pairable, level_of_measurement=level)
+    assert krippendorff_alpha(table_of(matrix), level=level).alpha == pytest.approx(expected, abs=1e-12)
+
+
+def test_alpha_counts_a_raters_latest_rating_only():
+    repeated = RatingTable([0, 0, 0, 1, 1], [0, 1, 0, 0, 1], [5, 2, 2, 4, 4])
+    result = krippendorff_alpha(repeated)
+    assert (result.alpha, result.n_repeats) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[3], [4]], "no response has ratings of two raters"),
+        ([[3, 3], [3, 3]], "every rating is 3: chance agreement is perfect too"),
+        ([], "no response has ratings of two raters"),
+    ],
+)
+def test_alpha_is_undefined_with_a_reason(rows, reason):
+    result = krippendorff_alpha(rows)
+    assert np.isnan(result.alpha)
+    assert result.reason == reason
+
+
+def test_alpha_refuses_an_unknown_level():
+    with pytest.raises(ValueError, match="level is 'ratio'; accepted: nominal, ordinal, interval"):
+        krippendorff_alpha([[1, 2]], level="ratio")
+
+
+def test_icc_is_the_one_shrout_and_fleiss_print():
+    result = icc(SHROUT_FLEISS)
+    # Shrout & Fleiss 1979, Table 4: ICC(1,1) = .17, ICC(1,4) = .44.
+    assert (round(result.icc_1, 2), round(result.icc_k, 2)) == (0.17, 0.44)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
+@pytest.mark.parametrize("seed", [1, 2])
+def test_icc_and_its_intervals_equal_pingouins_on_balanced_ratings(seed):
+    rng = np.random.default_rng(seed)
+    rows = (rng.normal(3, 1, (12, 1)) + rng.normal(0, 1, (12, 4))).round(2)
+    frame = pd.DataFrame(
+        {"target": np.repeat(np.arange(12), 4), "rater": np.tile(np.arange(4), 12), "rating": rows.ravel()}
+    )
+    oracle = pingouin.intraclass_corr(frame, targets="target", raters="rater", ratings="rating")
+    result = icc(rows)
+    single, mean = oracle.iloc[0], oracle.iloc[3]
+    interval = next(column for column in oracle.columns if column.startswith("CI95"))
+    assert result.icc_1 == pytest.approx(single["ICC"], abs=1e-9)
+    assert result.icc_k == pytest.approx(mean["ICC"], abs=1e-9)
+    assert [result.icc_1_low, result.icc_1_high] == pytest.approx(list(single[interval]), abs=6e-3)
+    assert [result.icc_k_low, result.icc_k_high] == pytest.approx(list(mean[interval]), abs=6e-3)
+
+
+def test_icc_of_unequal_numbers_rests_on_the_one_way_analysis_of_variance():
+    rows = [[1, 2], [4, 5, 5], [3], [2, 4, 3, 3]]
+    result = icc(rows)
+    assert result.f == pytest.approx(f_oneway(*rows).statistic, rel=1e-12)
+    assert result.icc_k == pytest.approx(1 - 1 / result.f)
+    # k0 by its definition: (10 - (4 + 9 + 1 + 16) / 10) / 3
+    assert result.k == pytest.approx(7 / 3)
+    assert result.icc_1 == pytest.approx((result.f - 1) / (result.f + 7 / 3 - 1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[1, 2]], "fewer than two responses have ratings"),
+        ([[1], [2]], "no response has two ratings"),
+        ([[2, 2], [2, 2]], "every rating is the same"),
+    ],
+)
+def test_icc_is_undefined_with_a_reason(rows, reason):
+    result = icc(rows)
+    assert np.isnan([result.icc_1, result.icc_k, result.icc_1_low, result.f]).all()
+    assert result.reason == reason
+
+
+def test_full_agreement_is_an_icc_of_one():
+    result = icc([[0.1, 0.1, 0.1], [0.3, 0.3, 0.3], [0.7, 0.7, 0.7]])
+    assert (result.icc_1, result.icc_1_low, result.icc_k, result.icc_k_high) == (1, 1, 1, 1)

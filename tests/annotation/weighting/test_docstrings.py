@@ -1,0 +1,13 @@
+import doctest
+import importlib
+
+import pytest
+
+MODULES = ["agreement", "exclusion", "linear", "raters", "reliability", "result", "schemes", "table", "zscore"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    outcome = doctest.testmod(importlib.import_module(f"annotation.weighting.{name}"))
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from scipy.stats import zscore
+
+from annotation.weighting import (
+    SCHEME_NAMES,
+    RatingTable,
+    bootstrap_weights,
+    fit_rater_model,
+    get_scheme,
+    linear_weights,
+    reliability_weights,
+    zscore_weights,
+)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """600 responses, 30 raters of known bias and noise, five raters each."""
+    rng = np.random.default_rng(17)
+    quality = rng.normal(50, 12, 600)
+    bias = rng.normal(0, 8, 30)
+    noise = np.repeat([3.0, 20.0], 15)
+    rater = np.concatenate([rng.choice(30, 5, replace=False) for _ in range(600)])
+    response = np.repeat(np.arange(600), 5)
+    value = quality[response] + bias[rater] + noise[rater] * rng.normal(size=3000)
+    return RatingTable(response, rater, value.clip(0, 100)), quality, bias, noise
+
+
+def test_zscores_are_scipys_per_rater():
+    first, second = np.array([1, 2, 4, 5.0]), np.array([2, 2, 3, 5.0])
+    weights = zscore_weights(np.column_stack([first, second]), 1, 5, clip=3).weights
+    expected = (zscore(first, ddof=1) + zscore(second, ddof=1)) / 2 / 3
+    np.testing.assert_allclose(weights, expected, atol=1e-14)
+
+
+def test_zscores_are_clipped_at_the_stated_value_and_named_in_the_signature():
+    result = zscore_weights([[1], [1], [1], [1], [1], [1], [1], [5]], 1, 5, clip=1.5)
+    assert result.weights.max() == 1.0  # z = 2.47 before clipping
+    assert "|clip:1.5|" in result.signature
+
+
+def test_a_rater_without_spread_does_not_count():
+    result = zscore_weights(RatingTable([0, 1, 0, 1, 2], [0, 0, 1, 1, 1], [0.1, 0.1, 0.2, 0.4, 0.6]), 0, 1)
+    assert result.n.tolist() == [1, 1, 1]
+    only_constant = zscore_weights([[3], [3]], 1, 5)
+    assert np.isnan(only_constant.weights).all()
+    assert all(reason.startswith("no usable rating") for reason in only_constant.reasons)
+
+
+def test_reliability_recovers_the_raters_it_was_simulated_with(simulated):
+    table, _, bias, noise = simulated
+    model = fit_rater_model(table)
+    assert model.converged
+    assert np.corrcoef(model.bias, bias)[0, 1] > 0.95
+    assert model.noise[noise == 3].max() < model.noise[noise == 20].min()
+
+
+def test_reliability_comes_closer_to_the_true_quality_than_the_mean(simulated):
+    table, quality, _, _ = simulated
+    truth = 2 * quality / 100 - 1
+
+    def error(weights):
+        return np.sqrt(np.mean((weights - truth - (weights - truth).mean()) ** 2))
+
+    trusted = reliability_weights(table, 0, 100, n_bootstrap=0).weights
+    plain = linear_weights(table, 0, 100, n_bootstrap=0).weights
+    assert error(trusted) < 0.5 * error(plain)
+
+
+def test_reliability_is_the_mean_when_raters_agree_fully():
+    rows = [[2, 2, 2], [5, 5, 5]]
+    result = reliability_weights(rows, 1, 5)
+    assert result.weights.tolist() == linear_weights(rows, 1, 5).weights.tolist()
+    assert result.standard_error.tolist() == [0, 0]
+
+
+def test_intervals_of_simulated_raters_hold_the_true_weight_about_as_often_as_they_say():
+    # 400 responses of true mean 50, nine raters each: percentile intervals of nine are a little short of 95%.
+    rows = np.random.default_rng(8).normal(50, 10, size=(400, 9)).clip(0, 100)
+    tables = [linear_weights([row], 0, 100, n_bootstrap=400) for row in rows]
+    covered = np.mean([bool(result.low[0] <= 0 <= result.high[0]) for result in tables])
+    assert 0.85 < covered < 0.97
+
+
+@pytest.mark.parametrize("name", SCHEME_NAMES)
+def test_every_scheme_keeps_its_weights_inside_its_interval_and_the_range(name, simulated):
+    table, *_ = simulated
+    result = get_scheme(name)(table, 0, 100, n_bootstrap=200)
+    assert np.abs(result.weights).max() <= 1
+    assert np.mean((result.low <= result.weights) & (result.weights <= result.high)) > 0.99
+    assert result.signature.startswith(f"weights:{name}|scale:0..100|")
+
+
+@pytest.mark.parametrize("name", ["linear", "median"])
+def test_joint_replicates_share_their_raters_across_responses(name):
+    # Two responses rated alike by the same raters must move together in every replicate.
+    rows = [[1, 2, 4, 5], [1, 2, 4, 5]]
+    draws = bootstrap_weights(rows, 1, 5, scheme=name, n_replicates=50, rng=np.random.default_rng(0))
+    assert draws.shape == (50, 2)
+    assert np.array_equal(draws[:, 0], draws[:, 1])
+    assert len(np.unique(draws[:, 0])) > 5
+
+
+def test_a_replicate_without_any_of_a_responses_raters_is_nan():
+    draws = bootstrap_weights(RatingTable([0, 1], [0, 1], [4, 2]), 1, 5, n_replicates=60, rng=np.random.default_rng(0))
+    absent = np.isnan(draws)
+    assert absent.any(axis=0).all()
+    assert not absent.all(axis=1).any()  # two raters are drawn in each: never both absent
+    assert set(draws[~absent[:, 0], 0]) == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: get_scheme("mode"), "weighting scheme is 'mode'; accepted: linear, median, zscore, reliability"),
+        (lambda: zscore_weights([[1, 2]], 1, 5, clip=0), "clip is 0"),
+        (lambda: reliability_weights([[1, 2]], 1, 5, prior_ratings=0), "prior_ratings is 0"),
+        (lambda: linear_weights([[1, 2]], 1, 5, n_bootstrap=-1), "n_bootstrap is -1"),
+        (
+            lambda: bootstrap_weights([[1]], 1, 5, n_replicates=0, rng=np.random.default_rng(0)),
+            "n_replicates is 0",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
