@@ -1,0 +1,149 @@
+"""Reads over ratings: which of them count now, and the arrays that weights, agreement and studies are computed from."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Criterion, Rating
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def current_ratings(campaigns: Iterable[Campaign], *, include_extra: bool = False) -> QuerySet[Rating]:
+    """The latest revision of every rating. Extra ones only where asked for; an extra never supersedes a counted one."""
+    later = Rating.objects.filter(
+        presentation=OuterRef("presentation"),
+        response=OuterRef("response"),
+        criterion=OuterRef("criterion"),
+        extra=OuterRef("extra"),
+        revision__gt=OuterRef("revision"),
+    )
+    ratings = Rating.objects.filter(~Exists(later), campaign__in=[campaign.pk for campaign in campaigns])
+    return ratings if include_extra else ratings.filter(extra=False)
+
+
+class RatingColumns(NamedTuple):
+    """Current ratings, one entry per rating, ordered by rating id."""
+
+    rating_id: IntArray
+    response_id: IntArray
+    rater_id: IntArray
+    presentation_id: IntArray
+    criterion_id: IntArray
+    value: FloatArray
+    seconds: FloatArray  # from shown to sent; NaN where unknown
+    extra: BoolArray
+
+    def select(self, keep: BoolArray) -> "RatingColumns":
+        return RatingColumns._make(column[keep] for column in self)
+
+
+class JudgementTable(NamedTuple):
+    """One entry per judgement (a response in one presentation), ordered by presentation, then response."""
+
+    response_id: IntArray
+    rater_id: IntArray
+    presentation_id: IntArray
+    value: FloatArray  # mean over the criteria
+    seconds: FloatArray  # from shown to sent; NaN where unknown
+    low: float  # ends of the scale that all criteria share
+    high: float
+    n_incomplete: int  # judgements left out because a criterion of their campaign has no rating
+
+
+def rating_columns(
+    campaigns: Iterable[Campaign], response_ids: Collection[int] | None = None, *, include_extra: bool = False
+) -> RatingColumns:
+    """Current ratings of some campaigns as arrays, optionally of some responses only."""
+    query = """
+        SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
+               extract(epoch FROM p.ended_at - p.shown_at)::float8, r.extra
+        FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
+        WHERE r.campaign_id = ANY(%(campaigns)s)
+          AND (%(include_extra)s OR NOT r.extra)
+          AND (%(responses)s::bigint[] IS NULL OR r.response_id = ANY(%(responses)s))
+          AND NOT EXISTS (
+              SELECT 1 FROM annotation_rating later
+              WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
+                AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision)
+        ORDER BY r.id"""
+    parameters = {
+        "campaigns": [campaign.pk for campaign in campaigns],
+        "responses": None if response_ids is None else [int(number) for number in response_ids],
+        "include_extra": include_extra,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters)
+        rows = cursor.fetchall()
+    types: Sequence[Any] = (np.int64,) * 5 + (np.float64, np.float64, np.bool_)
+    columns = zip(*rows, strict=True) if rows else [()] * len(types)
+    return RatingColumns._make(np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True))
+
+
+def judgement_table(
+    campaigns: Iterable[Campaign],
+    response_ids: Collection[int] | None = None,
+    *,
+    criteria: Collection[str] | None = None,
+) -> JudgementTable:
+    """Judgements that count: current, not extra, each the mean over its campaign's criteria.
+
+    ``criteria`` names those to average over; by default all. Raises ``AnnotationError`` where the criteria's scales
+    differ, or a campaign has none of the named ones.
+    """
+    chosen = list(campaigns)
+    asked = campaign_criteria(chosen, criteria)
+    return judgements(rating_columns(chosen, response_ids), asked)
+
+
+def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | None = None) -> list[Criterion]:
+    """The criteria of some campaigns, all on one scale."""
+    chosen = {campaign.pk: campaign for campaign in campaigns}
+    every = list(Criterion.objects.filter(campaign__in=chosen).order_by("campaign", "position", "id"))
+    asked = [criterion for criterion in every if names is None or criterion.name in names]
+    for pk, campaign in chosen.items():
+        own = {criterion.name for criterion in asked if criterion.campaign_id == pk}
+        missing = sorted(set(names or ()) - own)
+        if missing or not own:
+            has = ", ".join(criterion.name for criterion in every if criterion.campaign_id == pk) or "none"
+            raise AnnotationError(
+                f"Campaign “{campaign}” has no criterion {', '.join(missing) or 'at all'}; it has: {has}."
+            )
+    scales = sorted({(criterion.scale_min, criterion.scale_max) for criterion in asked})
+    if len(scales) != 1:
+        found = ", ".join(f"{low} to {high}" for low, high in scales) or "none"
+        raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
+    return asked
+
+
+def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> JudgementTable:
+    """Average ratings over criteria, per presentation and response; judgements that lack a criterion are left out."""
+    campaign_of = {criterion.pk: criterion.campaign_id for criterion in criteria}
+    wanted = {campaign: list(campaign_of.values()).count(campaign) for campaign in campaign_of.values()}
+    ratings = ratings.select(np.isin(ratings.criterion_id, list(campaign_of)))
+    order = np.lexsort((ratings.response_id, ratings.presentation_id))
+    ratings = RatingColumns._make(column[order] for column in ratings)
+    keys = np.stack([ratings.presentation_id, ratings.response_id])
+    starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)][: len(order)])
+    n = np.diff(np.r_[starts, len(order)])
+    needed = np.array([wanted[campaign_of[pk]] for pk in ratings.criterion_id[starts].tolist()], dtype=np.int64)
+    complete = n == needed
+    total = np.add.reduceat(ratings.value, starts) if len(starts) else np.zeros(0)
+    first = starts[complete]
+    return JudgementTable(
+        response_id=ratings.response_id[first],
+        rater_id=ratings.rater_id[first],
+        presentation_id=ratings.presentation_id[first],
+        value=total[complete] / needed[complete],
+        seconds=ratings.seconds[first],
+        low=float(criteria[0].scale_min),
+        high=float(criteria[0].scale_max),
+        n_incomplete=int((~complete).sum()),
+    )

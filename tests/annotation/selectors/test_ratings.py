@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.selectors.ratings import current_ratings, judgement_table
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+
+TWO = {"relevance": (1, 5), "informativeness": (1, 5)}
+
+
+@pytest.fixture
+def dataset(project):
+    return make_dataset(project)
+
+
+@pytest.fixture
+def response(dataset):
+    return make_response(make_item(dataset, "i1"), "Fine, thanks.", "seed")
+
+
+def test_a_superseded_rating_does_not_count_and_stays_in_the_log(dataset, response):
+    campaign = make_campaign(dataset)
+    presentation = present(campaign, "ann", response)
+    (first,) = rate_in(presentation, response, 2)
+    (second,) = rate_in(presentation, response, 5, revision=1)
+    assert list(current_ratings([campaign])) == [second]
+    assert list(campaign.ratings.order_by("id")) == [first, second]
+
+
+def test_an_extra_rating_counts_only_when_asked_for(dataset, response):
+    campaign = make_campaign(dataset)
+    (counted,) = rate(campaign, "ann", response, 4)
+    (extra,) = rate_in(present(campaign, "bob", response, outcome="late"), response, 1, extra=True)
+    assert list(current_ratings([campaign])) == [counted]
+    assert set(current_ratings([campaign], include_extra=True)) == {counted, extra}
+    assert judgement_table([campaign]).value.tolist() == [4.0]
+
+
+def test_an_extra_correction_does_not_supersede_the_rating_that_counts(dataset, response):
+    campaign = make_campaign(dataset)
+    presentation = present(campaign, "ann", response)
+    (counted,) = rate_in(presentation, response, 4)
+    rate_in(presentation, response, 1, revision=1, extra=True)
+    assert list(current_ratings([campaign])) == [counted]
+
+
+def test_a_judgement_is_the_mean_over_the_criteria_of_one_presentation(dataset, response):
+    campaign = make_campaign(dataset, criteria=TWO)
+    rate(campaign, "ann", response, 4, 5, seconds=7.5)
+    other = make_response(response.item, "Why?", "A")
+    pair = present(campaign, "bob", other, response)
+    rate_in(pair, other, 1, 2)
+    rate_in(pair, response, 3, 3)
+    table = judgement_table([campaign])
+    assert list(zip(table.response_id.tolist(), table.value.tolist(), strict=True)) == [
+        (response.pk, 4.5),
+        (response.pk, 3.0),
+        (other.pk, 1.5),
+    ]
+    assert table.seconds.tolist() == [7.5, 6.0, 6.0]
+    assert (table.low, table.high, table.n_incomplete) == (1.0, 5.0, 0)
+
+
+def test_one_criterion_can_be_asked_for(dataset, response):
+    campaign = make_campaign(dataset, criteria=TWO)
+    rate(campaign, "ann", response, 4, 5)
+    assert judgement_table([campaign], criteria=["informativeness"]).value.tolist() == [5.0]
+    with pytest.raises(AnnotationError, match="has no criterion charm; it has: relevance, informativeness"):
+        judgement_table([campaign], criteria=["charm"])
+
+
+def test_a_judgement_that_lacks_a_criterion_is_left_out_and_counted(dataset, response):
+    campaign = make_campaign(dataset, criteria=TWO)
+    rate(campaign, "ann", response, 4)
+    table = judgement_table([campaign])
+    assert (len(table.value), table.n_incomplete) == (0, 1)
+
+
+def test_only_the_named_responses_and_campaigns_are_read(dataset, response):
+    other = make_response(response.item, "Why?", "A")
+    campaign, elsewhere = make_campaign(dataset), make_campaign(dataset, "Another")
+    rate(campaign, "ann", response, 4)
+    rate(campaign, "ann", other, 2)
+    rate(elsewhere, "ann", response, 1)
+    assert judgement_table([campaign], [other.pk]).value.tolist() == [2.0]
+    assert sorted(judgement_table([campaign, elsewhere], [response.pk]).value.tolist()) == [1.0, 4.0]
+    assert judgement_table([campaign], []).value.tolist() == []
+
+
+def test_imported_judgements_have_no_known_time(dataset, response):
+    campaign = make_campaign(dataset, imported=True)
+    rate(campaign, "ann", response, 4)
+    assert np.isnan(judgement_table([campaign]).seconds).tolist() == [True]
+
+
+def test_scales_that_differ_are_refused(dataset, response):
+    campaign = make_campaign(dataset, criteria={"relevance": (1, 5), "charm": (0, 1)})
+    with pytest.raises(AnnotationError, match="share one scale to be averaged; found: 0 to 1, 1 to 5"):
+        judgement_table([campaign])
