@@ -2,8 +2,9 @@
 
 from celery import shared_task
 
-from metrics.models import ScoreRun
 from annotation.services import jobs
+from metrics.models import ScoreRun
+from metrics.services import runs
 
 
 @shared_task
@@ -15,4 +16,4 @@ def requeue_stale() -> None:
 
 @shared_task
 def execute(job_id: int) -> None:
-    raise ValueError(job_id)
+    runs.score_run_execute(run_id=job_id)

@@ -1,0 +1,89 @@
+"""The texts of a score run as lists and arrays: hypotheses of systems, weighted references of a release."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.models import Item, Release, ReleaseWeight, ResponseSource, System
+
+IntArray = npt.NDArray[np.int64]
+NO_REFERENCE = "no reference in the release"
+NO_POSITIVE = "no reference with a positive weight"
+NO_OUTPUT = "not every system has an output"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """T systems, S items, R references; references are grouped by item, in the order of the items."""
+
+    systems: Sequence[System]
+    item_ids: IntArray  # (S,)
+    external_ids: Sequence[str]
+    hypotheses: Sequence[Sequence[str]]  # T lists of S texts
+    hypothesis_ids: IntArray  # (T, S) response ids
+    references: Sequence[Sequence[str]]  # S lists
+    reference_ids: IntArray  # (R,) response ids
+    weights: npt.NDArray[np.float64]  # (R,)
+    is_original: npt.NDArray[np.bool_]  # (R,)
+    dropped: dict[str, list[str]]  # reason to external ids of items left out
+
+    @cached_property
+    def reference_item(self) -> IntArray:
+        """Place of each reference's item, shape (R,)."""
+        return np.repeat(np.arange(len(self.references)), [len(texts) for texts in self.references])
+
+
+def load_corpus(release: Release, systems: Sequence[System], *, items: str = "referenced") -> Corpus:
+    """Items that have a reference (``items="positive"``: one of positive weight) and an output of every system."""
+    references: dict[int, list[tuple[int, str, float, bool]]] = {}
+    weights = ReleaseWeight.objects.filter(release=release).order_by("response_id")
+    for item_id, *reference in weights.values_list("item_id", "response_id", "response__text", "weight", "is_original"):
+        references.setdefault(item_id, []).append((reference[0], reference[1], reference[2], reference[3]))
+    outputs: dict[tuple[int, int], tuple[int, str]] = {
+        (system_id, item_id): (response_id, text)
+        for system_id, item_id, response_id, text in ResponseSource.objects.filter(system__in=systems).values_list(
+            "system_id", "item_id", "response_id", "response__text"
+        )
+    }
+    dataset_items = Item.objects.filter(dataset=release.reference_set.dataset_id).order_by("position")
+    kept: list[tuple[int, str]] = []
+    dropped: dict[str, list[str]] = {}
+    for item_id, external_id in dataset_items.values_list("id", "external_id"):
+        own = references.get(item_id)
+        if not own:
+            reason = NO_REFERENCE
+        elif items == "positive" and max(weight for _, _, weight, _ in own) <= 0:
+            reason = NO_POSITIVE
+        elif any((system.pk, item_id) not in outputs for system in systems):
+            reason = NO_OUTPUT
+        else:
+            kept.append((item_id, external_id))
+            continue
+        dropped.setdefault(reason, []).append(external_id)
+    flat = [reference for item_id, _ in kept for reference in references[item_id]]
+    rows = [[outputs[system.pk, item_id] for item_id, _ in kept] for system in systems]
+    return Corpus(
+        systems=systems,
+        item_ids=np.array([item_id for item_id, _ in kept], dtype=np.int64),
+        external_ids=[external_id for _, external_id in kept],
+        hypotheses=[[text for _, text in row] for row in rows],
+        hypothesis_ids=np.array([[pk for pk, _ in row] for row in rows], dtype=np.int64),
+        references=[[text for _, text, _, _ in references[item_id]] for item_id, _ in kept],
+        reference_ids=np.array([reference[0] for reference in flat], dtype=np.int64),
+        weights=np.array([reference[2] for reference in flat], dtype=np.float64),
+        is_original=np.array([reference[3] for reference in flat], dtype=np.bool_),
+        dropped=dropped,
+    )
+
+
+def outputs_digest(systems: Sequence[System]) -> str:
+    """What the systems said, in eight hexadecimal digits: a changed output changes every signature that names it."""
+    digest = hashlib.sha256()
+    sources = ResponseSource.objects.filter(system__in=systems).order_by("system__name", "item__position")
+    for row in sources.values_list("system__name", "item__external_id", "response__text_key"):
+        digest.update("\x1f".join(row).encode() + b"\x1e")
+    return digest.hexdigest()[:8]
