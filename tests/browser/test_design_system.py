@@ -1,0 +1,108 @@
+import pytest
+
+from tests.browser.support import DESKTOP, PHONE, axe
+
+pytestmark = [pytest.mark.urls("tests.browser.urls"), pytest.mark.django_db]
+
+CHART_TEXT_COLOUR = "document.querySelector('[data-chart] svg .role-axis-label text').getAttribute('fill')"
+FOCUSED = "document.activeElement.innerText.trim().split(/\\s+/)[0]"
+
+
+@pytest.fixture
+def styleguide(live_server):
+    def visit(page):
+        page.goto(f"{live_server.url}/styleguide/")
+        page.wait_for_selector("[data-chart] svg.marks")
+        return page
+
+    return visit
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_component_is_accessible_and_fits_the_screen(new_page, styleguide, device, theme):
+    page = styleguide(new_page(theme=theme, **device))
+
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_charts_draw_without_evaluating_strings_and_follow_the_theme(page_desktop, styleguide):
+    policy = []
+    page_desktop.on("response", lambda response: policy.append(response.headers.get("content-security-policy")))
+    page = styleguide(page_desktop)
+    assert "script-src 'self';" in policy[0]
+    light = page.evaluate(CHART_TEXT_COLOUR)
+
+    page.get_by_role("button", name="Dark theme").click()
+
+    page.wait_for_function(f"{CHART_TEXT_COLOUR} !== '{light}'")
+
+
+def test_theme_follows_the_system_until_another_one_is_chosen_and_then_is_remembered(new_page, styleguide):
+    page = styleguide(new_page(theme="dark", **DESKTOP))
+    toggle = page.get_by_role("button", name="Dark theme")
+    assert toggle.get_attribute("aria-pressed") == "true"
+
+    toggle.click()
+    page.reload()
+    assert toggle.get_attribute("aria-pressed") == "false"
+
+    toggle.click()
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate("document.documentElement.dataset.bsTheme") == "light"
+
+
+def test_rows_are_walked_with_j_and_k_and_opened_with_enter(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate(FOCUSED) == "81c0"
+    page.keyboard.press("k")
+    assert page.evaluate(FOCUSED) == "7f3a"
+    page.keyboard.press("Enter")
+
+    assert page.url.endswith("#tables")
+
+
+def test_keys_typed_into_a_field_are_text_not_commands(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+
+    page.get_by_label("Name").press_sequentially("jk?")
+
+    assert page.get_by_label("Name").input_value() == "jk?"
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_question_mark_opens_the_help_and_escape_closes_it(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog", name="Keyboard").is_visible()
+    page.keyboard.press("Escape")
+
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_confirmation_starts_on_the_harmless_choice_and_gives_the_focus_back(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+    trigger = page.get_by_role("button", name="Close campaign")
+
+    trigger.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUSED) == "Keep"
+    page.keyboard.press("Enter")
+
+    assert page.get_by_role("dialog").count() == 0
+    assert trigger.evaluate("element => element === document.activeElement")
+
+
+def test_sign_in_page_says_what_is_wrong_beside_the_form(page_phone, live_server):
+    page_phone.goto(f"{live_server.url}/accounts/login/")
+    page_phone.get_by_label("Username").fill("nobody")
+    page_phone.get_by_label("Password").fill("wrong")
+    page_phone.keyboard.press("Enter")
+
+    page_phone.get_by_role("alert").get_by_text("Please enter a correct username and password").wait_for()
+    axe(page_phone)
