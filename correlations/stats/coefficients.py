@@ -18,7 +18,7 @@ from correlations.stats.ranks import Bools, Floats, RankedBatch, as_paired_batch
 
 
 class Ranked(NamedTuple):
-    """One side of paired samples, sorted once: ``sign`` is set for mirrored samples, where ``ranks`` are of |values|."""
+    """One side of paired samples, sorted once. ``sign`` is set for mirrored samples: ``ranks`` are then of |values|."""
 
     ranks: RankedBatch
     sign: Floats | None
@@ -27,7 +27,7 @@ class Ranked(NamedTuple):
 
 def prepare(values: Floats, *, mirrored: bool) -> Ranked:
     """Sort each row of ``values``, shape (batch, n), for ``spearman`` and ``kendall``; a row with NaN is marked."""
-    undefined = np.isnan(values).any(axis=1)
+    undefined: Bools = np.asarray(np.isnan(values).any(axis=1))
     if mirrored:
         return Ranked(rank_batch(np.abs(values)), np.nan_to_num(np.sign(values)), undefined)
     return Ranked(rank_batch(values), None, undefined)
@@ -38,7 +38,7 @@ def _ratio(numerator: Floats, squares: Floats, x: Ranked, y: Ranked) -> Floats:
     result = np.full(numerator.shape, np.nan)
     defined = (squares > 0) & ~x.undefined & ~y.undefined
     np.divide(numerator, np.sqrt(squares), out=result, where=defined)
-    return np.clip(result, -1.0, 1.0)
+    return np.asarray(np.clip(result, -1.0, 1.0))
 
 
 def spearman(x: Ranked, y: Ranked) -> Floats:

@@ -2,7 +2,8 @@
 
 Below ``BITSET_LIMIT`` observations the pairs are counted with bit sets: the observations enter in the order of x, each
 setting the bit of its y rank, and how many earlier ones lie below is a count of bits. That is n^2 / 64 word operations
-per sample and, unlike a merge, runs over all samples of a batch at once. Above it, an inversion count by merging, n log n.
+per sample and, unlike a merge, runs over all samples of a batch at once. Above it, inversions are counted by merging,
+n log n.
 """
 
 from __future__ import annotations
@@ -51,21 +52,21 @@ def _dominance_block(x: RankedBatch, y: RankedBatch, words: int) -> Ints:
         """Of the ``first_x`` smallest x, how many have a y place under ``below_y``."""
         where = sample_base + first_x * words + (below_y >> 6)
         mask = (np.uint64(1) << (below_y & 63).astype(np.uint64)) - np.uint64(1)
-        return flat_full[where] + np.bitwise_count(flat_seen[where] & mask).astype(np.int64)
+        return np.asarray(flat_full[where] + np.bitwise_count(flat_seen[where] & mask).astype(np.int64))
 
     # 2h = [<] + [<=] in x and in y: four counts, fewer where there are no ties.
     less_less = count(x.below, y.below)
     less_upto = count(x.below, y.upto) if y.has_ties else less_less
     if not x.has_ties:
-        return 2 * (less_less + less_upto) + 1
-    return less_less + less_upto + count(x.upto, y.below) + count(x.upto, y.upto)
+        return np.asarray(2 * (less_less + less_upto) + 1)
+    return np.asarray(less_less + less_upto + count(x.upto, y.below) + count(x.upto, y.upto))
 
 
 def concordant_minus_discordant(x: RankedBatch, y: RankedBatch) -> Ints:
     """Concordant less discordant unordered pairs of each sample, shape (batch,); tied pairs count in neither."""
     batch, n = x.below.shape
     if n <= BITSET_LIMIT:
-        return (doubled_dominance(x, y).sum(axis=1) - n * n) // 2
+        return np.asarray((doubled_dominance(x, y).sum(axis=1) - n * n) // 2)
     joint = np.sort(x.below * n + y.below, axis=1)  # by x, then y, so pairs tied in x are never inverted
     discordant = np.array([_inversions(row % n) for row in joint], dtype=np.int64)
     starts = np.ones((batch, n), dtype=bool)

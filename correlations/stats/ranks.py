@@ -30,7 +30,7 @@ class RankedBatch(NamedTuple):
 
     def tied_pairs(self) -> Ints:
         """How many unordered pairs of each sample are tied, shape (batch,)."""
-        return (self.upto - self.below - 1).sum(axis=-1) // 2
+        return np.asarray((self.upto - self.below - 1).sum(axis=-1) // 2)
 
     def rows(self, which: Any) -> RankedBatch:
         return RankedBatch(self.order[which], self.below[which], self.upto[which])

@@ -1,0 +1,310 @@
+"""From packed statistics to observations: which segments form a unit, what a unit's metric and rating differences are.
+
+A unit's score is a function of its segments' summed statistics, so a thousand assignments of segments to units are one
+sparse indicator matrix (units x segments) times the statistics, never a thousand scorings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from correlations.stats.ranks import Bools, Floats, Ints
+
+Remainder = Literal["keep", "drop"]
+_CHUNK_BYTES = 16 << 20  # of unit sums held at once
+# Where ratings are means of a few integers, a common denominator makes their sums exact, so that ties are real ties.
+_DENOMINATORS: tuple[int, ...] = (*range(1, 61), 100, 420, 840, 1000, 2520, 10_000, 27_720, 360_360)
+
+
+@dataclass(frozen=True)
+class StudyMetric:
+    """One row of a study: a metric with one set of references, as sufficient statistics.
+
+    Parameters
+    ----------
+    name : str
+        Unique within a study.
+    statistics : array of shape (n_systems, S, D)
+        What each system's hypothesis for each segment contributes; a unit's statistics are the sum over its segments.
+    aggregate : callable
+        (..., D) summed statistics to (...) scores, vectorised. NaN is an undefined score.
+    valid : bool array of shape (S,), optional
+        False where a segment has no usable reference in this row: it then drops out of this row's metric sums and of
+        this row's human means alike. All True when omitted.
+    clamped : callable, optional
+        (..., D) summed statistics to (...) bool: the score had a negative numerator clamped. Only counted.
+    """
+
+    name: str
+    statistics: Floats
+    aggregate: Callable[[Floats], Floats]
+    valid: Bools | None = None
+    clamped: Callable[[Floats], Bools] | None = None
+
+
+@dataclass(frozen=True)
+class PackedMetrics:
+    """The rows of a study over one table of distinct columns: rows share most of their statistics."""
+
+    rows: tuple[StudyMetric, ...]
+    columns: Floats  # (n_systems, S, C); zero where the row's segment is not valid
+    row_columns: tuple[NDArray[np.intp], ...]  # each row's D columns
+    masks: Floats  # (S, G) of 0 and 1: the distinct sets of valid segments
+    row_mask: tuple[int, ...]
+
+    def scores(self, sums: Floats, row: int) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):  # undefined is the metric's to say, as NaN
+            return np.asarray(self.rows[row].aggregate(sums[..., self.row_columns[row]]), dtype=np.float64)
+
+
+def pack_metrics(metrics: Sequence[StudyMetric], n_systems: int, n_segments: int) -> PackedMetrics:
+    """Check the rows and store each distinct column of their statistics once."""
+    if not metrics:
+        raise ValueError("metrics is empty: a study needs at least one metric")
+    names = [metric.name for metric in metrics]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ValueError(f"metrics[{index}] is called {name!r}, and so is an earlier one: names must differ")
+    place: dict[bytes, int] = {}
+    columns: list[Floats] = []
+    masks: dict[bytes, int] = {}
+    mask_columns: list[Floats] = []
+    row_columns, row_mask = [], []
+    for metric in metrics:
+        valid = _checked_mask(metric, n_segments)
+        statistics = _checked_statistics(metric, valid, n_systems, n_segments)
+        if valid.tobytes() not in masks:
+            masks[valid.tobytes()] = len(mask_columns)
+            mask_columns.append(valid.astype(np.float64))
+        row_mask.append(masks[valid.tobytes()])
+        indices = []
+        for d in range(statistics.shape[2]):
+            column = np.where(valid, statistics[:, :, d], 0.0)
+            digest = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
+            if digest not in place:
+                place[digest] = len(columns)
+                columns.append(column)
+            indices.append(place[digest])
+        row_columns.append(np.array(indices, dtype=np.intp))
+    return PackedMetrics(
+        tuple(metrics), np.stack(columns, axis=2), tuple(row_columns), np.stack(mask_columns, axis=1), tuple(row_mask)
+    )
+
+
+def _checked_mask(metric: StudyMetric, n_segments: int) -> Bools:
+    if metric.valid is None:
+        return np.ones(n_segments, dtype=bool)
+    valid = np.asarray(metric.valid)
+    if valid.shape != (n_segments,) or valid.dtype != np.bool_:
+        raise ValueError(
+            f"valid of metric {metric.name!r} has shape {valid.shape} and type {valid.dtype}: "
+            f"booleans of shape ({n_segments},), one for each segment, are expected"
+        )
+    return valid
+
+
+def _checked_statistics(metric: StudyMetric, valid: Bools, n_systems: int, n_segments: int) -> Floats:
+    statistics = np.asarray(metric.statistics, dtype=np.float64)
+    if statistics.ndim != 3 or statistics.shape[:2] != (n_systems, n_segments) or statistics.shape[2] == 0:
+        raise ValueError(
+            f"statistics of metric {metric.name!r} have shape {statistics.shape}: "
+            f"({n_systems}, {n_segments}, D), the systems and segments of the human ratings, is expected"
+        )
+    broken = np.argwhere(~np.isfinite(statistics) & valid[:, None])
+    if broken.size:
+        system, segment, d = broken[0]
+        raise ValueError(
+            f"statistics of metric {metric.name!r} hold {statistics[system, segment, d]} "
+            f"at system {system}, segment {segment}, column {d}: only finite values can be summed"
+        )
+    return statistics
+
+
+def checked_ratings(human: ArrayLike) -> Floats:
+    """Ratings as (n_systems, S); NaN says that nobody rated this output."""
+    ratings = np.asarray(human, dtype=np.float64)
+    if ratings.ndim != 2:
+        raise ValueError(f"human ratings have shape {ratings.shape}: (n_systems, S) is expected")
+    if np.isinf(ratings).any():
+        system, segment = np.argwhere(np.isinf(ratings))[0]
+        raise ValueError(
+            f"human rating of system {system}, segment {segment} is infinite: finite, or NaN for not rated"
+        )
+    return ratings
+
+
+def checked_pairs(pairs: ArrayLike, n_systems: int) -> Ints:
+    result = np.asarray(pairs)
+    if result.ndim != 2 or result.shape[1] != 2 or len(result) == 0 or not np.issubdtype(result.dtype, np.integer):
+        raise ValueError(
+            f"pairs have shape {result.shape} and type {result.dtype}: integers of shape (P >= 1, 2) expected"
+        )
+    for index, (a, b) in enumerate(result):
+        if not (0 <= a < n_systems and 0 <= b < n_systems):
+            raise ValueError(f"pairs[{index}] is ({a}, {b}): systems are numbered 0 to {n_systems - 1}")
+        if a == b:
+            raise ValueError(f"pairs[{index}] compares system {a} with itself")
+    seen: set[frozenset[int]] = set()
+    for index, (a, b) in enumerate(result):
+        if frozenset((int(a), int(b))) in seen:
+            raise ValueError(f"pairs[{index}] is ({a}, {b}), which is listed before: its units would count twice")
+        seen.add(frozenset((int(a), int(b))))
+    return result.astype(np.int64)
+
+
+def exact_scale(ratings: Floats) -> int | None:
+    """The smallest listed integer that turns every rating into a whole number; None where none does."""
+    values = np.unique(ratings[~np.isnan(ratings)])
+    for scale in _DENOMINATORS:
+        scaled = values * scale
+        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
+            return scale
+    return None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Summed statistics of a chunk of assignments; units of all pairs lie side by side along U."""
+
+    metric: Floats  # (assignments, U, 2, C): the pair's first and second system
+    human: Floats  # (assignments, U, G): mean rating difference; NaN for a unit without a valid segment
+    segments: Floats  # (assignments, U, G): valid segments
+
+    def differences(self, packed: PackedMetrics, row: int) -> Floats:
+        """Metric differences of one row, shape (assignments, U); NaN where undefined."""
+        scores = packed.scores(self.metric, row)
+        result = scores[..., 0] - scores[..., 1]
+        result[self.segments[..., packed.row_mask[row]] == 0] = np.nan
+        return result
+
+
+class UnitDesign:
+    """Pairs, their shared segments, and how those are cut into units.
+
+    A pair's shared segments are those on which both of its systems are rated.
+    """
+
+    def __init__(
+        self, packed: PackedMetrics, human: Floats, pairs: Ints, *, unit_size: int, remainder: Remainder
+    ) -> None:
+        if unit_size < 1:
+            raise ValueError(f"unit_size is {unit_size}: a unit holds at least 1 segment")
+        if remainder not in ("keep", "drop"):
+            raise ValueError(f'remainder is {remainder!r}: accepted are "keep" and "drop"')
+        self.packed, self.pairs = packed, pairs
+        self.unit_size: int = unit_size
+        self.remainder: Remainder = remainder
+        self.n_segments: int = human.shape[1]
+        scale = exact_scale(human)
+        self.scale, self.human = scale or 1, human if scale is None else np.round(human * scale)
+        self.pools: list[Ints] = [np.flatnonzero(~np.isnan(human[a]) & ~np.isnan(human[b])) for a, b in pairs]
+        for (a, b), pool in zip(pairs, self.pools, strict=True):
+            if pool.size == 0:
+                raise ValueError(f"systems {a} and {b} share no segment on which both are rated: drop the pair")
+        self.units_per_pair = [self._n_units(int(pool.size)) for pool in self.pools]
+        self._tables = [self._table(a, b) for a, b in pairs]
+
+    @property
+    def n_units(self) -> int:
+        return sum(self.units_per_pair)
+
+    @property
+    def pool_total(self) -> int:
+        return sum(int(pool.size) for pool in self.pools)
+
+    def chunk_size(self) -> int:
+        width = 2 * self.packed.columns.shape[2] + 2 * self.packed.masks.shape[1]
+        each = 8 * (len(self.pairs) * self._n_units(self.n_segments) * width + 2 * self.pool_total)
+        return int(max(1, min(50, _CHUNK_BYTES // each)))
+
+    def _n_units(self, segments: int) -> int:
+        extra = self.unit_size - 1 if self.remainder == "keep" else 0
+        return (segments + extra) // self.unit_size
+
+    def _table(self, a: int, b: int) -> Floats:
+        """(S, 2 C + 2 G): both systems' columns, the valid masks, and the rating difference under each mask."""
+        difference = np.nan_to_num(self.human[a] - self.human[b])[:, None]
+        masks, columns = self.packed.masks, self.packed.columns
+        return np.ascontiguousarray(np.hstack([columns[a], columns[b], masks, difference * masks]))
+
+    def sums(self, orders: Sequence[Ints]) -> Chunk:
+        """Sums of a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the segments of pair p."""
+        blocks = []
+        for table, order, n_units in zip(self._tables, orders, self.units_per_pair, strict=True):
+            assignments, n = order.shape
+            kept = n if self.remainder == "keep" else n_units * self.unit_size
+            bounds = np.minimum(np.arange(n_units) * self.unit_size, kept)
+            starts = (np.arange(assignments)[:, None] * kept + bounds).ravel()
+            blocks.append(_unit_sums(table, order[:, :kept].ravel(), starts, (assignments, n_units)))
+        return self.chunk(np.concatenate(blocks, axis=1))
+
+    def ragged_sums(self, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
+        """Sums where each assignment uses its own segments; ``orders[p]`` has shape (assignments, S), -1 for left out.
+
+        ``human``, shape (assignments, n_systems, S), replaces the ratings; the segments it lacks must be left out.
+        An assignment with fewer units than others ends in empty ones, whose differences are NaN.
+        """
+        blocks = []
+        for p, (a, b) in enumerate(self.pairs):
+            order = orders[p]
+            present = order >= 0
+            lengths = present.sum(axis=1)
+            n_units = self._n_units(order.shape[1])
+            if self.remainder == "drop":
+                lengths = lengths // self.unit_size * self.unit_size
+                present &= np.cumsum(present, axis=1) <= lengths[:, None]
+            bounds = np.minimum(np.arange(n_units) * self.unit_size, lengths[:, None])
+            starts = (np.cumsum(lengths) - lengths)[:, None] + bounds
+            shape = (order.shape[0], n_units)
+            block = _unit_sums(self._tables[p], order[present], starts.ravel(), shape)
+            if human is not None:
+                replicate = np.nonzero(present)[0]
+                difference = (human[replicate, a, order[present]] - human[replicate, b, order[present]]) * self.scale
+                masks = self.packed.masks
+                block[..., -masks.shape[1] :] = _unit_sums(masks, order[present], starts.ravel(), shape, difference)
+            blocks.append(block)
+        return self.chunk(np.concatenate(blocks, axis=1))
+
+    def chunk(self, sums: Floats) -> Chunk:
+        n_columns, n_masks = self.packed.columns.shape[2], self.packed.masks.shape[1]
+        metric = sums[..., : 2 * n_columns].reshape(*sums.shape[:2], 2, n_columns)
+        segments = sums[..., 2 * n_columns : 2 * n_columns + n_masks]
+        total = sums[..., 2 * n_columns + n_masks :]
+        human = np.full(total.shape, np.nan)
+        # One rounding for the whole quotient: units of equal mean difference tie, whatever their size.
+        np.divide(total, segments * self.scale, out=human, where=segments > 0)
+        return Chunk(metric, human, segments)
+
+    def shuffled(self, keys: NDArray[np.uint64]) -> list[Ints]:
+        """Orders of each pair's pool from random keys of shape (assignments, ``pool_total``)."""
+        orders = []
+        start = 0
+        for pool in self.pools:
+            orders.append(pool[shuffle(keys[:, start : start + pool.size])])
+            start += pool.size
+        return orders
+
+
+def shuffle(keys: NDArray[np.uint64]) -> Ints:
+    """A uniform permutation per row from random 64-bit keys; sorting keys beats shuffling rows about threefold."""
+    n = keys.shape[1]
+    bits = np.uint64(max(1, (n - 1).bit_length()))
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    return (np.sort((keys & ~mask) | np.arange(n, dtype=np.uint64), axis=1) & mask).astype(np.int64)
+
+
+def _unit_sums(
+    table: Floats, segments: Ints, starts: Ints, shape: tuple[int, int], values: Floats | None = None
+) -> Floats:
+    """Sum the table's rows over each unit u, segments[starts[u]:starts[u + 1]]: (assignments, units, width)."""
+    data = np.ones(segments.size) if values is None else values
+    bounds = np.append(starts, segments.size)
+    indicator = sparse.csr_array((data, segments, bounds), shape=(starts.size, table.shape[0]))
+    return np.asarray(indicator @ table).reshape(*shape, table.shape[1])

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from correlations.stats.coefficients import spearman_batch
+from correlations.stats.resampling import RaterRatings, bootstrap_interval, study_bootstrap
+from correlations.stats.sampled_units import sampled_unit_correlation
+from correlations.stats.units import StudyMetric
+
+
+@pytest.mark.parametrize(("method", "scipy_method"), [("percentile", "percentile"), ("bca", "BCa")])
+def test_intervals_equal_scipy_on_the_same_resamples(method, scipy_method):
+    rng = np.random.default_rng(4)
+    x = rng.exponential(size=40)
+    y = x + rng.normal(size=40)
+    ours = bootstrap_interval([x, y], spearman_batch, rng=np.random.default_rng(9), n_resamples=600, method=method)
+    theirs = stats.bootstrap(
+        (x, y), lambda a, b, axis: spearman_batch(a, b), paired=True, vectorized=True, n_resamples=600,
+        method=scipy_method, rng=np.random.default_rng(9), batch=600,
+    )  # fmt: skip
+    np.testing.assert_allclose(np.sort(ours.values), np.sort(theirs.bootstrap_distribution), atol=1e-12)
+    np.testing.assert_allclose(ours.interval, theirs.confidence_interval, atol=1e-9)
+    assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-12)
+
+
+def test_an_undefined_statistic_is_nan_with_the_reason():
+    rng = np.random.default_rng(1)
+    result = bootstrap_interval([np.ones(9), np.arange(9)], spearman_batch, rng=rng, n_resamples=20)
+    assert np.isnan(result.interval).all()
+    assert result.reason == "defined in 0 of 20 replicates: at least half are needed"
+    flat = bootstrap_interval([np.ones(9)], lambda x: x.mean(axis=-1), rng=rng, method="bca")
+    assert "BCa" in (flat.reason or "")
+    with pytest.raises(ValueError, match=r"shapes \[\(9,\), \(8,\)\]"):
+        bootstrap_interval([np.ones(9), np.ones(8)], spearman_batch, rng=rng)
+
+
+def correlated_study(rng, n_segments=300):
+    """Three systems of equal quality: metric and human share half of the variance of every single segment."""
+    quality = rng.normal(size=(3, n_segments))
+    human, scores = quality + rng.normal(size=(2, *quality.shape))
+    return human, [StudyMetric("m", scores[..., None], lambda sums: sums[..., 0])]
+
+
+def test_the_honest_interval_covers_the_truth_where_the_paper_interval_does_not():
+    """Differences of sums of bivariate normals with correlation 1/2: rho = 6/pi asin(1/4) for every unit size.
+
+    Mirrored observations, and pairs that share systems, count as new evidence in the paper's interval only.
+    """
+    truth = 6 / np.pi * np.arcsin(0.25)
+    honest = paper = 0
+    for trial in range(60):
+        human, metrics = correlated_study(np.random.default_rng(trial))
+        design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 10, "seed": trial, "coefficients": ["spearman"]}
+        (row,) = study_bootstrap(metrics, human, **design, n_replicates=200)
+        study = sampled_unit_correlation(metrics, human, **design, n_assignments=40)
+        honest += row.spearman.interval.low <= truth <= row.spearman.interval.high
+        paper += study["m"].spearman.paper_interval.low <= truth <= study["m"].spearman.paper_interval.high
+        assert row.kendall is None
+    assert honest >= 54  # 57 expected of 60, and the interval is a little wide
+    assert honest >= paper
+
+
+def test_more_assignments_for_each_replicate_take_their_spread_out_of_the_interval():
+    human, metrics = correlated_study(np.random.default_rng(1))
+    design = {"pairs": [(0, 1), (0, 2)], "unit_size": 20, "seed": 1, "n_replicates": 200}
+    one, many = (
+        study_bootstrap(metrics, human, **design, assignments_per_replicate=count)[0].spearman for count in (1, 8)
+    )
+    assert many.standard_error < one.standard_error
+    assert many.values.mean() == pytest.approx(one.values.mean(), abs=0.05)
+
+
+def test_unrated_and_invalid_segments_drop_out_of_replicates(inputs):
+    rows = study_bootstrap(inputs.metrics, inputs.human, inputs.pairs, seed=1, unit_size=6, n_replicates=30)
+    for row in rows:
+        assert row.spearman.n_defined == 30
+        assert -1 <= row.kendall.interval.low < row.kendall.interval.high <= 1
+
+
+def single_ratings(rng, n_raters=12):
+    """Every output rated by 3 raters, who have harsh and mild habits of their own."""
+    cells = np.array([(s, i) for s in range(3) for i in range(300)])
+    rater = np.concatenate([rng.permutation(n_raters)[:3] for _ in cells])
+    system, segment = np.repeat(cells, 3, axis=0).T
+    value = 3 + system * 0.5 + rng.normal(size=rater.size) + 2 * rng.normal(size=n_raters)[rater]
+    return RaterRatings(rater, system, segment, value)
+
+
+def test_raters_means_are_those_of_the_drawn_raters_and_nan_where_none_was_drawn():
+    ratings = RaterRatings(np.array([7, 7, 9]), np.array([0, 0, 0]), np.array([0, 1, 1]), np.array([2.0, 4.0, 1.0]))
+    seen = {tuple(means[0].tolist()) for means in ratings.replicates(np.random.default_rng(1), 40, (1, 2))}
+    assert {value for value in seen if not np.isnan(value).any()} == {(2.0, 4.0), (2.0, 2.5)}
+    assert any(np.isnan(first) and second == 1.0 for first, second in seen)
+
+
+def test_resampling_raters_too_widens_the_interval():
+    rng = np.random.default_rng(2)
+    ratings = single_ratings(rng)
+    cell = ratings.system * 300 + ratings.segment
+    human = (np.bincount(cell, ratings.value) / np.bincount(cell)).reshape(3, 300)
+    scores = human + 3 * rng.normal(size=human.shape)
+    metric = StudyMetric("m", scores[..., None], lambda sums: sums[..., 0])
+    design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 20, "seed": 5, "n_replicates": 200}
+    (items,) = study_bootstrap([metric], human, **design)
+    (both,) = study_bootstrap([metric], human, **design, raters=ratings)
+    assert both.spearman.standard_error > items.spearman.standard_error
+
+
+def test_bad_options_are_named(inputs):
+    arguments = (inputs.metrics, inputs.human, inputs.pairs)
+    outside = RaterRatings(np.array([1]), np.array([4]), np.array([0]), np.array([3.0]))
+    with pytest.raises(ValueError, match=r"raters.system\[0\] is 4: numbered 0 to 3"):
+        study_bootstrap(*arguments, seed=1, raters=outside)
+    with pytest.raises(ValueError, match="orientation is 'random'"):
+        study_bootstrap(*arguments, seed=1, orientation="random")
+    with pytest.raises(ValueError, match="n_replicates is 1 "):
+        study_bootstrap(*arguments, seed=1, n_replicates=1)

@@ -1,0 +1,226 @@
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from correlations.stats.sampled_units import sampled_unit_correlation, unit_observations
+from correlations.stats.units import StudyMetric, exact_scale
+
+
+def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignments):
+    """The study segment by segment: for each assignment, a list of (metric difference, exact rating difference)."""
+    metric = inputs.metrics[row]
+    valid = np.ones(inputs.human.shape[1], bool) if metric.valid is None else metric.valid
+    pools = [np.flatnonzero(~np.isnan(inputs.human[[a, b]]).any(axis=0)) for a, b in inputs.pairs]
+    draws = (
+        np.random.default_rng(seed)
+        .spawn(2)[0]
+        .integers(0, 2**64, size=(n_assignments, sum(map(len, pools))), dtype=np.uint64)
+    )
+    assignments = []
+    for keys in draws:
+        observations, start = [], 0
+        for (a, b), pool in zip(inputs.pairs, pools, strict=True):
+            order = pool[np.argsort(keys[start : start + len(pool)])]
+            start += len(pool)
+            for first in range(0, len(order), unit_size):
+                unit = order[first : first + unit_size]
+                if len(unit) < unit_size and remainder == "drop":
+                    continue
+                kept = [segment for segment in unit if valid[segment]]
+                if not kept:
+                    continue
+                m = [float(metric.aggregate(metric.statistics[s][kept].sum(axis=0))) for s in (a, b)]
+                fifths = [sum(round(5 * inputs.human[s, segment]) for segment in kept) for s in (a, b)]
+                observations.append((m[0] - m[1], Fraction(fifths[0] - fifths[1], 5 * len(kept))))
+        assignments.append(observations)
+    return assignments
+
+
+def coefficients_by_hand(assignments, orientation):
+    rhos, taus = [], []
+    for observations in assignments:
+        if orientation == "both":
+            observations = observations + [(-m, -q) for m, q in observations]
+        m, q = [m for m, _ in observations], [q for _, q in observations]
+        ranks = [sorted(set(q)).index(value) for value in q]  # of exact fractions: only real ties tie
+        rhos.append(stats.spearmanr(m, ranks)[0])
+        taus.append(stats.kendalltau(m, ranks)[0])
+    return rhos, taus
+
+
+@pytest.mark.parametrize("orientation", ["both", "fixed"])
+@pytest.mark.parametrize("remainder", ["keep", "drop"])
+@pytest.mark.parametrize("unit_size", [1, 3, 10])
+def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, orientation):
+    n_assignments = 1 if unit_size == 1 else 6
+    study = sampled_unit_correlation(
+        inputs.metrics, inputs.human, inputs.pairs, seed=4, unit_size=unit_size, n_assignments=n_assignments,
+        remainder=remainder, orientation=orientation,
+    )  # fmt: skip
+    for row, result in enumerate(study.rows):
+        assignments = observations_by_hand(
+            inputs, row, seed=4, unit_size=unit_size, remainder=remainder, n_assignments=n_assignments
+        )
+        rhos, taus = coefficients_by_hand(assignments, orientation)
+        np.testing.assert_allclose(result.spearman.values, rhos, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(result.kendall.values, taus, rtol=0, atol=1e-12)
+        assert result.spearman.mean == pytest.approx(np.mean(rhos), abs=1e-12)
+        copies = 2 if orientation == "both" else 1
+        assert result.n_observations == round(copies * np.mean([len(each) for each in assignments]))
+
+
+def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_remainder():
+    rng = np.random.default_rng(2)
+    human = rng.integers(1, 6, size=(7, 2114)).astype(float)
+    metric = StudyMetric("m", rng.random((7, 2114, 1)), lambda sums: sums[..., 0])
+    pairs = [(a, b) for a in range(7) for b in range(a + 1, 7)][:12]
+    kept, dropped = (
+        sampled_unit_correlation([metric], human, pairs, seed=1, n_assignments=2, remainder=remainder)
+        for remainder in ("keep", "drop")
+    )
+    assert (kept.units_per_pair, kept.rows[0].n_observations) == ((22,) * 12, 528)
+    assert (dropped.units_per_pair, dropped.rows[0].n_observations) == ((21,) * 12, 504)
+
+
+def test_all_metrics_see_the_same_assignments(inputs):
+    twice = [inputs.metrics[1], replace(inputs.metrics[1], name="again")]
+    together = sampled_unit_correlation(twice, inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
+    alone = sampled_unit_correlation(twice[1:], inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
+    assert together.rows[0].kendall.values.tolist() == together.rows[1].kendall.values.tolist()
+    assert together.rows[1].kendall.values.tolist() == alone.rows[0].kendall.values.tolist()
+
+
+def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
+    options = {"seed": 3, "unit_size": 8, "n_assignments": 7, "orientation": "random"}
+    at_once = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
+    one_by_one = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    for first, second in zip(at_once.rows, one_by_one.rows, strict=True):
+        assert first.spearman.values.tolist() == second.spearman.values.tolist()
+
+
+def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
+    options = {"seed": 3, "unit_size": 8, "n_assignments": 4}
+    as_given = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    swapped = sampled_unit_correlation(inputs.metrics, inputs.human, [(b, a) for a, b in inputs.pairs], **options)
+    for first, second in zip(as_given.rows, swapped.rows, strict=True):
+        assert first.spearman.values.tolist() == pytest.approx(second.spearman.values.tolist(), abs=1e-12)
+
+
+def test_clamped_numerators_are_counted_by_unit_and_system(inputs):
+    """One unit holds everything: each pair gives two cells, and a system's cell is clamped or it is not."""
+    metric = inputs.metrics[1]
+    human = np.nan_to_num(inputs.human, nan=3.0)
+    totals = metric.statistics[:, metric.valid, 0].sum(axis=1)
+    negative = totals < 0
+    study = sampled_unit_correlation(inputs.metrics, human, inputs.pairs, seed=1, unit_size=53, n_assignments=3)
+    expected = sum(int(negative[a]) + int(negative[b]) for a, b in inputs.pairs)
+    clamped = study["weighted"].clamped
+    assert 0 < expected < 8  # or the test shows nothing
+    assert (clamped.mean, clamped.share) == (expected, expected / 8)
+    assert clamped.per_system.tolist() == negative.astype(float).tolist()
+    assert study["precision"].clamped is None
+
+
+def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
+    none_valid = replace(inputs.metrics[0], valid=np.zeros(53, dtype=bool), name="none")
+    first_half = np.arange(53) < 26
+    statistics = np.where(first_half[None, :, None], 0.0, inputs.metrics[0].statistics)
+    silent = StudyMetric("silent", statistics, inputs.metrics[0].aggregate)
+    study = sampled_unit_correlation(
+        [none_valid, silent], np.nan_to_num(inputs.human), inputs.pairs, seed=1, unit_size=1, coefficients=["spearman"]
+    )
+    nothing, half = study.rows
+    assert math.isnan(nothing.spearman.mean)
+    assert nothing.undefined_units == {"no valid segment in the unit": 4 * 53}
+    assert nothing.spearman.reason == "0 units: at least 3 observations are needed"
+    assert half.undefined_units == {"metric undefined on the unit": 4 * 26}
+    assert half.n_observations == 2 * 4 * 27
+    assert half.kendall is None
+
+
+def test_too_few_units_and_constant_input_are_nan_with_the_reason(inputs):
+    metric = inputs.metrics[0]
+    few = sampled_unit_correlation([metric], inputs.human, [(0, 1), (1, 2)], seed=1, unit_size=60, n_assignments=2)
+    assert few.rows[0].spearman.reason == "2 units: at least 3 observations are needed"
+    level = sampled_unit_correlation(
+        [metric], np.full((4, 53), 3.0), inputs.pairs, seed=1, unit_size=5, n_assignments=2
+    )
+    assert level.rows[0].kendall.reason == "the human rating differences are constant"
+    assert all(math.isnan(end) for end in level.rows[0].kendall.paper_interval)
+    flat = StudyMetric("flat", np.ones((4, 53, 1)), lambda sums: sums[..., 0] * 0)
+    study = sampled_unit_correlation([flat], inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
+    assert study["flat"].spearman.reason == "the metric's differences are constant"
+
+
+def test_unit_observations_are_the_first_assignment_of_the_study(inputs):
+    seen = unit_observations(inputs.metrics, inputs.human, inputs.pairs, seed=4, unit_size=10)
+    by_hand = observations_by_hand(inputs, 0, seed=4, unit_size=10, remainder="keep", n_assignments=1)[0]
+    assert seen.metric[0].tolist() == pytest.approx([m for m, _ in by_hand], abs=1e-12)
+    assert seen.human[0].tolist() == pytest.approx([float(q) for _, q in by_hand], abs=1e-12)
+    assert np.bincount(seen.pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
+
+
+def test_progress_is_told_and_what_it_raises_ends_the_study(inputs, monkeypatch):
+    monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
+    told = []
+
+    def stop_after_two(done, total):
+        told.append((done, total))
+        if done == 2:
+            raise InterruptedError("cancelled")
+
+    with pytest.raises(InterruptedError, match="cancelled"):
+        sampled_unit_correlation(
+            inputs.metrics, inputs.human, inputs.pairs, seed=1, n_assignments=9, progress=stop_after_two
+        )
+    assert told == [(1, 9), (2, 9)]
+
+
+def test_a_common_denominator_of_the_ratings_is_found_where_there_is_one():
+    assert exact_scale(np.array([3.2, 1.0, np.nan, 4.6])) == 5
+    assert exact_scale(np.array([1 / 3, 2.5])) == 6
+    assert exact_scale(np.random.default_rng(1).normal(size=20)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pairs": [(0, 4)]}, r"pairs\[0\] is \(0, 4\): systems are numbered 0 to 3"),
+        ({"pairs": [(1, 1)]}, "compares system 1 with itself"),
+        ({"pairs": [(0, 1), (1, 0)]}, r"pairs\[1\] is \(1, 0\), which is listed before"),
+        ({"unit_size": 0}, "unit_size is 0"),
+        ({"n_assignments": 0}, "n_assignments is 0"),
+        ({"remainder": "pad"}, "remainder is 'pad'"),
+        ({"orientation": "left"}, "orientation is 'left'"),
+        ({"coefficients": ["pearson"]}, "accepted are spearman, kendall"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"human": np.full((4, 53), np.inf)}, "system 0, segment 0 is infinite"),
+    ],
+)
+def test_bad_input_is_named(inputs, change, message):
+    arguments = {"metrics": inputs.metrics, "human": inputs.human, "pairs": inputs.pairs, "seed": 1, **change}
+    with pytest.raises(ValueError, match=message):
+        sampled_unit_correlation(**arguments)
+
+
+def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs):
+    statistics = inputs.metrics[1].statistics.copy()
+    invalid = int(np.flatnonzero(~inputs.metrics[1].valid)[0])
+    statistics[2, invalid, 1] = np.nan
+    fine = replace(inputs.metrics[1], statistics=statistics)
+    sampled_unit_correlation([fine], inputs.human, inputs.pairs, seed=1, unit_size=9, n_assignments=1)
+    with pytest.raises(ValueError, match=f"'weighted' hold nan at system 2, segment {invalid}, column 1"):
+        sampled_unit_correlation([replace(fine, valid=None)], inputs.human, inputs.pairs, seed=1)
+    with pytest.raises(ValueError, match=r"'weighted' have shape \(3, 53, 2\)"):
+        sampled_unit_correlation([replace(fine, statistics=statistics[:3])], inputs.human, inputs.pairs, seed=1)
+    with pytest.raises(ValueError, match="'weighted', and so is an earlier one"):
+        sampled_unit_correlation([fine, fine], inputs.human, inputs.pairs, seed=1)
+    unrated = inputs.human.copy()
+    unrated[1] = np.nan
+    with pytest.raises(ValueError, match="share no segment"):
+        sampled_unit_correlation([fine], unrated, inputs.pairs, seed=1)
