@@ -111,8 +111,8 @@ class Command(BaseCommand):
         return [
             Part(
                 "web", python, "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}",
-                "--workers", str(web_workers), "--threads", "8", "--worker-class", "gthread", "--graceful-timeout", str(STOP_SECONDS // 2),
-                log=logs / "web.log",
+                "--workers", str(web_workers), "--threads", "8", "--worker-class", "gthread",
+                "--graceful-timeout", str(STOP_SECONDS // 2), log=logs / "web.log",
             ),
             Part(
                 "worker", python, "-m", "celery", "--quiet", "-A", "config", "worker", "--beat", "--loglevel=info",

@@ -1,0 +1,73 @@
+"""The embedded server: started by the first who needs it, stopped by the last to leave."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from config.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from tests.conftest import ROOT
+
+HOLD = (
+    "import sys; from pathlib import Path; from config.embedded_postgres import EmbeddedPostgres; "
+    "EmbeddedPostgres(Path(sys.argv[1])).hold(); print('held', flush=True); sys.stdin.readline()"
+)
+
+
+def hold_in_a_process(home: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(home)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def leave(process: subprocess.Popen[str]) -> None:
+    process.communicate("\n", timeout=30)
+    assert process.returncode == 0
+
+
+def test_the_last_to_leave_stops_it_and_data_survives(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path / "pg")
+    first = hold_in_a_process(server.home)
+    second = hold_in_a_process(server.home)
+    with psycopg.connect(server.url()) as connection:
+        connection.execute("CREATE TABLE kept (n int)")
+        connection.execute("INSERT INTO kept VALUES (42)")
+    leave(first)
+    assert server.is_running()
+    second.kill()  # a crash takes no leave; the kernel drops its lock
+    second.communicate()
+    assert server.is_running()
+    leave(hold_in_a_process(server.home))
+    assert not server.is_running()
+    server.hold()
+    try:
+        with psycopg.connect(server.url()) as connection:
+            assert connection.execute("SELECT n FROM kept").fetchone() == (42,)
+    finally:
+        server.release()
+    assert not server.is_running()
+
+
+def test_it_asks_for_its_password_and_listens_on_loopback_only(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path / "pg")
+    server.hold()
+    try:
+        with psycopg.connect(server.url()) as connection:
+            assert connection.execute("SHOW listen_addresses").fetchone() == ("127.0.0.1",)
+            assert connection.execute("SHOW unix_socket_directories").fetchone() == ("",)
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(server.url().replace("postgres:", "postgres:x", 1))
+        assert (server.home / "address.json").stat().st_mode & 0o077 == 0
+    finally:
+        server.release()
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path / "pg", {"shared_buffers": "nonsense"})
+    with pytest.raises(EmbeddedPostgresError, match="shared_buffers"):
+        server.hold()

@@ -1,0 +1,50 @@
+"""The one command: everything up, everything down, nothing lost."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.mark.worker
+def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path) -> None:
+    ours = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    environment |= {"ASSAY_DATA_DIR": str(tmp_path), "DEBUG": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "up", "--port", "18650", "--web-workers", "1"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        address = ""
+        for line in process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                address = found.group()
+                break
+        assert address, "it ended before it printed an address"
+        with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
+            assert json.load(answer)["status"] == "ok"
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=60)[0]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    assert process.returncode == 0
+    assert rest.rstrip().endswith("stopped.")
+    assert not (tmp_path / "postgres" / "data" / "postmaster.pid").exists()
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(f"{address}/healthz", timeout=2)

@@ -1,0 +1,65 @@
+"""Home and health."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError
+from django.db.models.functions import Now
+from django.test import Client
+
+from annotation.models import Heartbeat, User
+from annotation.services import jobs
+
+
+def test_home_says_what_assay_is_to_a_stranger(db: None, client: Client) -> None:
+    response = client.get("/")
+    assert response.status_code == 200
+    assert "Sign in" in response.content.decode()
+
+
+def test_home_brings_a_member_to_the_projects(manager: User, client: Client) -> None:
+    client.force_login(manager)
+    assert client.get("/").headers["Location"] == "/projects/"
+
+
+def test_health_is_ok_while_web_database_and_worker_live(db: None, client: Client) -> None:
+    jobs.heartbeat("worker")
+    response = client.get("/healthz")
+    assert response.status_code == 200
+    assert response.json()["worker"] == "ok"
+
+
+def test_health_names_a_worker_that_was_never_seen(db: None, client: Client) -> None:
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert response.json() == response.json() | {"status": "degraded", "worker": "not seen", "database": "ok"}
+
+
+def test_health_names_a_worker_that_fell_silent(db: None, client: Client) -> None:
+    jobs.heartbeat("worker")
+    Heartbeat.objects.update(seen_at=Now() - timedelta(hours=1))
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert response.json()["worker_last_seen_seconds"] == pytest.approx(3600, abs=60)
+
+
+def test_health_names_a_database_that_is_down(db: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> float:
+        raise DatabaseError("down")
+
+    monkeypatch.setattr("config.views.jobs.worker_age_seconds", refuse)
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert response.json()["database"] == "down"
+
+
+def test_every_answer_carries_a_policy_without_foreign_or_inline_scripts(db: None, client: Client) -> None:
+    policy = client.get("/").headers["Content-Security-Policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_schema_is_served_and_documented(manager: User, client: Client) -> None:
+    client.force_login(manager)
+    assert client.get("/api/schema/").status_code == 200
+    assert client.get("/api/docs/").status_code == 200
