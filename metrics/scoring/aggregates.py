@@ -49,7 +49,7 @@ class BleuAggregate:
         order has precision 1 / (2^k denominator), as sacrebleu's `exp`; a negative numerator is clamped to 0 first,
         and where no order matches at all the score is 0. "add-one": one added to numerator and denominator of n >= 2.
     weight_scale : int
-        By what the numerators and denominators are multiplied (10 when weights are kept as whole tenths).
+        By what the numerators and denominators are multiplied (10 where weights are kept as whole tenths).
 
     Notes
     -----

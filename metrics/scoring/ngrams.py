@@ -7,7 +7,7 @@ subset of the references and any order up to the table's, are array arithmetic o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
@@ -150,17 +150,25 @@ def build_match_table(
     check_order(max_order)
     check_corpus(systems, references)
     rows, row_segment, texts = _distinct_hypotheses(systems)
-    hypotheses = tokenize_texts(texts, tokenize=tokenize, lowercase=lowercase, label="distinct hypotheses")
     flat_references = list(chain.from_iterable(references))
-    reference_tokens = tokenize_texts(flat_references, tokenize=tokenize, lowercase=lowercase, label="references, flat")
-
     per_segment = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     offsets = np.concatenate(([0], np.cumsum(per_segment)))
     reference_segment = np.repeat(np.arange(len(references)), per_segment)
-    hyp_len, reference_len = _lengths(hypotheses), _lengths(reference_tokens)
 
-    vocabulary, hyp_ids = _encode_new(hypotheses, int(hyp_len.sum()))
-    ref_ids = _encode_known(vocabulary, reference_tokens, int(reference_len.sum()))
+    def reference_name(index: int) -> str:
+        segment = reference_segment[index]
+        return f"references[{segment}][{index - offsets[segment]}]"
+
+    hypotheses = tokenize_texts(
+        texts, tokenize=tokenize, lowercase=lowercase, where=lambda row: f"hypotheses[{row_segment[row]}]"
+    )
+    reference_tokens = tokenize_texts(flat_references, tokenize=tokenize, lowercase=lowercase, where=reference_name)
+
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    hyp_ids, hyp_len = _encode(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
+    # -1: a token that no hypothesis holds, which can match nothing.
+    ref_ids, reference_len = _encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(-1)))
     orders = _match_orders(
         _Positions(hyp_ids, hyp_len, row_segment),
         _Positions(ref_ids, reference_len, reference_segment),
@@ -195,23 +203,17 @@ def _distinct_hypotheses(systems: Sequence[Sequence[Text]]) -> tuple[Ints, Ints,
     return rows, np.array(row_segment, dtype=np.int64), texts
 
 
-def _lengths(token_lists: list[Tokens]) -> Ints:
-    return np.fromiter(map(len, token_lists), dtype=np.int64, count=len(token_lists))
+def _encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
+    """Numbers of all tokens laid end to end, and the length of each text."""
+    lengths: list[int] = []
 
+    def measured() -> Iterator[Tokens]:
+        for tokens in token_lists:
+            lengths.append(len(tokens))
+            yield tokens
 
-def _encode_new(token_lists: list[Tokens], total: int) -> tuple[dict[str, int], Ints]:
-    """Number the tokens by first occurrence."""
-    vocabulary: defaultdict[str, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__
-    flat = chain.from_iterable(token_lists)
-    ids = np.fromiter(map(vocabulary.__getitem__, flat), dtype=np.int64, count=total)
-    return vocabulary, ids
-
-
-def _encode_known(vocabulary: dict[str, int], token_lists: list[Tokens], total: int) -> Ints:
-    """Token numbers; -1 for a token no hypothesis holds, which can match nothing."""
-    flat = chain.from_iterable(token_lists)
-    return np.fromiter(map(vocabulary.get, flat, repeat(-1)), dtype=np.int64, count=total)
+    ids = np.fromiter(number(chain.from_iterable(measured())), dtype=np.int64)
+    return ids, np.array(lengths, dtype=np.int64)
 
 
 class _Positions:
@@ -229,8 +231,7 @@ class _Positions:
 
         ``previous`` is aligned with ``self.at``, which is narrowed to the starts that leave room for ``order`` tokens.
         """
-        last = self.ids[self.at + (order - 1)] if order > 1 else self.ids[self.at]
-        return previous * vocabulary_size + last
+        return previous * vocabulary_size + self.ids[self.at + (order - 1)]
 
     def narrow(self, keep: NDArray[np.bool_] | Ints) -> None:
         self.at = self.at[keep]
@@ -267,10 +268,17 @@ def _look_up(known: Ints, codes: Ints) -> tuple[Ints, Ints]:
     """Numbers of the codes that are known, and where they stand."""
     if known.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    # Most codes are not known. A bit table of their low bits, small enough for the cache, drops nearly all of those
+    # before the search proper, which then decides exactly.
+    low_bits = (1 << int(16 * known.size).bit_length()) - 1
+    possible = np.zeros(low_bits + 1, dtype=bool)
+    possible[known & low_bits] = True
+    candidates = np.flatnonzero(possible[codes & low_bits])
+    codes = codes[candidates]
     place = np.searchsorted(known, codes)
     place[place == known.size] = 0
-    found = np.flatnonzero(known[place] == codes)
-    return place[found], found
+    exact = known[place] == codes
+    return place[exact], candidates[exact]
 
 
 def _count(left: Ints, right: Ints, radix: int) -> tuple[Ints, Ints, Ints]:

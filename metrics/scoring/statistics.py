@@ -23,6 +23,11 @@ Semantics: TypeAlias = Literal["galley2015", "sacrebleu2018"]
 
 SEMANTICS = ("galley2015", "sacrebleu2018")
 
+# Weights are fractions: tenths from 5 ratings on 5 points, thousandths where a file printed them rounded, and otherwise
+# means of up to 16 ratings on up to 17 points, or of two such criteria (4 * lcm(1..16)). Sums of the last are exact
+# below 3e9 n-grams.
+EXACT_SCALES = (10, 1000, 2_882_880)
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentStatistics:
@@ -31,8 +36,8 @@ class SegmentStatistics:
     Attributes
     ----------
     numerators, denominators : (T, S, N) float
-        Multiplied by ``weight_scale``, and then whole numbers whenever the weights are whole tenths. Numerators may be
-        negative. All zero where the segment is not valid.
+        Multiplied by ``weight_scale``, and then whole numbers whenever the weights have one of the `EXACT_SCALES`.
+        Numerators may be negative. All zero where the segment is not valid.
     hyp_len, ref_len : (T, S) float
         Tokens of the hypothesis and of its closest reference in the subset, ties to the shorter.
     top_weight : (T, S) float
@@ -40,7 +45,7 @@ class SegmentStatistics:
     valid : (T, S) bool
         False where the subset is empty (BLEU) or has no positive weight (ΔBLEU). Such a segment counts for nothing.
     weight_scale : int
-        10 if all weights are multiples of 0.1, so that sums are exact, else 1.
+        10 if all weights are multiples of 0.1, else the first of the `EXACT_SCALES` that makes them whole, else 1.
     """
 
     numerators: Floats
@@ -265,9 +270,12 @@ def _checked_weights(table: MatchTable, weights: ArrayLike, mask: Bools | None) 
 
 
 def _exact(weights: Floats) -> tuple[Floats, int]:
-    """Ten times the weights as whole numbers, where that is what they are: sums are then exact, and ties real ties."""
-    tenths = np.rint(weights * 10)
-    return (tenths, 10) if np.allclose(weights * 10, tenths, rtol=0, atol=1e-9) else (weights, 1)
+    """Weights as whole numbers, if one of the scales makes them that: sums are then exact, and ties real ties."""
+    for scale in EXACT_SCALES:
+        whole = np.rint(weights * scale)
+        if np.allclose(weights * scale, whole, rtol=0, atol=1e-9 * scale):
+            return whole, scale
+    return weights, 1
 
 
 def _maximum(values: Floats, groups: OrderMatches | LengthPairs) -> Floats:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
@@ -48,9 +48,15 @@ def check_flag(parameter: str, value: object) -> None:
 
 
 def tokenize_texts(
-    texts: Sequence[Text], *, tokenize: str = "none", lowercase: bool = False, label: str = "texts"
-) -> list[Tokens]:
-    """Token lists of ``texts``; identical strings are tokenised once.
+    texts: Sequence[Text],
+    *,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    where: Callable[[int], str] = "texts[{}]".format,
+) -> Iterator[Tokens]:
+    """Token sequences of ``texts``, one after the other.
+
+    Lazy on purpose: a corpus is numbered token by token as it is split, so its words never all exist at once.
 
     Parameters
     ----------
@@ -60,51 +66,57 @@ def tokenize_texts(
         tokens. "whitespace" takes strings only. The others are sacrebleu's tokenisers of that name.
     lowercase : bool
         Lowercase (Unicode) before tokenising.
-    label : str
-        What error messages call ``texts``.
+    where : callable
+        What an error message calls the text with a given index.
 
     Returns
     -------
-    list of token sequences, aligned with ``texts``; an empty text has no tokens.
+    iterator of token sequences, aligned with ``texts``; an empty text has no tokens.
 
     Raises
     ------
     ValueError
-        Unknown tokeniser, or a text of the wrong kind, with its index.
+        At the call: unknown tokeniser, or a text of the wrong kind, with its index.
 
     Examples
     --------
-    >>> tokenize_texts(["Well, yes."], tokenize="13a", lowercase=True)
+    >>> list(tokenize_texts(["Well, yes."], tokenize="13a", lowercase=True))
     [['well', ',', 'yes', '.']]
-    >>> tokenize_texts([["a", "b"], "a b"])
+    >>> list(tokenize_texts([["a", "b"], "a b"]))
     [['a', 'b'], ['a', 'b']]
     """
     check_choice("tokenize", tokenize, TOKENIZERS)
     check_flag("lowercase", lowercase)
-    _check_kinds(texts, tokenize, label)
-    if all(type(text) is str for text in texts):
-        return _tokenize_strings(texts, tokenize, lowercase)  # type: ignore[arg-type]
-    if lowercase:
-        return [text.lower().split() if isinstance(text, str) else [t.lower() for t in text] for text in texts]
-    return [text.split() if isinstance(text, str) else text for text in texts]
+    kinds = _check_kinds(texts, tokenize, where)
+    split = _splitter(tokenize, kinds)
+    return map(split, map(_lower, texts) if lowercase else texts)
 
 
-def _tokenize_strings(texts: Sequence[str], tokenize: str, lowercase: bool) -> list[Tokens]:
-    # sacrebleu, too, strips the right end only, and splits what a tokeniser returns at Unicode whitespace.
-    if tokenize in ("none", "whitespace"):
-        return [text.lower().split() for text in texts] if lowercase else [text.split() for text in texts]
-    tokenizer = _sacrebleu_tokenizer(tokenize)
-    tokens = {text: tokenizer((text.lower() if lowercase else text).rstrip()).split() for text in dict.fromkeys(texts)}
-    return [tokens[text] for text in texts]
+def _splitter(tokenize: str, kinds: set[type]) -> Callable[[Any], Tokens]:
+    if tokenize in _SACREBLEU_TOKENIZERS:
+        # As sacrebleu does: right end stripped, the result split at whitespace. Its tokenisers remember what they have
+        # seen lately, so identical texts cost one tokenisation.
+        tokenizer = _sacrebleu_tokenizer(tokenize)
+        return lambda text: tokenizer(text.rstrip()).split()
+    return str.split if kinds <= {str} else _split_unless_split
 
 
-def _check_kinds(texts: Sequence[Text], tokenize: str, label: str) -> None:
+def _split_unless_split(text: Text) -> Tokens:
+    return text.split() if isinstance(text, str) else text
+
+
+def _lower(text: Text) -> Text:
+    return text.lower() if isinstance(text, str) else [token.lower() for token in text]
+
+
+def _check_kinds(texts: Sequence[Text], tokenize: str, where: Callable[[int], str]) -> set[type]:
     accepted: tuple[type, ...] = (str, list, tuple) if tokenize == "none" else (str,)
-    if all(issubclass(kind, accepted) for kind in set(map(type, texts))):
-        return
+    kinds: set[type] = set(map(type, texts))
+    if all(issubclass(kind, accepted) for kind in kinds):
+        return kinds
     index, found = next((i, text) for i, text in enumerate(texts) if not isinstance(text, accepted))
     wanted = "a string, or a list or tuple of tokens" if tokenize == "none" else "a string"
-    raise ValueError(f"{label}[{index}]: found {type(found).__name__}; accepted with tokenize={tokenize!r}: {wanted}")
+    raise ValueError(f"{where(index)}: found {type(found).__name__}; accepted with tokenize={tokenize!r}: {wanted}")
 
 
 def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequence[Text]]) -> None:
