@@ -59,25 +59,35 @@ class JudgementTable(NamedTuple):
 
 
 def rating_columns(
-    campaigns: Iterable[Campaign], response_ids: Collection[int] | None = None, *, include_extra: bool = False
+    campaigns: Iterable[Campaign],
+    response_ids: Collection[int] | None = None,
+    *,
+    include_extra: bool = False,
+    up_to: int | None = None,
 ) -> RatingColumns:
-    """Current ratings of some campaigns as arrays, optionally of some responses only."""
+    """Current ratings of some campaigns as arrays, optionally of some responses only.
+
+    ``up_to`` reads them as they stood when the rating of that id was the last one.
+    """
     query = """
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
                extract(epoch FROM p.ended_at - p.shown_at)::float8, r.extra
         FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
         WHERE r.campaign_id = ANY(%(campaigns)s)
           AND (%(include_extra)s OR NOT r.extra)
+          AND (%(up_to)s::bigint IS NULL OR r.id <= %(up_to)s)
           AND (%(responses)s::bigint[] IS NULL OR r.response_id = ANY(%(responses)s))
           AND NOT EXISTS (
               SELECT 1 FROM annotation_rating later
               WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
-                AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision)
+                AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
+                AND (%(up_to)s::bigint IS NULL OR later.id <= %(up_to)s))
         ORDER BY r.id"""
     parameters = {
         "campaigns": [campaign.pk for campaign in campaigns],
         "responses": None if response_ids is None else [int(number) for number in response_ids],
         "include_extra": include_extra,
+        "up_to": up_to,
     }
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)

@@ -1,0 +1,102 @@
+"""Reference sets: which responses are references, and whose ratings weigh them."""
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System
+from annotation.selectors.ratings import campaign_criteria
+
+
+def reference_set_create(
+    *,
+    project: Project,
+    dataset: Dataset,
+    name: str,
+    campaigns: Sequence[Campaign],
+    source_kinds: Sequence[str] = (),
+    source_systems: Sequence[str] = (),
+    original_kinds: Sequence[str] = (),
+    original_systems: Sequence[str] = (),
+    description: str = "",
+) -> ReferenceSet:
+    """Name a choice of references. Its campaigns' criteria must share one scale."""
+    _check_campaigns(project, dataset, campaigns)
+    _check_sources(dataset, source_kinds, source_systems)
+    _check_originals(source_kinds, source_systems, original_kinds, original_systems)
+    try:
+        with transaction.atomic():
+            reference_set = ReferenceSet.objects.create(
+                project=project,
+                dataset=dataset,
+                name=name,
+                slug=_free_slug(project, name),
+                description=description,
+                source_kinds=sorted(source_kinds),
+                source_systems=sorted(source_systems),
+                original_kinds=sorted(original_kinds),
+                original_systems=sorted(original_systems),
+            )
+            reference_set.campaigns.set(campaigns)
+    except IntegrityError as error:
+        raise AnnotationError(
+            f"A reference set named “{name}” is being created at this moment; try again.",
+            fields={"name": ["Taken a moment ago."]},
+        ) from error
+    return reference_set
+
+
+def _free_slug(project: Project, name: str) -> str:
+    base = slugify(name)[:50] or "references"
+    taken = set(project.reference_sets.filter(slug__startswith=base).values_list("slug", flat=True))
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+def _check_campaigns(project: Project, dataset: Dataset, campaigns: Sequence[Campaign]) -> None:
+    if dataset.project_id != project.pk:
+        raise _refused("dataset", f"Data set “{dataset}” belongs to another project.")
+    if not campaigns:
+        raise _refused("campaigns", "No campaign is chosen; accepted: one or more, whose ratings become the weights.")
+    for campaign in campaigns:
+        if campaign.dataset_id != dataset.pk:
+            raise _refused("campaigns", f"Campaign “{campaign}” rates another data set than “{dataset}”.")
+        if campaign.state == CampaignState.DRAFT:
+            raise _refused("campaigns", f"Campaign “{campaign}” is a draft; accepted: campaigns that were launched.")
+    try:
+        campaign_criteria(campaigns)
+    except AnnotationError as error:
+        raise _refused("campaigns", error.message) from error
+
+
+def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
+    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
+    unknown = sorted(set(kinds) - set(accepted))
+    if unknown:
+        raise _refused("source_kinds", f"Kind of source {unknown[0]!r} found; accepted: {', '.join(accepted)}.")
+    named = set(System.objects.filter(dataset=dataset).values_list("name", flat=True))
+    missing = sorted(set(systems) - named)
+    if missing:
+        has = ", ".join(sorted(named)) or "none"
+        raise _refused("source_systems", f"Data set “{dataset}” has no system {missing[0]!r}; it has: {has}.")
+    if not kinds and not systems:
+        raise _refused("source_systems", "No source is chosen; accepted: at least one kind or system.")
+
+
+def _check_originals(
+    kinds: Sequence[str], systems: Sequence[str], original_kinds: Sequence[str], original_systems: Sequence[str]
+) -> None:
+    for field, originals, sources in (
+        ("original_kinds", original_kinds, kinds),
+        ("original_systems", original_systems, systems),
+    ):
+        stray = sorted(set(originals) - set(sources))
+        if stray:
+            has = ", ".join(sorted(sources)) or "none"
+            raise _refused(field, f"The original {stray[0]!r} is no reference of this set; its sources are: {has}.")
+
+
+def _refused(field: str, message: str) -> AnnotationError:
+    return AnnotationError(message, fields={field: [message]})

@@ -1,0 +1,343 @@
+"""Releases: numbered, hashed, immutable snapshots of reference weights.
+
+Content hash: SHA-256 over UTF-8 lines, each ended by a line feed. The first line is a JSON object that says how the
+weights were made (format, method, parameters, exclusion rules, signature). Then one JSON array per weighted
+reference, ordered by external id of the item, then by key of the text (both by code point):
+``[external id, text key, weight, mean rating, judgements, standard error, low, high, is original]``. JSON has no
+spaces, keys are sorted, text is not escaped beyond what JSON asks for, undefined is ``null``, and numbers are rounded
+to 12 significant digits, so that the last bit of another processor's arithmetic does not matter.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Max
+
+from annotation.errors import AnnotationError
+from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.selectors.ratings import campaign_criteria
+from annotation.selectors.releases import (
+    References,
+    UsedRatings,
+    last_rating_id,
+    pseudonyms,
+    references,
+    used_ratings,
+)
+from annotation.services.jobs import Claim, job_run
+from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
+from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
+
+STEPS = 5
+LISTED_ITEMS = 100
+HASH_FORMAT = "assay-release/1"
+OWN_PARAMETERS = {"zscore": {"clip": 2.0}, "reliability": {"prior_ratings": 5.0}}
+COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
+MAX_BOOTSTRAP = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The references of a set that have a weight, and everything the report says about the others."""
+
+    references: References
+    used: UsedRatings
+    result: WeightResult
+    table: RatingTable
+
+    @property
+    def has_weight(self) -> np.ndarray:
+        return np.isfinite(self.result.weights)
+
+
+def release_create(
+    *,
+    reference_set: ReferenceSet,
+    method: str = "linear",
+    parameters: Mapping[str, Any] | None = None,
+    exclusion_rules: Sequence[Mapping[str, Any]] = (),
+    by: User | None = None,
+) -> Release:
+    """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker."""
+    if method not in SCHEME_NAMES:
+        raise _refused("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
+    checked = _checked_parameters(reference_set, method, parameters or {})
+    rules = _checked_rules(reference_set, exclusion_rules)
+    with transaction.atomic():
+        ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)  # numbers are given out one at a time
+        highest = reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0
+        return Release.objects.create(
+            reference_set=reference_set,
+            number=highest + 1,
+            method=method,
+            parameters=checked,
+            exclusion_rules=[rule.to_dict() for rule in rules],
+            progress_total=STEPS,
+            requested_by=by,
+        )
+
+
+def release_build(*, release_id: int) -> None:
+    """Compute a queued release. Safe to call twice: one call claims it, the weights appear together with ``done``."""
+    job_run(Release, release_id, _build)
+
+
+def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
+    """The hash described at the top of this file; ``rows`` come ordered as it says."""
+    header = {
+        "format": HASH_FORMAT,
+        "method": release.method,
+        "parameters": release.parameters,
+        "exclusion_rules": release.exclusion_rules,
+        "signature": release.signature,
+    }
+    digest = hashlib.sha256(_canonical(header))
+    for row in rows:
+        digest.update(_canonical([_rounded(value) for value in row]))
+    return digest.hexdigest()
+
+
+def stored_content_hash(release: Release) -> str:
+    """The hash of what the database holds now; equal to ``release.content_hash`` for as long as nothing was changed."""
+    weights = release.weights.order_by().values_list(
+        "item__external_id",
+        "response__text_key",
+        "weight",
+        "rating_mean",
+        "n_ratings",
+        "standard_error",
+        "low",
+        "high",
+        "is_original",
+    )
+    return content_hash(release, sorted(weights, key=lambda row: (row[0], row[1])))
+
+
+# --- What may be asked for -------------------------------------------------------------------------------------------
+
+
+def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of the method, defaults filled in."""
+    defaults: dict[str, Any] = {**COMMON_PARAMETERS, **OWN_PARAMETERS.get(method, {})}
+    unknown = sorted(set(given) - {*defaults, "criteria"})
+    if unknown:
+        accepted = ", ".join([*defaults, "criteria"])
+        raise _refused("parameters", f"Parameter {unknown[0]!r} is not one of {method!r}; accepted: {accepted}.")
+    chosen = {**defaults, **given}
+    for name, most in (("n_bootstrap", MAX_BOOTSTRAP), ("seed", 2**63 - 1)):
+        value = chosen[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+            raise _refused("parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}.")
+    for name in OWN_PARAMETERS.get(method, {}):
+        value = chosen[name]
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+            raise _refused("parameters", f"Parameter {name!r} is {value!r}; accepted: a number above 0.")
+        chosen[name] = float(value)
+    names = chosen.pop("criteria", None)
+    if names:
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise _refused("parameters", f"Parameter 'criteria' is {names!r}; accepted: a list of names.")
+        try:
+            campaign_criteria(reference_set.campaigns.all(), names)
+        except AnnotationError as error:
+            raise _refused("parameters", error.message) from error
+        chosen["criteria"] = sorted(set(names))
+    return chosen
+
+
+def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any]]) -> list[ExclusionRule]:
+    """The rules, extra ratings always excluded first; raters and ratings they name exist."""
+    if not isinstance(given, Sequence) or not all(isinstance(record, Mapping) for record in given):
+        raise _refused("exclusion_rules", 'The rules are no list of records; accepted: [{"rule": …, "version": 1, …}].')
+    try:
+        rules = [rule for rule in rules_from_data(given) if not isinstance(rule, ExcludeExtra)]
+    except ValueError as error:
+        raise _refused("exclusion_rules", f"{error}.") from error
+    for rule in rules:
+        if isinstance(rule, ExcludeRaters):
+            raters = Rater.objects.filter(project=reference_set.project_id)
+            _check_named(
+                rule.raters, raters.filter(pseudonym__in=rule.raters).values_list("pseudonym", flat=True), rule
+            )
+        if isinstance(rule, ExcludeRatings):
+            numbers = [number for number in rule.ratings if str(number).isdecimal()]
+            found = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
+            _check_named(rule.ratings, found.values_list("pk", flat=True), rule)
+    return [ExcludeExtra(), *rules]
+
+
+def _check_named(named: Sequence[str | int], found: Iterable[object], rule: ExclusionRule) -> None:
+    missing = sorted({str(name) for name in named} - {str(name) for name in found})
+    if missing:
+        listed = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
+        what = "rater of this project" if isinstance(rule, ExcludeRaters) else "rating of this set's campaigns"
+        raise _refused("exclusion_rules", f"Exclusion rule {rule.name!r} names no {what}: {listed}.")
+
+
+def _refused(field: str, message: str) -> AnnotationError:
+    return AnnotationError(message, fields={field: [message]})
+
+
+# --- Building --------------------------------------------------------------------------------------------------------
+
+
+def _build(release: Release, claim: Claim) -> None:
+    reference_set = release.reference_set
+    last = last_rating_id(reference_set)
+    claim.progress(0, STEPS, "Finding the references")
+    chosen = references(reference_set)
+    claim.progress(1, STEPS, "Reading ratings")
+    used = used_ratings(release, chosen.response_id, last)
+    claim.progress(2, STEPS, "Weighing, with intervals over raters")
+    weighed = _weigh(release, chosen, used)
+    release.signature = weighed.result.signature
+    claim.progress(3, STEPS, "Writing the report")
+    report = _report(release, weighed, last)
+    rows = list(_weight_rows(weighed))
+    claim.progress(4, STEPS, "Storing the weights")
+    digest = content_hash(release, (row[1:] for row in rows))
+    with transaction.atomic():
+        claim.lock()
+        _copy_weights(release, chosen, rows)
+        claim.finish(content_hash=digest, signature=release.signature, report=report)
+
+
+def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
+    judged = used.judgements
+    if not len(judged.value):
+        n_read = len(used.read.value)
+        raise AnnotationError(
+            f"No rating counts for any of the {len(chosen.response_id)} references of “{release.reference_set}”: "
+            f"{n_read} were read, {n_read - int(used.keep.sum())} of them excluded by rules, and "
+            f"{judged.n_incomplete} judgements lack a criterion."
+        )
+    # Codes by name, not by database id: the same ratings imported elsewhere draw the same bootstrap.
+    _, rater = np.unique(pseudonyms(judged.rater_id), return_inverse=True)
+    by_id = np.argsort(chosen.response_id)
+    response = by_id[np.searchsorted(chosen.response_id[by_id], judged.response_id)]
+    table = RatingTable(response, rater, judged.value, n_responses=len(chosen.response_id))
+    own = {name: release.parameters[name] for name in OWN_PARAMETERS.get(release.method, {})}
+    try:
+        result = get_scheme(release.method)(
+            table,
+            judged.low,
+            judged.high,
+            n_bootstrap=release.parameters["n_bootstrap"],
+            rng=np.random.default_rng(release.parameters["seed"]),
+            **own,
+        )
+    except ValueError as error:
+        raise AnnotationError(f"The weights cannot be computed: {error}.") from error
+    return Weighed(chosen, used, result, table)
+
+
+def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
+    """Per weighted reference its index, external id, text key, then the columns of ``_copy_weights`` from weight on."""
+    chosen, result = weighed.references, weighed.result
+    for index in np.flatnonzero(weighed.has_weight).tolist():
+        yield (
+            index,
+            chosen.external_id[index],
+            chosen.text_key[index],
+            float(result.weights[index]) + 0.0,  # no -0.0
+            float(result.mean[index]),
+            int(result.n[index]),
+            _or_none(result.standard_error[index]),
+            _or_none(result.low[index]),
+            _or_none(result.high[index]),
+            bool(chosen.is_original[index]),
+        )
+
+
+def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]]) -> None:
+    columns = "release_id, item_id, response_id, weight, rating_mean, n_ratings, standard_error, low, high, is_original"
+    table = ReleaseWeight._meta.db_table
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+        for index, _, _, *values in rows:
+            copy.write_row([release.pk, int(chosen.item_id[index]), int(chosen.response_id[index]), *values])
+
+
+def _canonical(value: object) -> bytes:
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return f"{line}\n".encode()
+
+
+def _rounded(value: object) -> object:
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+# --- The report ------------------------------------------------------------------------------------------------------
+
+
+def _report(release: Release, weighed: Weighed, last: int) -> dict[str, Any]:
+    result, used, has = weighed.result, weighed.used, weighed.has_weight
+    weights = result.weights[has]
+    reasons, n_reasons = np.unique(result.reasons[~has], return_counts=True)
+    campaigns = release.reference_set.campaigns.order_by("pk").values("id", "name")
+    spans_zero = (result.low[has] <= 0) & (result.high[has] >= 0)
+    return {
+        "campaigns": list(campaigns),
+        "criteria": used.criteria,
+        "scale": [used.judgements.low, used.judgements.high],
+        "last_rating_id": last,
+        "references": {
+            "all": len(has),
+            "weighted": int(has.sum()),
+            "originals": int(weighed.references.is_original.sum()),
+            "without_weight": dict(zip(reasons.tolist(), n_reasons.tolist(), strict=True)),
+            "positive": int((weights > 0).sum()),
+            "zero": int((weights == 0).sum()),
+            "negative": int((weights < 0).sum()),
+            "interval_spans_zero": int(spans_zero.sum()),
+        },
+        "ratings": _report_ratings(release, weighed),
+        "items": _report_items(release, weighed),
+    }
+
+
+def _report_ratings(release: Release, weighed: Weighed) -> dict[str, Any]:
+    used, judged = weighed.used, weighed.used.judgements
+    pairs = np.unique(weighed.table.response * weighed.table.n_raters + weighed.table.rater)
+    return {
+        "read": len(used.read.value),
+        "kept": int(used.keep.sum()),
+        "excluded": [
+            {"rule": rule, "ratings": count} for rule, count in zip(release.exclusion_rules, used.counts, strict=True)
+        ],
+        "judgements": len(judged.value),
+        "incomplete_judgements": judged.n_incomplete,
+        "repeated_judgements": len(judged.value) - len(pairs),
+        "raters": weighed.table.n_raters,
+    }
+
+
+def _report_items(release: Release, weighed: Weighed) -> dict[str, Any]:
+    chosen, result, has = weighed.references, weighed.result, weighed.has_weight
+    order = np.flatnonzero(has)
+    items, code = np.unique(chosen.item_id[order], return_inverse=True)
+    weights = result.weights[order]
+    best = np.full(len(items), -np.inf)
+    np.maximum.at(best, code, weights)
+    is_best = weights == best[code]
+    spans_zero = (result.low[order] <= 0) & (result.high[order] >= 0)
+    external = dict(zip(chosen.item_id.tolist(), chosen.external_id, strict=True))
+    without = [external[number] for number in items[best <= 0].tolist()]
+    return {
+        "all": release.reference_set.dataset.items.count(),
+        "with_reference": len(np.unique(chosen.item_id)),
+        "with_weight": len(items),
+        "without_positive": len(without),
+        "without_positive_listed": sorted(without)[:LISTED_ITEMS],
+        "tied_best": int((np.bincount(code, is_best, minlength=len(items)) > 1).sum()),
+        "best_interval_spans_zero": len(np.unique(code[is_best & spans_zero])),
+    }

@@ -1,0 +1,229 @@
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.errors import AnnotationError
+from annotation.models import JobState, Rating, ReferenceSet, Release, ReleaseWeight
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create, stored_content_hash
+from annotation.tasks import release_build as release_build_task
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from tests.worker import wait_until
+
+RATERS = ("ann", "bob", "cem", "dot", "eve")
+
+
+@pytest.fixture
+def dataset(project):
+    return make_dataset(project)
+
+
+@pytest.fixture
+def campaign(dataset):
+    return make_campaign(dataset)
+
+
+@pytest.fixture
+def good(dataset, campaign):
+    """Mean 4.2 of five ratings."""
+    response = make_response(make_item(dataset, "i1"), "A fine answer.", "seed")
+    for rater, value in zip(RATERS, (4, 4, 4, 4, 5), strict=True):
+        rate(campaign, rater, response, value)
+    return response
+
+
+@pytest.fixture
+def bad(dataset, campaign, good):
+    """Mean 1.4 of five ratings, for the same item."""
+    response = make_response(good.item, "Nonsense.", "mined")
+    for rater, value in zip(RATERS, (1, 1, 1, 2, 2), strict=True):
+        rate(campaign, rater, response, value)
+    return response
+
+
+@pytest.fixture
+def reference_set(project, dataset, campaign) -> ReferenceSet:
+    return reference_set_create(
+        project=project,
+        dataset=dataset,
+        name="References",
+        campaigns=[campaign],
+        source_kinds=["seed", "mined"],
+        original_kinds=["seed"],
+    )
+
+
+def build(reference_set, **asked) -> Release:
+    release = release_create(reference_set=reference_set, **asked)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    return release
+
+
+def weight_of(release, response) -> float:
+    return release.weights.get(response=response).weight
+
+
+def test_the_papers_two_examples_of_weights(reference_set, good, bad):
+    """Galley et al. 2015, Table 1: a mean of 4.2 weighs 0.6, one of 1.4 weighs -0.8."""
+    release = build(reference_set)
+    assert (release.state, release.error) == (JobState.DONE, "")
+    assert (weight_of(release, good), weight_of(release, bad)) == (0.6, -0.8)
+    weight = release.weights.get(response=good)
+    assert (weight.rating_mean, weight.n_ratings, weight.is_original) == (4.2, 5, True)
+    assert weight.low <= 0.6 <= weight.high
+    # Five ratings 4, 4, 4, 4, 5: s = sqrt(0.2), standard error s / sqrt(5) = 0.2 rating points, twice over 4 in weights
+    assert weight.standard_error == pytest.approx(0.1)
+
+
+def test_releases_are_numbered_within_their_set(reference_set, good):
+    assert [build(reference_set).number for _ in range(3)] == [1, 2, 3]
+
+
+def test_the_same_inputs_give_the_same_hash_and_other_inputs_another(reference_set, campaign, good, bad):
+    first, second = build(reference_set), build(reference_set)
+    assert first.content_hash == second.content_hash
+    assert len(first.content_hash) == 64
+    assert build(reference_set, parameters={"seed": 1}).content_hash != first.content_hash
+    rate(campaign, "flo", good, 1)
+    assert build(reference_set).content_hash != first.content_hash
+
+
+@pytest.mark.parametrize("method", ["linear", "median", "zscore", "reliability"])
+def test_the_hash_is_that_of_what_the_database_holds(reference_set, good, bad, method):
+    release = build(reference_set, method=method)
+    assert release.signature.startswith(f"weights:{method}|scale:1..5")
+    assert stored_content_hash(release) == release.content_hash
+
+
+def test_a_weight_of_a_finished_release_cannot_be_changed_added_or_deleted(reference_set, good, bad):
+    release = build(reference_set)
+    weight = release.weights.get(response=good)
+    copy = ReleaseWeight(release=release, item=good.item, response=bad, weight=0, rating_mean=3, n_ratings=1)
+    for change in (lambda: release.weights.update(weight=1.0), weight.delete, copy.save):
+        with pytest.raises(IntegrityError, match="done and immutable"), transaction.atomic():
+            change()
+    assert weight_of(release, good) == 0.6
+
+
+def test_an_excluded_rater_changes_only_the_responses_they_rated_and_stays_in_the_log(
+    dataset, campaign, reference_set, good, bad
+):
+    rate(campaign, "mallory", bad, 5)
+    before = build(reference_set)
+    rule = {"rule": "exclude_raters", "version": 1, "raters": ["mallory"]}
+    after = build(reference_set, exclusion_rules=[rule])
+    assert weight_of(before, good) == weight_of(after, good) == 0.6
+    assert (weight_of(before, bad), weight_of(after, bad)) == (-0.5, -0.8)
+    assert after.report["ratings"]["excluded"][1] == {"rule": rule, "ratings": 1}
+    assert Rating.objects.filter(rater__pseudonym="mallory").count() == 1
+
+
+def test_extra_and_superseded_ratings_do_not_count(campaign, reference_set, good, bad):
+    (first,) = rate(campaign, "flo", bad, 5)
+    rate_in(first.presentation, bad, 1, revision=1)
+    rate_in(present(campaign, "gus", good, outcome="late"), good, 1, extra=True)
+    release = build(reference_set)
+    weight = release.weights.get(response=bad)
+    assert (weight.n_ratings, weight.rating_mean) == (6, pytest.approx(8 / 6))
+    assert weight_of(release, good) == 0.6
+    assert release.report["ratings"]["excluded"] == [{"rule": {"rule": "exclude_extra", "version": 1}, "ratings": 1}]
+
+
+def test_a_text_of_several_sources_pools_all_ratings_whatever_name_it_was_rated_under(project, dataset):
+    campaign = make_campaign(dataset, "Two names", imported=True)
+    response = make_response(make_item(dataset, "i1"), "Same words.", "TeamCE", "TeamEC")
+    for name, values in (("TeamCE", (5, 4)), ("TeamEC", (1, 2))):
+        system = dataset.systems.get(name=name)
+        for rater, value in zip(("ann", "bob"), values, strict=True):
+            rate(campaign, rater, response, value, rated_as=system)
+    chosen = reference_set_create(
+        project=project, dataset=dataset, name="CE", campaigns=[campaign], source_systems=["TeamCE"]
+    )
+    release = build(chosen)
+    (weight,) = release.weights.all()
+    assert (weight.n_ratings, weight.rating_mean, weight.weight) == (4, 3.0, 0.0)
+    assert release.report["ratings"]["repeated_judgements"] == 2
+
+
+def test_the_report_counts_what_is_without_ratings_and_without_a_positive_weight(
+    dataset, campaign, reference_set, good, bad
+):
+    only_bad = make_response(make_item(dataset, "i2"), "No.", "mined")
+    for rater in RATERS:
+        rate(campaign, rater, only_bad, 1)
+    make_response(make_item(dataset, "i3"), "Never rated.", "seed")
+    make_item(dataset, "i4")
+    report = build(reference_set).report
+    assert report["references"] == {
+        "all": 4,
+        "weighted": 3,
+        "originals": 2,
+        "without_weight": {"no rating": 1},
+        "positive": 1,
+        "zero": 0,
+        "negative": 2,
+        "interval_spans_zero": 0,
+    }
+    assert report["items"] == {
+        "all": 4,
+        "with_reference": 3,
+        "with_weight": 2,
+        "without_positive": 1,
+        "without_positive_listed": ["i2"],
+        "tied_best": 0,
+        "best_interval_spans_zero": 0,
+    }
+
+
+def test_a_set_without_any_rating_fails_with_the_reason(reference_set, dataset):
+    make_response(make_item(dataset, "i1"), "Never rated.", "seed")
+    release = build(reference_set)
+    assert release.state == JobState.FAILED
+    assert release.error.startswith("No rating counts for any of the 1 references of “References”: 0 were read")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"method": "vote"}, "Method is 'vote'; accepted: linear, median"),
+        ({"parameters": {"clip": 1}}, "'clip' is not one of 'linear'; accepted: n_bootstrap, seed, criteria"),
+        ({"parameters": {"n_bootstrap": -1}}, "'n_bootstrap' is -1; accepted: a whole number, 0 to 10000"),
+        ({"method": "zscore", "parameters": {"clip": 0}}, "'clip' is 0; accepted: a number above 0"),
+        ({"parameters": {"criteria": ["charm"]}}, "no criterion charm; it has: quality"),
+        ({"exclusion_rules": [{"rule": "lucky"}]}, "rule 1 of 1: exclusion rule: field 'rule' is 'lucky'"),
+        (
+            {"exclusion_rules": [{"rule": "exclude_raters", "version": 1, "raters": ["zoe"]}]},
+            "names no rater of this project: zoe",
+        ),
+        (
+            {"exclusion_rules": [{"rule": "exclude_ratings", "version": 1, "ratings": [999999]}]},
+            "names no rating of this set's campaigns: 999999",
+        ),
+        ({"exclusion_rules": {"rule": "exclude_extra"}}, "no list of records"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_before_it_is_queued(reference_set, good, asked, message):
+    with pytest.raises(AnnotationError, match=message):
+        release_create(reference_set=reference_set, **asked)
+    assert not Release.objects.exists()
+
+
+def test_building_a_finished_release_again_does_nothing(reference_set, good):
+    release = build(reference_set)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    assert (release.state, release.attempt) == (JobState.DONE, 1)
+
+
+@pytest.mark.worker
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_builds_a_release(worker, reference_set, good, bad):
+    release = release_create(reference_set=reference_set)
+    release_build_task.delay(release.pk)
+
+    def finished() -> bool:
+        release.refresh_from_db()
+        return release.is_finished
+
+    wait_until(finished)
+    assert (release.state, weight_of(release, good)) == (JobState.DONE, 0.6)
