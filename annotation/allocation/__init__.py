@@ -1,6 +1,7 @@
 """Who rates what, in which order: decisions on plain values, without a database."""
 
-from annotation.allocation.handout import Candidate, next_unit, order_keys
+from annotation.allocation.handout import Candidate, next_unit, order_keys, systems_to_avoid
+from annotation.allocation.interleaving import interleaved
 from annotation.allocation.ordering import draw_order
 from annotation.allocation.seeds import derive_seed, permutation
 from annotation.allocation.units import (
@@ -23,10 +24,12 @@ __all__ = [
     "all_pairs",
     "derive_seed",
     "draw_order",
+    "interleaved",
     "next_unit",
     "order_keys",
     "permutation",
     "plan_lists",
     "plan_pairs",
     "plan_singles",
+    "systems_to_avoid",
 ]

@@ -3,24 +3,26 @@
 A rater is given, of the units that still want ratings and that the rater has not seen,
 
 1. one of those with the fewest filled slots, so that ratings spread evenly;
-2. among them one that shows no system the rater's previous unit showed, so that no system's outputs come in a run as
-   long as there is any choice;
+2. among them one that shows none of the systems to avoid (:func:`systems_to_avoid`), so that no system's outputs come
+   in a run as long as there is any choice;
 3. among those the first in the rater's own order, a hash of the rater's seed and the unit's id.
 
-The same rule as an ``ORDER BY`` of PostgreSQL, with ``unit.systems`` an array and ``previous`` the array of systems of
-the rater's previous unit (empty at first; ``false`` sorts before ``true``)::
+The same rule as an ``ORDER BY`` of PostgreSQL, with ``unit.systems`` and ``avoid`` arrays of one type (``avoid`` is
+empty at first; ``false`` sorts before ``true``)::
 
-    ORDER BY filled, unit.systems && previous, hashint8extended(unit.id, rater_seed), unit.id
+    ORDER BY filled, unit.systems && avoid, hashint8extended(unit.id, rater_seed), unit.id
 
 ``hashint8extended`` is the hash PostgreSQL partitions bigint columns by (version 11 and later), so its values are part
 of what is stored on disk and stay the same; :func:`order_keys` computes them outside the database.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from annotation.allocation.units import System
 
 UInt32Array = npt.NDArray[np.uint32]
 
@@ -34,31 +36,57 @@ class Candidate(NamedTuple):
 
     unit: int
     filled: int
-    systems: Collection[str]
+    systems: Collection[System]
 
 
-def next_unit(
-    candidates: Iterable[Candidate], *, rater_seed: int, previous_systems: Collection[str] = ()
-) -> Candidate | None:
+def next_unit(candidates: Iterable[Candidate], *, rater_seed: int, avoid: Collection[System] = ()) -> Candidate | None:
     """The candidate the rule gives this rater; None when there is none.
 
     Examples
     --------
     >>> waiting = [Candidate(1, 0, ["A"]), Candidate(2, 0, ["B"]), Candidate(3, 1, ["C"])]
-    >>> next_unit(waiting, rater_seed=5, previous_systems=["A"]).unit
+    >>> next_unit(waiting, rater_seed=5, avoid=["A"]).unit
     2
     """
     pool = list(candidates)
     if not pool:
         return None
     keys = order_keys(rater_seed, [candidate.unit for candidate in pool])
-    previous = set(previous_systems)
+    unwanted = set(avoid)
     ranked = (
-        (candidate.filled, not previous.isdisjoint(candidate.systems), key, candidate.unit)
+        (candidate.filled, not unwanted.isdisjoint(candidate.systems), key, candidate.unit)
         for candidate, key in zip(pool, keys.tolist(), strict=True)
     )
     best = min(enumerate(ranked), key=lambda entry: entry[1])[0]
     return pool[best]
+
+
+def systems_to_avoid(shown: Sequence[Collection[System]], *, n_responses: int, n_systems: int) -> frozenset[System]:
+    """Systems whose outputs the next unit should not show, given those of the rater's last units.
+
+    These are the systems of the last unit. Where units of several responses would then leave no real choice (with four
+    systems, only one pair avoids both systems of the last pair, and two pairs would alternate for ever), they are the
+    systems shown in both of the last two units.
+
+    Parameters
+    ----------
+    shown : sequence of the systems of each unit, the latest first; only the first two matter.
+    n_responses : int
+        Responses a unit shows.
+    n_systems : int
+        Systems in the campaign.
+
+    Examples
+    --------
+    >>> sorted(systems_to_avoid([["A", "B"], ["B", "C"]], n_responses=2, n_systems=10))
+    ['A', 'B']
+    >>> sorted(systems_to_avoid([["A", "B"], ["B", "C"]], n_responses=2, n_systems=4))
+    ['B']
+    """
+    last = frozenset(shown[0]) if shown else frozenset()
+    if n_responses == 1 or n_systems > 2 * n_responses or len(shown) < 2:
+        return last
+    return last & frozenset(shown[1])
 
 
 def order_keys(rater_seed: int, units: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -24,10 +24,11 @@ def derive_seed(root: int, *labels: str | int) -> int:
     >>> derive_seed(7, "unit", 12) == derive_seed(7, "unit", 13)
     False
     """
-    for name, part in [("root", root), *((f"label {place}", label) for place, label in enumerate(labels, start=1))]:
-        accepted = int if name == "root" else (int, str)
-        if isinstance(part, bool) or not isinstance(part, accepted):
-            raise ValueError(f"{name} is {part!r}; accepted: a whole number{'' if name == 'root' else ' or text'}")
+    if isinstance(root, bool) or not isinstance(root, int):
+        raise ValueError(f"root is {root!r}; accepted: a whole number")
+    for place, label in enumerate(labels, start=1):
+        if isinstance(label, bool) or not isinstance(label, int | str):
+            raise ValueError(f"label {place} is {label!r}; accepted: a whole number or text")
     path = json.dumps([root, *labels]).encode()
     return int.from_bytes(hashlib.sha256(path).digest()[:8]) % SEED_LIMIT
 

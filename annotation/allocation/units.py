@@ -13,12 +13,14 @@ from annotation.allocation.seeds import derive_seed, permutation
 
 MAX_LIST = 25
 
+System = str | int  # a name or an id, one kind throughout
+
 
 class Source(NamedTuple):
     """One system's (or other origin's) response to one item."""
 
     item: int
-    system: str
+    system: System
     response: int
 
 
@@ -27,7 +29,7 @@ class PlannedUnit(NamedTuple):
 
     item: int
     responses: tuple[int, ...]
-    systems: tuple[str, ...]
+    systems: tuple[System, ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Plan:
 
     Attributes
     ----------
-    units : in the order in which their items were given.
+    units : in the order in which their items were given; :func:`annotation.allocation.interleaved` mixes them.
     n_responses : different responses shown.
     n_shared : sources beyond the first of their response: outputs rated under another system's name too.
     n_identical_pairs : system pairs whose two outputs are one text; no unit, they are tied.
@@ -58,17 +60,17 @@ class _Item:
     """The responses of one item, in the order given, with the systems that wrote them."""
 
     def __init__(self) -> None:
-        self.systems_of: dict[int, list[str]] = {}
-        self.responses_of: dict[str, list[int]] = {}
+        self.systems_of: dict[int, list[System]] = {}
+        self.responses_of: dict[System, list[int]] = {}
 
-    def add(self, system: str, response: int) -> None:
+    def add(self, system: System, response: int) -> None:
         self.systems_of.setdefault(response, []).append(system)
         self.responses_of.setdefault(system, []).append(response)
 
     def unit(self, item: int, responses: Iterable[int]) -> PlannedUnit:
         chosen = tuple(responses)
-        systems = {system for response in chosen for system in self.systems_of[response]}
-        return PlannedUnit(item, chosen, tuple(sorted(systems)))
+        systems = dict.fromkeys(system for response in chosen for system in self.systems_of[response])
+        return PlannedUnit(item, chosen, tuple(systems))
 
 
 def plan_singles(sources: Iterable[Source]) -> Plan:
@@ -85,7 +87,7 @@ def plan_singles(sources: Iterable[Source]) -> Plan:
     return _plan(items, units)
 
 
-def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[str, str]]) -> Plan:
+def plan_pairs(sources: Iterable[Source], pairs: Sequence[tuple[System, System]]) -> Plan:
     """One unit per item and pair of systems, unless both wrote the same text or another pair shows the same two texts.
 
     Parameters
@@ -166,7 +168,7 @@ def plan_lists(sources: Iterable[Source], *, seed: int, max_size: int = MAX_LIST
     return _plan(items, units, n_split_items=split)
 
 
-def all_pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
+def all_pairs(systems: Sequence[System]) -> list[tuple[System, System]]:
     """Every pair of the systems, each once.
 
     >>> all_pairs(["A", "B", "C"])
@@ -191,13 +193,15 @@ def _by_item(sources: Iterable[Source]) -> dict[int, _Item]:
     return items
 
 
-def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[str, str]]) -> None:
+def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[System, System]]) -> None:
     known = {system for found in items.values() for system in found.responses_of}
-    seen: set[frozenset[str]] = set()
+    seen: set[frozenset[System]] = set()
     for first, second in pairs:
         for system in (first, second):
             if system not in known:
-                raise ValueError(f"pair ({first}, {second}): no response of {system!r}; accepted: {sorted(known)}")
+                raise ValueError(
+                    f"pair ({first}, {second}): no response of {system!r}; accepted: {sorted(known, key=str)}"
+                )
         if first == second:
             raise ValueError(f"pair ({first}, {second}): accepted: two different systems")
         if frozenset((first, second)) in seen:
@@ -205,7 +209,7 @@ def _check_pairs(items: dict[int, _Item], pairs: Sequence[tuple[str, str]]) -> N
         seen.add(frozenset((first, second)))
 
 
-def _only_response(item: int, found: _Item, system: str) -> int:
+def _only_response(item: int, found: _Item, system: System) -> int:
     responses = found.responses_of[system]
     if len(responses) > 1:
         raise ValueError(f"item {item}: {system!r} has {len(responses)} responses; accepted in pairs: one per system")

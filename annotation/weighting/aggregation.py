@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from annotation.weighting.result import WeightResult
@@ -31,6 +32,7 @@ class Contributions:
     score: FloatArray
     precision: FloatArray
     unit: float
+    unusable: str = ""  # why ratings were left out, said where none of a response's ratings counts
 
 
 def weigh(
@@ -48,21 +50,21 @@ def weigh(
     table = parts.table
     n = np.bincount(table.response, minlength=table.n_responses)
     n_raters = np.bincount(_clusters(table)[0] // max(table.n_raters, 1), minlength=table.n_responses)
-    weights = _mean_weights(parts) if centre == "mean" else _median_weights(parts)
+    centred = _means(parts) if centre == "mean" else _medians(parts)
     low, high, spread = _intervals(parts, centre, n_bootstrap, rng or np.random.default_rng(0))
-    error = _mean_errors(parts, weights) if centre == "mean" else spread
+    error = _mean_errors(parts, centred) if centre == "mean" else spread
     few = n_raters < 2
     for column in (low, high, error):
         column[few] = np.nan
     return WeightResult(
-        weights=weights,
+        weights=np.clip(centred, -1.0, 1.0),
         n=n,
         n_raters=n_raters,
         mean=_group_mean(everything),
         standard_error=error,
         low=low,
         high=high,
-        reasons=_reasons(everything, n, n_raters, n_bootstrap),
+        reasons=_reasons(everything, parts.unusable, n, n_raters, n_bootstrap),
         signature=f"{signature}|interval:{INTERVAL}-percentile-bootstrap-{n_bootstrap}-over-raters|version:1",
     )
 
@@ -95,15 +97,14 @@ def _group_mean(table: RatingTable) -> FloatArray:
     return ratio(np.bincount(table.response, table.value, minlength=table.n_responses), n)
 
 
-def _mean_weights(parts: Contributions) -> FloatArray:
+def _means(parts: Contributions) -> FloatArray:
     table = parts.table
     total = np.bincount(table.response, parts.precision * parts.score, minlength=table.n_responses)
     mass = np.bincount(table.response, parts.precision, minlength=table.n_responses)
-    weights: FloatArray = np.clip(ratio(total, parts.unit * mass), -1.0, 1.0)
-    return weights
+    return ratio(total, parts.unit * mass)
 
 
-def _mean_errors(parts: Contributions, weights: FloatArray) -> FloatArray:
+def _mean_errors(parts: Contributions, means: FloatArray) -> FloatArray:
     """Standard error of a precision-weighted mean with the rater as the independent unit.
 
     sqrt(m / (m - 1) * sum_raters (sum p (s - mean))^2) / sum p, for m raters: s / sqrt(n) when every rater rated once
@@ -111,7 +112,7 @@ def _mean_errors(parts: Contributions, weights: FloatArray) -> FloatArray:
     """
     table = parts.table
     mass = np.bincount(table.response, parts.precision, minlength=table.n_responses)
-    deviation = parts.precision * (parts.score / parts.unit - weights[table.response])
+    deviation = parts.precision * (parts.score / parts.unit - means[table.response])
     pairs, pair_of = _clusters(table)
     response_of_pair = pairs // max(table.n_raters, 1)
     squares = np.bincount(
@@ -121,7 +122,7 @@ def _mean_errors(parts: Contributions, weights: FloatArray) -> FloatArray:
     return ratio(np.sqrt(ratio(m * squares, m - 1)), mass)
 
 
-def _median_weights(parts: Contributions) -> FloatArray:
+def _medians(parts: Contributions) -> FloatArray:
     alone = np.ones((parts.table.n_raters, 1))
     return replicate_weights(parts, "median", alone)[:, 0]
 
@@ -139,8 +140,8 @@ def _intervals(
         valid = np.count_nonzero(~np.isnan(block), axis=1)
         low[rows] = _sorted_quantile(block, valid, (1 - INTERVAL) / 2)
         high[rows] = _sorted_quantile(block, valid, (1 + INTERVAL) / 2)
-        total = ratio(np.nansum(block, axis=1), valid)
-        spread[rows] = np.sqrt(ratio(np.nansum((block - total[:, None]) ** 2, axis=1), valid - 1))
+        average = ratio(np.nansum(block, axis=1), valid)
+        spread[rows] = np.sqrt(ratio(np.nansum((block - average[:, None]) ** 2, axis=1), valid - 1))
     return low, high, spread
 
 
@@ -186,9 +187,9 @@ def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn
     if not filled.size:
         return result
     first = offsets[filled]
-    times = drawn[parts.table.rater[rows]]
+    times = drawn.astype(np.int32)[parts.table.rater[rows]]
     total = np.add.reduceat(times, first)
-    running = np.cumsum(times, axis=0)
+    running = np.cumsum(times, axis=0, dtype=np.int32)
     before = running[first] - times[first]
     segment = np.repeat(np.arange(len(filled)), np.diff(offsets)[filled])
     twice = 2 * (running - before[segment])
@@ -201,15 +202,18 @@ def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn
     return result
 
 
-def _reasons(everything: RatingTable, n: IntArray, n_raters: IntArray, n_bootstrap: int) -> np.ndarray:
+def _reasons(
+    everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, n_bootstrap: int
+) -> npt.NDArray[np.str_]:
     rated = np.bincount(everything.response, minlength=everything.n_responses) > 0
-    return np.select(
+    reasons: npt.NDArray[np.str_] = np.select(
         [~rated, n == 0, n_raters < 2, np.full(len(n), n_bootstrap == 0)],
         [
             "no rating",
-            "no usable rating: every rater of this response gave one value throughout",
+            f"no usable rating: {unusable}",
             "one rater: no standard error, no interval",
             "no interval asked for",
         ],
         default="",
     ).astype(np.str_)
+    return reasons

@@ -3,6 +3,7 @@
 A rule is a small record, ``{"rule": name, "version": 1, ...fields}``. The ratings themselves are never removed.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -59,15 +60,15 @@ class RatingLog:
 
 
 @dataclass(frozen=True)
-class ExclusionRule:
+class ExclusionRule(ABC):
     """Base of all rules; a subclass is one named version of one rule."""
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
 
+    @abstractmethod
     def excluded(self, log: RatingLog, remaining: BoolArray) -> BoolArray:
         """Mask of the ratings the rule excludes, given those that earlier rules left."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as JSON-ready data; ``rule_from_dict`` is the way back."""

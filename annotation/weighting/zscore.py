@@ -73,4 +73,5 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     spread = np.sqrt(squares / np.maximum(n - 1, 1))
     z = deviation[keep] / spread[table.rater[keep]]
     kept = table.select(keep)
-    return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip)
+    unusable = "every rater of this response gave one value throughout"
+    return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip, unusable)

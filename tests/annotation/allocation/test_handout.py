@@ -43,7 +43,7 @@ def test_raters_have_unrelated_orders():
 
 @given(candidates, st.integers(0, 2**63 - 1), st.sets(st.sampled_from("ABCD")))
 def test_the_choice_is_fewest_filled_then_a_change_of_system_then_the_raters_order(pool, seed, previous):
-    chosen = next_unit(pool, rater_seed=seed, previous_systems=previous)
+    chosen = next_unit(pool, rater_seed=seed, avoid=previous)
     emptiest = [candidate for candidate in pool if candidate.filled == min(other.filled for other in pool)]
     fresh = [candidate for candidate in emptiest if not previous & set(candidate.systems)]
     best = fresh or emptiest
@@ -61,7 +61,7 @@ def test_a_rater_who_does_half_a_campaign_never_meets_a_system_twice_in_a_row():
     waiting = {unit: Candidate(unit, 0, ["ABCDE"[unit % 5]]) for unit in range(200)}
     shown = []
     for _ in range(100):
-        unit = next_unit(waiting.values(), rater_seed=9, previous_systems=shown[-1] if shown else ())
+        unit = next_unit(waiting.values(), rater_seed=9, avoid=shown[-1] if shown else ())
         shown.append(waiting.pop(unit.unit).systems)
     assert all(first != second for first, second in pairwise(shown))
     assert len(Counter(system for (system,) in shown)) == 5

@@ -42,7 +42,7 @@ def test_every_pair_of_systems_is_shown_or_counted(sources):
 def test_pairs_keep_to_the_systems_asked_for():
     sources = [Source(1, "A", 1), Source(1, "B", 2), Source(1, "C", 3), Source(2, "A", 4)]
     plan = plan_pairs(sources, [("C", "A")])
-    assert [(unit.responses, unit.systems) for unit in plan.units] == [((3, 1), ("A", "C"))]
+    assert [(unit.responses, unit.systems) for unit in plan.units] == [((3, 1), ("C", "A"))]
     assert plan.n_missing_pairs == 1
     assert plan.n_responses == 2
 
