@@ -30,6 +30,7 @@
       font: token("sans"),
       view: { stroke: "transparent" },
       axis: { ...words, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
+      axisQuantitative: { tickCount: 6 },
       legend: { ...words, orient: "top", direction: "horizontal" },
       header: words,
       title: { color: token("ink"), subtitleColor: token("muted") },

@@ -106,3 +106,10 @@ def test_sign_in_page_says_what_is_wrong_beside_the_form(page_phone, live_server
 
     page_phone.get_by_role("alert").get_by_text("Please enter a correct username and password").wait_for()
     axe(page_phone)
+
+
+def test_api_docs_are_drawn_inside_the_page_under_the_same_policy(page_desktop, live_server):
+    page_desktop.goto(f"{live_server.url}/api/docs/")
+
+    page_desktop.get_by_text("No operations defined in spec").wait_for()  # as tests.browser.urls has none
+    assert page_desktop.get_by_role("link", name="Assay", exact=True).is_visible()
