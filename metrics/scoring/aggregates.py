@@ -53,7 +53,8 @@ class BleuAggregate:
 
     Notes
     -----
-    Sums without any token on either side (no segment, or nothing but empty texts) have no score: NaN.
+    Sums without any token on either side (no segment, or nothing but empty texts) have no score: NaN. There sacrebleu
+    says 0; everywhere else this is its BLEU to rounding, "add-one" being its `add-k` with k = 1.
 
     Examples
     --------

@@ -207,6 +207,11 @@ def sentence_bleu(
     ValueError
         No reference, or a text of the wrong kind.
 
+    Notes
+    -----
+    Equals sacrebleu's sentence BLEU with `smooth_method="add-k"`, k = 1, for any hypothesis with a token and with
+    `effective_order` on or off: once one is added no order is empty, so every order is in effect.
+
     References
     ----------
     Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Translations, COLING 2012.

@@ -27,7 +27,8 @@ class NgramContribution:
     clipped : int
         How many of these count; 0 if no reference holds the n-gram.
     reference : int or None
-        Index of the reference that won the match: of those that yield the maximum, the first.
+        Index of the reference that won the match: of those that yield the maximum, the first. With "sacrebleu2018" it
+        is the one whose weight counts; ``clipped`` may be another's.
     weight : float or None
         That reference's weight.
     contribution : float

@@ -222,6 +222,9 @@ def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Float
     expected = table.references_per_segment()
     if len(weights) != expected.size:
         raise ValueError(f"weights: found {len(weights)}; accepted: {expected.size}, one list per segment")
+    for index, own in enumerate(weights):
+        if not isinstance(own, Sequence | np.ndarray):
+            raise ValueError(f"weights[{index}]: found {own!r}; accepted: a list of numbers, one per reference")
     found = np.fromiter(map(len, weights), dtype=np.int64, count=expected.size)
     if (found != expected).any():
         index = int(np.flatnonzero(found != expected)[0])

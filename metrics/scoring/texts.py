@@ -133,5 +133,6 @@ def check_corpus(systems: Sequence[Sequence[Text]], references: Sequence[Sequenc
             where = f"hypotheses of system {index}" if len(systems) > 1 else "hypotheses"
             raise ValueError(f"{where}: found {len(system)}; accepted: {len(references)}, one per list of references")
     for index, alternatives in enumerate(references):
-        if isinstance(alternatives, str):
-            raise ValueError(f"references[{index}]: found one string; accepted: a sequence of references")
+        if isinstance(alternatives, str) or not isinstance(alternatives, Sequence):
+            found = "one string" if isinstance(alternatives, str) else type(alternatives).__name__
+            raise ValueError(f"references[{index}]: found {found}; accepted: a sequence of references")

@@ -1,4 +1,4 @@
-"""sacrebleu's BLEU on a product's own terms: scores in [0, 1], any number of references per segment."""
+"""sacrebleu's BLEU on this product's terms: scores in [0, 1], any number of references per segment."""
 
 from __future__ import annotations
 
@@ -27,8 +27,15 @@ def corpus_score(
     return scorer.corpus_score(list(hypotheses), list(zip_longest(*references))).score / 100
 
 
-def sentence_score(hypothesis: str, references: Sequence[str], max_order: int) -> float:
-    scorer = BLEU(max_ngram_order=max_order, smooth_method="add-k", smooth_value=1, tokenize="none", force=True)
+def sentence_score(hypothesis: str, references: Sequence[str], max_order: int, effective_order: bool) -> float:
+    scorer = BLEU(
+        max_ngram_order=max_order,
+        smooth_method="add-k",
+        smooth_value=1,
+        tokenize="none",
+        effective_order=effective_order,
+        force=True,
+    )
     return scorer.sentence_score(hypothesis, list(references)).score / 100
 
 

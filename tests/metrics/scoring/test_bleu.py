@@ -45,11 +45,13 @@ def test_corpus_bleu_is_sacrebleus_on_real_conversations(max_order: int, tokeniz
         assert result.score == pytest.approx(expected, abs=1e-9)
 
 
-@given(token_lists(min_size=1), st.lists(token_lists(), min_size=1, max_size=4), ORDERS)
+@given(token_lists(min_size=1), st.lists(token_lists(), min_size=1, max_size=4), ORDERS, st.booleans())
 def test_sentence_bleu_is_sacrebleus_with_one_added_above_unigrams(
-    hypothesis: list[str], references: list[list[str]], max_order: int
+    hypothesis: list[str], references: list[list[str]], max_order: int, effective_order: bool
 ) -> None:
-    expected = sacrebleu_oracle.sentence_score(" ".join(hypothesis), sacrebleu_oracle.join(references), max_order)
+    expected = sacrebleu_oracle.sentence_score(
+        " ".join(hypothesis), sacrebleu_oracle.join(references), max_order, effective_order
+    )
     assert sentence_bleu(hypothesis, references, max_order=max_order) == pytest.approx(expected, abs=1e-9)
 
 
@@ -89,9 +91,12 @@ def test_an_order_without_a_match_is_flagged() -> None:
 
 
 def test_strings_and_token_lists_are_the_same_corpus() -> None:
-    as_strings = corpus_bleu(["été  à Paris", "🙂"], [["un été à Paris"], ["🙂 🙂"]])
-    as_tokens = corpus_bleu([("été", "à", "Paris"), ["🙂"]], [[["un", "été", "à", "Paris"]], [["🙂", "🙂"]]])
+    as_strings = corpus_bleu(["Été  à Paris", "🙂"], [["un été à paris"], ["🙂 🙂"]], lowercase=True)
+    as_tokens = corpus_bleu(
+        [("Été", "à", "Paris"), ["🙂"]], [[["un", "été", "à", "paris"]], [["🙂", "🙂"]]], lowercase=True
+    )
     assert as_strings == as_tokens
+    assert as_tokens.numerators == (4.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,7 @@ def test_strings_and_token_lists_are_the_same_corpus() -> None:
         (("a", [["a"]]), {}, r"hypotheses: found one string"),
         ((["a", "b"], [["a"], "b"]), {}, r"references\[1\]: found one string"),
         ((["a", "b"], [["a"], []]), {}, r"references\[1\]: found no reference"),
+        ((["a", "b"], [["a"], None]), {}, r"references\[1\]: found NoneType; accepted: a sequence of references"),
         (([], []), {}, r"references: found no segment"),
         ((["a", None], [["a"], ["b"]]), {}, r"hypotheses\[1\]: found NoneType"),
         ((["a", "b"], [["a"], ["b", ["c"]]]), {"tokenize": "13a"}, r"references\[1\]\[1\]: found list"),

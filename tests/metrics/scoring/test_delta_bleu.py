@@ -175,6 +175,7 @@ def test_the_signature_tells_weights_apart() -> None:
     ("weights", "options", "message"),
     [
         ([[0.5]], {}, r"weights: found 1; accepted: 2"),
+        ([0.5, 0.5], {}, r"weights\[0\]: found 0.5; accepted: a list of numbers"),
         ([[0.5], [0.5]], {}, r"weights\[1\]: found 1 weights; accepted: 2, one per reference"),
         ([[0.5], [0.5, 4.2]], {}, r"weights\[1\]\[1\]: found 4.2; accepted: -1 to \+1"),
         ([[0.5], [math.nan, 0.5]], {}, r"weights\[1\]\[0\]: found nan; accepted: -1 to \+1"),
