@@ -53,7 +53,7 @@ class Command(BaseCommand):
             slug="demo",
             defaults={
                 "name": "Demo: DSTC7 conversations",
-                "description": "1,000 conversations, 10 systems, 33,000 judgements by 317 judges, through the whole loop.",
+                "description": "1,000 conversations, 10 systems, 33,000 judgements by 317 judges: the whole loop.",
             },
         )
         people: dict[str, User] = {}
