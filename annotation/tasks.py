@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from annotation.models import Release
-from annotation.services import jobs, releases
+from annotation.models import DatasetImport, RatingImport, Release
+from annotation.services import imports, jobs, releases
 
 
 @shared_task
@@ -12,8 +12,22 @@ def sweep() -> None:
     jobs.heartbeat("worker")
     for release_id in jobs.stale_ids(Release):
         release_build.delay(release_id)
+    for import_id in jobs.stale_ids(DatasetImport):
+        dataset_import_execute.delay(import_id)
+    for import_id in jobs.stale_ids(RatingImport):
+        rating_import_execute.delay(import_id)
 
 
 @shared_task
 def release_build(release_id: int) -> None:
     releases.release_build(release_id=release_id)
+
+
+@shared_task
+def dataset_import_execute(import_id: int) -> None:
+    imports.dataset_import_execute(import_id=import_id)
+
+
+@shared_task
+def rating_import_execute(import_id: int) -> None:
+    imports.rating_import_execute(import_id=import_id)

@@ -1,0 +1,203 @@
+"""The demo's data: DSTC7 task 2 as its authors published it, read from the raw files under ``demo/dstc7``."""
+
+import gzip
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from annotation.models import (
+    Campaign,
+    Dataset,
+    Membership,
+    PresentationKind,
+    Project,
+    Role,
+    SourceKind,
+    System,
+    Target,
+    User,
+)
+from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_files import RatingOptions, read_ratings
+from annotation.services.imports.reading import Table, read_tsv
+from annotation.services.imports.runs import campaign_import, dataset_create, no_progress
+
+FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
+PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"
+REFERENCE_SYSTEMS = ["Human", "TeamB", "TeamF", "Random"]
+OUTPUT_SYSTEMS = ["Baseline", "Constant", "TeamA", "TeamCE", "TeamEC", "TeamD", "TeamG"]
+ALIASES = {"TeamEC": "TeamCE"}
+REFERENCE_CAMPAIGN, OUTPUT_CAMPAIGN = "Reference ratings", "Output ratings"
+JUDGE_FILE = "dstc7-task2-human-eval-per-judge.tsv"
+JUDGE_COLUMNS = {"rater": "JudgeID", "item": "InstanceID", "system": "SystemID"}
+CRITERIA = ["Relevance", "Informativeness"]
+LICENCE = "Open Use of Data Agreement v1.0"
+ATTRIBUTION = (
+    "Michel Galley, Chris Brockett, Xiang Gao, Jianfeng Gao and Bill Dolan, “Grounded Response Generation Task at "
+    "DSTC7”, AAAI Dialog System Technology Challenges Workshop, 2019. Data from the public repository "
+    "mgalley/DSTC7-End-to-End-Conversation-Modeling; provided as is, without warranty or liability of its providers."
+)
+
+LIVE_CRITERIA = (
+    CriterionDraft(
+        name="relevance",
+        question="How relevant is the response to the text above?",
+        labels=("Off topic", "Barely", "Somewhat", "Mostly", "To the point"),
+    ),
+    CriterionDraft(
+        name="informativeness",
+        question="How much does the response say?",
+        labels=("Nothing", "Little", "Something", "Much", "A great deal"),
+    ),
+)
+INSTRUCTIONS = """\
+You see the passage of an encyclopedia or a news page that people talk about online, and {what} to the conversation.
+
+1. Read the passage, then {read}.
+2. **Relevance**: does the response fit what is being talked about?
+3. **Informativeness**: does the response say something, or could it stand anywhere?
+
+Judge content, not spelling: all texts are in lower case, and names or numbers may be masked as `<link>` or `<number>`.
+There are no right answers. If you are unsure, choose the middle.
+"""
+CONSENT = """\
+This is a trial campaign of the demo. Your ratings are stored under a pseudonym, on this machine only. You may stop at
+any time; what you have sent stays.
+"""
+
+Progress = Callable[[int, int, str], None]
+
+
+def raw_file(name: str) -> bytes:
+    """The content of one published file."""
+    return gzip.decompress((FOLDER / f"{name}.gz").read_bytes())
+
+
+@transaction.atomic
+def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]:
+    """The demo's project, data set, two imported and two live campaigns; what is there already stays as it is.
+
+    Returns counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now; empty if none was.
+    """
+    report: dict[str, Any] = {}
+    project = _project(by)
+    progress(0, 3, "Items, outputs and references")
+    dataset = Dataset.objects.filter(project=project, slug=DATASET_SLUG).first()
+    if dataset is None:
+        dataset, report["dataset"] = _dataset(project)
+    for number, (key, name, systems) in enumerate(
+        [("references", REFERENCE_CAMPAIGN, REFERENCE_SYSTEMS), ("outputs", OUTPUT_CAMPAIGN, OUTPUT_SYSTEMS)], start=1
+    ):
+        progress(number, 3, name)
+        if not Campaign.objects.filter(project=project, name=name).exists():
+            report[key] = _ratings(dataset, name, systems, by)
+    progress(3, 3, "Trial campaigns")
+    for draft in _trial_campaigns(dataset):
+        if not Campaign.objects.filter(project=project, name=draft.name).exists():
+            campaign_launch(campaign=campaign_create(project=project, draft=draft))
+    return report
+
+
+def _project(by: User) -> Project:
+    project, _ = Project.objects.get_or_create(
+        slug=PROJECT_SLUG,
+        defaults={
+            "name": "Demo: DSTC7",
+            "description": "Real conversation data with real ratings: ten systems, 317 judges, 33,000 judgements.",
+        },
+    )
+    Membership.objects.get_or_create(project=project, user=by, defaults={"role": Role.OWNER})
+    return project
+
+
+def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
+    content, oddities = read_raw_dataset()
+    dataset = dataset_create(
+        project=project, name="DSTC7 task 2", slug=DATASET_SLUG, content=content, language="en", licence=LICENCE,
+        attribution=ATTRIBUTION, description="Grounded conversation: passages, replies of ten systems and of people.",
+    )  # fmt: skip
+    return dataset, content.counts(dataset.normalisation) | oddities
+
+
+def read_raw_dataset() -> tuple[DatasetContent, dict[str, int]]:
+    """Items, references and outputs of the three raw files, and what was odd about the files."""
+    content, oddities = DatasetContent(), Counter[str]()
+    for name, read in (
+        ("dstc7-task2-context.tsv", _read_items),
+        ("dstc7-task2-gold_responses.tsv", _read_references),
+        ("dstc7-task2-system_responses.tsv", _read_outputs),
+    ):
+        problems = Problems(name)
+        table = read_tsv(raw_file(name), problems)
+        read(table, content, problems)
+        problems.refuse()
+        oddities.update(table.oddities.counts())
+    return content, dict(oddities)
+
+
+def _read_items(table: Table, content: DatasetContent, problems: Problems) -> None:
+    for line, (external_id, _depth, text) in table.rows:
+        content.add_item(ItemDraft(line, external_id, message=text), problems)
+
+
+def _read_references(table: Table, content: DatasetContent, problems: Problems) -> None:
+    for line, (external_id, *texts) in table.rows:
+        for rank, text in enumerate(texts, start=1):
+            reference = SourceDraft(line, text, SourceKind.HUMAN.value, rank=rank)
+            content.add_source(content.items[external_id], reference, problems)
+
+
+def _read_outputs(table: Table, content: DatasetContent, problems: Problems) -> None:
+    for line, (system, external_id, text) in table.rows:
+        output = SourceDraft(line, text, SourceKind.SYSTEM.value, system=system)
+        content.add_source(content.items[external_id], output, problems)
+
+
+def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[str, int]:
+    options = RatingOptions(
+        columns=JUDGE_COLUMNS,
+        criteria=CRITERIA,
+        only_systems=systems,
+        aliases={alias: original for alias, original in ALIASES.items() if alias in systems},
+    )
+    content = read_ratings(raw_file(JUDGE_FILE), filename=JUDGE_FILE, file_format="tsv", options=options)
+    _, counts = campaign_import(
+        dataset=dataset, name=name, by=by, content=content, options=options, filename=JUDGE_FILE
+    )
+    return counts
+
+
+def _trial_campaigns(dataset: Dataset) -> list[CampaignDraft]:
+    """Two small running campaigns to rate in: single responses, and pairs side by side."""
+    systems = {system.name: system for system in System.objects.filter(dataset=dataset)}
+    shared: dict[str, Any] = {
+        "dataset": dataset,
+        "criteria": LIVE_CRITERIA,
+        "target": Target.CHOSEN,
+        "ratings_per_unit": 3,
+        "consent": CONSENT,
+        "completion_code": "THANK-YOU",
+    }
+    single = CampaignDraft(
+        name="Try it: single responses",
+        presentation=PresentationKind.SINGLE,
+        systems=[systems[name] for name in ("Human", "TeamB", "TeamD", "TeamG")],
+        item_limit=40,
+        instructions=INSTRUCTIONS.format(what="one response", read="the response"),
+        **shared,
+    )
+    pairs = CampaignDraft(
+        name="Try it: pairs",
+        presentation=PresentationKind.PAIR,
+        systems=[systems[name] for name in ("Human", "TeamB", "TeamG")],
+        item_limit=25,
+        instructions=INSTRUCTIONS.format(what="two responses", read="both responses, and rate each"),
+        **shared,
+    )
+    return [single, pairs]

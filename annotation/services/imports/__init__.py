@@ -1,0 +1,21 @@
+"""Files into data sets and campaigns: read, checked row by row, stored whole or not at all."""
+
+from annotation.services.imports.report import report_rows
+from annotation.services.imports.runs import (
+    campaign_import,
+    dataset_create,
+    dataset_import_create,
+    dataset_import_execute,
+    rating_import_create,
+    rating_import_execute,
+)
+
+__all__ = [
+    "campaign_import",
+    "dataset_create",
+    "dataset_import_create",
+    "dataset_import_execute",
+    "rating_import_create",
+    "rating_import_execute",
+    "report_rows",
+]

@@ -1,0 +1,129 @@
+"""What a data set file says, checked while it is gathered and before anything is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from annotation.models import SourceKind
+from annotation.services.imports.normalisation import text_key
+from annotation.services.imports.problems import Problems
+
+REFERENCE_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]
+DEFAULT_REFERENCE_KIND = SourceKind.HUMAN.value
+LENGTHS = {"id": 200, "item_id": 200, "split": 40, "system": 120, "rater": 200}
+
+
+@dataclass(slots=True)
+class SourceDraft:
+    """A text and where it came from."""
+
+    line: int
+    text: str
+    kind: str
+    system: str | None = None
+    rank: int | None = None
+    score: float | None = None
+    source_context: list[str] = field(default_factory=list)
+    source_message: str = ""
+
+
+@dataclass(slots=True)
+class ItemDraft:
+    line: int
+    external_id: str
+    context: list[str] = field(default_factory=list)
+    message: str = ""
+    meaning_representation: str = ""
+    split: str = ""
+    sources: list[SourceDraft] = field(default_factory=list)
+    outputs: dict[str, int] = field(default_factory=dict)  # system name: line
+
+
+@dataclass
+class DatasetContent:
+    """Items in the order of the file, and what is known of them in numbers."""
+
+    items: dict[str, ItemDraft] = field(default_factory=dict)
+    empty_references: int = 0
+    empty_outputs: int = 0
+
+    def add_item(self, item: ItemDraft, problems: Problems, *, name: str = "id") -> bool:
+        first = self.items.get(item.external_id)
+        if first is not None:
+            problems.add(item.line, name, item.external_id, f"each id once; this one is on line {first.line} already")
+            return False
+        self.items[item.external_id] = item
+        return True
+
+    def add_source(self, item: ItemDraft, source: SourceDraft, problems: Problems) -> None:
+        """An empty reference is counted and left out; an empty output is an answer and stays."""
+        empty = not source.text.strip()
+        if source.system is None:
+            self.empty_references += empty
+            if not empty:
+                item.sources.append(source)
+            return
+        first = item.outputs.get(source.system)
+        if first is not None:
+            accepted = f"one output of a system for an item; the first is on line {first}"
+            problems.add(source.line, "system", f"a second output of {source.system} for {item.external_id}", accepted)
+            return
+        item.outputs[source.system] = source.line
+        self.empty_outputs += empty
+        item.sources.append(source)
+
+    @property
+    def systems(self) -> list[str]:
+        """In order of first appearance."""
+        return list(
+            dict.fromkeys(source.system for item in self.items.values() for source in item.sources if source.system)
+        )
+
+    def counts(self, rule: str) -> dict[str, int]:
+        """What there is, and what the normalisation rule makes one."""
+        counts = dict.fromkeys(
+            ["items", "systems", "outputs", "references", "responses", "identical_outputs", "identical_references",
+             "output_equals_reference", "items_without_references", "items_without_outputs"], 0,
+        )  # fmt: skip
+        for item in self.items.values():
+            outputs = [text_key(source.text, rule) for source in item.sources if source.system]
+            references = [text_key(source.text, rule) for source in item.sources if not source.system]
+            counts["outputs"] += len(outputs)
+            counts["references"] += len(references)
+            counts["responses"] += len({*outputs, *references})
+            counts["identical_outputs"] += len(outputs) - len(set(outputs))
+            counts["identical_references"] += len(references) - len(set(references))
+            counts["output_equals_reference"] += len(set(outputs) & set(references))
+            counts["items_without_references"] += not references
+            counts["items_without_outputs"] += not outputs
+        counts |= {"items": len(self.items), "systems": len(self.systems)}
+        return counts | {"empty_references": self.empty_references, "empty_outputs": self.empty_outputs}
+
+
+def check_text(value: object, line: int, name: str, problems: Problems) -> str:
+    """A text that PostgreSQL can store, within the length of its field; '' for None. Problems are added, not raised."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        problems.add(line, name, value, "a text")
+        return ""
+    if "\x00" in value:
+        problems.add(line, name, f"a NUL character at place {value.index(chr(0)) + 1}", "text without NUL characters")
+        return ""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        problems.add(line, name, f"half a surrogate pair at place {error.start + 1}", "whole Unicode characters")
+        return ""
+    limit = LENGTHS.get(name)
+    if limit is not None and len(value) > limit:
+        problems.add(line, name, f"{len(value)} characters: {value[:40]}…", f"at most {limit} characters")
+    return value
+
+
+def check_texts(value: object, line: int, name: str, problems: Problems) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        problems.add(line, name, value, "a list of texts")
+        return []
+    return [check_text(part, line, f"{name}[{index}]", problems) for index, part in enumerate(value)]

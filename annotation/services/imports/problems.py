@@ -1,0 +1,54 @@
+"""Every bad row of a file, the first hundred in full, told to the person who can correct them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.errors import ImportRefused
+
+IN_FULL = 100
+FOUND_CHARACTERS = 120
+
+
+def shown(value: object) -> str:
+    """What was found, short enough for a table cell; ``nothing`` where it is empty."""
+    text = value if isinstance(value, str) else repr(value)
+    if text == "":
+        return "nothing"
+    return text if len(text) <= FOUND_CHARACTERS else text[: FOUND_CHARACTERS - 1] + "…"
+
+
+class Problems:
+    """Collects what is wrong with one file; ``refuse`` raises if anything is."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.rows: list[dict[str, Any]] = []
+        self.total = 0
+
+    def add(self, line: int | None, field: str, found: object, accepted: str) -> None:
+        self.total += 1
+        if len(self.rows) < IN_FULL:
+            self.rows.append(
+                {
+                    "file": self.filename,
+                    "line": line,
+                    "field": field,
+                    "found": shown(found),
+                    "accepted": accepted,
+                }
+            )
+
+    def refuse(self) -> None:
+        """Raise ImportRefused where there is a problem; its message names the first."""
+        if not self.total:
+            return
+        first = self.rows[0]
+        others = f" {self.total - 1} more." if self.total > 1 else ""
+        raise ImportRefused(
+            f"{problem_sentence(first)}{others} Nothing was imported.", rows=self.rows, total=self.total
+        )
+
+
+def problem_sentence(row: Mapping[str, Any]) -> str:
+    place = row["file"] if row["line"] is None else f"{row['file']}, line {row['line']}"
+    return f"{place}, field {row['field']}: found {row['found']}; accepted: {row['accepted']}."

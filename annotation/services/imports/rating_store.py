@@ -1,0 +1,299 @@
+"""Judgements collected elsewhere, matched with a data set and stored as a closed campaign, in one transaction."""
+
+import json
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.db.models.functions import Now
+from django.utils.text import slugify
+
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Criterion,
+    Dataset,
+    Item,
+    Participation,
+    Presentation,
+    PresentationOutcome,
+    Project,
+    Rater,
+    RaterIdentity,
+    Rating,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+    Target,
+    Unit,
+    UnitResponse,
+)
+from annotation.services.imports.copying import allocate_ids, copy_rows
+from annotation.services.imports.normalisation import text_key
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_files import Judgement, RatingContent, RatingOptions
+
+IMPORT_PROVIDER = "import"
+
+
+class Judged(NamedTuple):
+    """What a judgement was about, in the database's ids."""
+
+    item_id: int
+    response_id: int
+    system_id: int | None
+
+
+@dataclass
+class Known:
+    """What a data set holds, as far as judgements can name it."""
+
+    items: dict[str, int]
+    systems: dict[str, int]
+    outputs: dict[tuple[int, int], int]  # (item, system): response
+    texts: dict[tuple[int, str], int] = field(default_factory=dict)  # (item, text key): response
+
+
+def known_of(dataset: Dataset, *, with_texts: bool) -> Known:
+    sources = ResponseSource.objects.filter(system__dataset=dataset)
+    known = Known(
+        items=dict(Item.objects.filter(dataset=dataset).order_by().values_list("external_id", "pk")),
+        systems=dict(System.objects.filter(dataset=dataset).order_by().values_list("name", "pk")),
+        outputs={
+            (item, system): response
+            for item, system, response in sources.order_by().values_list("item_id", "system_id", "response_id")
+        },
+    )
+    if with_texts:
+        responses = Response.objects.filter(item__dataset=dataset).order_by()
+        known.texts = {(item, key): pk for item, key, pk in responses.values_list("item_id", "text_key", "pk")}
+    return known
+
+
+# --- Aliases ----------------------------------------------------------------------------------------------------------
+
+
+def store_aliases(dataset: Dataset, known: Known, aliases: dict[str, str], problems: Problems) -> int:
+    """Credit the outputs of a system to its other name, too. How many outputs were credited anew."""
+    credited = 0
+    for alias, original in aliases.items():
+        if original not in known.systems:
+            problems.add(None, "aliases", f"{alias} = {original}", f"a system of this data set: {_names(known)}")
+            continue
+        if alias not in known.systems:
+            known.systems[alias] = System.objects.create(
+                dataset=dataset, name=alias, description=f"Another name of {original}: the same outputs."
+            ).pk
+        credited += _credit(known, known.systems[alias], known.systems[original], alias, problems)
+    return credited
+
+
+def _credit(known: Known, alias_id: int, original_id: int, alias: str, problems: Problems) -> int:
+    mine = {item: response for (item, system), response in known.outputs.items() if system == alias_id}
+    theirs = {item: response for (item, system), response in known.outputs.items() if system == original_id}
+    if any(theirs.get(item) != response for item, response in mine.items()):
+        problems.add(None, "aliases", f"{alias} has outputs of its own", "a name without outputs in this data set")
+        return 0
+    new = {item: response for item, response in theirs.items() if item not in mine}
+    ResponseSource.objects.bulk_create(
+        [
+            ResponseSource(response_id=response, item_id=item, kind=SourceKind.SYSTEM, system_id=alias_id)
+            for item, response in new.items()
+        ],
+        batch_size=2000,
+    )
+    known.outputs |= {(item, alias_id): response for item, response in new.items()}
+    return len(new)
+
+
+# --- Matching ---------------------------------------------------------------------------------------------------------
+
+
+def match(judgements: Iterable[Judgement], known: Known, dataset: Dataset, problems: Problems) -> list[Judged | None]:
+    """The response that each judgement is about; what is not in the data set is a problem of its line."""
+    return [_match(one, known, dataset.normalisation, problems) for one in judgements]
+
+
+def _match(one: Judgement, known: Known, rule: str, problems: Problems) -> Judged | None:
+    item = known.items.get(one.item)
+    if item is None:
+        problems.add(one.line, "item", one.item, "the id of an item of this data set")
+        return None
+    by_text = known.texts.get((item, text_key(one.text, rule))) if one.text else None
+    if not one.system:
+        if by_text is None:
+            problems.add(one.line, "text", one.text, f"the text of a response of item {one.item}")
+            return None
+        return Judged(item, by_text, None)
+    system = known.systems.get(one.system)
+    if system is None:
+        problems.add(one.line, "system", one.system, f"a system of this data set: {_names(known)}")
+        return None
+    response = known.outputs.get((item, system))
+    if response is None:
+        problems.add(one.line, "system", one.system, f"a system with an output for item {one.item}")
+        return None
+    if one.text and by_text != response:
+        problems.add(one.line, "text", one.text, f"nothing, or the output of {one.system} for item {one.item}")
+        return None
+    return Judged(item, response, system)
+
+
+def _names(known: Known) -> str:
+    return ", ".join(sorted(known.systems)) or "it has none"
+
+
+# --- Storing ----------------------------------------------------------------------------------------------------------
+
+
+def store_campaign(
+    *, dataset: Dataset, name: str, content: RatingContent, options: RatingOptions, judged: list[Judged],
+    source: dict[str, object],
+) -> tuple[Campaign, dict[str, int]]:  # fmt: skip
+    """The campaign with everything in it, and what there is in numbers. Call inside a transaction."""
+    # Whoever imports into this project waits here: pseudonyms are counted on.
+    Project.objects.select_for_update().get(pk=dataset.project_id)
+    campaign = _campaign(dataset, name, content, options, judged, source)
+    raters = _raters(dataset.project, content.judgements)
+    units = _store_units(campaign, content.judgements, judged)
+    _store_ratings(campaign, content, judged, units, raters)
+    Participation.objects.bulk_create(
+        [
+            Participation(campaign=campaign, rater_id=pk, order_seed=0, finished_at=campaign.closed_at)
+            for pk in raters.values()
+        ],
+        batch_size=2000,
+    )
+    return campaign, rating_counts(content, judged, options)
+
+
+def _campaign(
+    dataset: Dataset, name: str, content: RatingContent, options: RatingOptions, judged: list[Judged],
+    source: dict[str, object],
+) -> Campaign:  # fmt: skip
+    rated = sorted({one.system_id for one in judged if one.system_id is not None})
+    per_unit = Counter(Counter((one.item_id, one.system_id, one.response_id) for one in judged).values())
+    design = {"imported": True, **source, "criteria": content.criteria, "options": options.as_json()}
+    canonical = json.dumps(design, sort_keys=True, ensure_ascii=False)
+    campaign = Campaign.objects.create(
+        project=dataset.project, dataset=dataset, name=name, imported=True, state=CampaignState.CLOSED,
+        target=Target.CHOSEN if rated else Target.REFERENCES, ratings_per_unit=min(per_unit.most_common(1)[0][0], 100),
+        design=design, design_hash=sha256(canonical.encode()).hexdigest(), launched_at=Now(), closed_at=Now(),
+    )  # fmt: skip
+    campaign.refresh_from_db()
+    campaign.systems.set(rated)
+    Criterion.objects.bulk_create(
+        Criterion(
+            campaign=campaign, name=slugify(criterion)[:60], question=criterion[:300], position=position,
+            scale_min=options.scale_min, scale_max=options.scale_max,
+        )
+        for position, criterion in enumerate(content.criteria)
+    )  # fmt: skip
+    return campaign
+
+
+def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
+    """A rater for each id in the file: the same one as in earlier imports of this project."""
+    identities = RaterIdentity.objects.filter(project=project, provider=IMPORT_PROVIDER)
+    raters = dict(identities.values_list("external_id", "rater_id"))
+    new = [external_id for external_id in dict.fromkeys(one.rater for one in judgements) if external_id not in raters]
+    taken = set(Rater.objects.filter(project=project, pseudonym__startswith="J-").values_list("pseudonym", flat=True))
+    free = (name for name in (f"J-{number:04d}" for number in range(1, 10**9)) if name not in taken)
+    made = Rater.objects.bulk_create(
+        [Rater(project=project, pseudonym=pseudonym) for _, pseudonym in zip(new, free, strict=False)], batch_size=2000
+    )
+    RaterIdentity.objects.bulk_create(
+        [
+            RaterIdentity(rater=rater, project=project, provider=IMPORT_PROVIDER, external_id=external_id)
+            for rater, external_id in zip(made, new, strict=True)
+        ],
+        batch_size=2000,
+    )
+    raters |= {external_id: rater.pk for external_id, rater in zip(new, made, strict=True)}
+    return {one.rater: raters[one.rater] for one in judgements}
+
+
+def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[Judged]) -> dict[Judged, int]:
+    """A unit for each item and judged name (or text), in order of first appearance."""
+    labels = {what: one.system for one, what in zip(judgements, judged, strict=True)}
+    units = dict(zip(labels, allocate_ids(Unit, len(labels)), strict=True))
+    copy_rows(
+        Unit,
+        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots"],
+        (
+            (
+                pk,
+                campaign.pk,
+                what.item_id,
+                position,
+                labels[what],
+                [] if what.system_id is None else [what.system_id],
+                0,
+            )
+            for position, (what, pk) in enumerate(units.items())
+        ),
+    )
+    copy_rows(
+        UnitResponse, ["unit_id", "response_id", "number"], ((pk, what.response_id, 0) for what, pk in units.items())
+    )
+    return units
+
+
+def _store_ratings(
+    campaign: Campaign, content: RatingContent, judged: list[Judged], units: dict[Judged, int], raters: dict[str, int]
+) -> None:
+    criteria = list(campaign.criteria.order_by("position").values_list("pk", flat=True))
+    presentations = allocate_ids(Presentation, len(judged))
+    together = list(zip(presentations, content.judgements, judged, strict=True))
+    copy_rows(
+        Presentation,
+        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "ended_at", "source_row"],
+        (
+            (pk, campaign.pk, units[what], raters[one.rater], uuid.uuid4(), PresentationOutcome.IMPORTED.value, [0],
+             one.time, one.line)
+            for pk, one, what in together
+        ),
+    )  # fmt: skip
+    copy_rows(
+        Rating,
+        ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "rated_as_id", "value",
+         "revision", "extra", "sent_at"],
+        (
+            (campaign.pk, pk, what.response_id, raters[one.rater], criterion, what.system_id, value, 0, False, one.time)
+            for pk, one, what in together
+            for criterion, value in zip(criteria, one.values, strict=True)
+        ),
+    )  # fmt: skip
+
+
+# --- What it says -----------------------------------------------------------------------------------------------------
+
+
+def rating_counts(content: RatingContent, judged: list[Judged], options: RatingOptions) -> dict[str, int]:
+    """Counts of one import; a repeated judgement is a further row of one rater, item and system (or text)."""
+    repeats: dict[tuple[str, Judged], list[tuple[float, ...]]] = defaultdict(list)
+    names: dict[int, set[int | None]] = defaultdict(set)
+    meetings: dict[tuple[str, int], set[int | None]] = defaultdict(set)
+    for one, what in zip(content.judgements, judged, strict=True):
+        repeats[one.rater, what].append(one.values)
+        names[what.response_id].add(what.system_id)
+        meetings[one.rater, what.response_id].add(what.system_id)
+    return {
+        "rows": content.rows,
+        "rows_of_other_systems": content.rows_of_other_systems,
+        "judgements": len(judged),
+        "ratings": len(judged) * len(content.criteria),
+        "raters": len({one.rater for one in content.judgements}),
+        "rated_items": len({what.item_id for what in judged}),
+        "rated_systems": len({what.system_id for what in judged} - {None}),
+        "rated_responses": len(names),
+        "repeated_judgements": sum(len(values) - 1 for values in repeats.values()),
+        "repeated_differing": sum(sum(value != values[0] for value in values[1:]) for values in repeats.values()),
+        "alias_judgements": sum(one.system in options.aliases for one in content.judgements),
+        "responses_under_several_names": sum(len(systems) > 1 for systems in names.values()),
+        "raters_met_text_under_several_names": sum(len(systems) > 1 for systems in meetings.values()),
+    }

@@ -1,0 +1,44 @@
+"""What an import found, in numbers and in words: one wording for pages, commands and the demo."""
+
+from collections.abc import Mapping
+
+WORDS = {
+    "items": "Items",
+    "systems": "Systems",
+    "outputs": "System outputs",
+    "references": "References",
+    "responses": "Distinct responses, after identical texts of an item were made one",
+    "identical_outputs": "Outputs identical to another system's: rated once, credited to each",
+    "identical_references": "References identical to another of the same item",
+    "output_equals_reference": "Outputs identical to a reference of their item",
+    "items_without_references": "Items without references",
+    "items_without_outputs": "Items without outputs",
+    "empty_references": "References without text, left out",
+    "empty_outputs": "Outputs without text, kept: an answer that says nothing",
+    "rows": "Rows with content",
+    "rows_of_other_systems": "Rows of systems that were not asked for, left out",
+    "judgements": "Judgements",
+    "ratings": "Ratings (judgements × criteria)",
+    "raters": "Raters",
+    "rated_items": "Items rated",
+    "rated_systems": "Systems rated, by the names in the file",
+    "rated_responses": "Distinct responses rated",
+    "repeated_judgements": "Repeated rows (same rater, item and system), kept: both are judgements",
+    "repeated_differing": "… of which differ from the first",
+    "alias_judgements": "Judgements made under another name of a system",
+    "alias_outputs": "Outputs credited to another name of their system",
+    "responses_under_several_names": "Responses rated under more than one name",
+    "raters_met_text_under_several_names": "Times a rater judged one text under more than one name",
+    "byte_order_mark": "Byte-order mark, skipped",
+    "windows_line_ends": "Lines ending in CR LF",
+    "blank_lines": "Blank lines, skipped",
+    "short_rows": "Rows shorter than the header, filled with empty cells",
+    "ragged_rows": "Rows whose number of cells differs from the header's",
+    "quote_cells": "Cells with quote characters that are text, not quoting",
+}
+ALWAYS = {"items", "systems", "outputs", "references", "responses", "judgements", "ratings", "raters"}
+
+
+def report_rows(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """(what, how many), in a fixed order; zeros only where zero is news."""
+    return [(words, counts[key]) for key, words in WORDS.items() if key in counts and (counts[key] or key in ALWAYS)]

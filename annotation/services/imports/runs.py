@@ -1,0 +1,182 @@
+"""Imports as jobs: checked and queued by a person, executed by a worker, whole or not at all."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from annotation.errors import AnnotationError, ImportRefused
+from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
+from annotation.services.imports.content import DatasetContent
+from annotation.services.imports.dataset_files import TURN_SEPARATOR, read_dataset
+from annotation.services.imports.dataset_store import store_dataset
+from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
+from annotation.services.imports.rating_store import known_of, match, store_aliases, store_campaign
+from annotation.services.imports.reading import FORMATS, format_of
+from annotation.services.jobs import Claim, job_run
+
+Progress = Callable[[int, int, str], None]
+DETAILS = ("description", "language", "licence", "attribution")
+
+
+def no_progress(done: int, total: int, note: str = "") -> None:
+    """For callers that show none."""
+
+
+def _refuse(field: str, message: str) -> AnnotationError:
+    return AnnotationError(message, fields={field: [message]})
+
+
+def resolve_format(filename: str, file_format: str | None) -> str:
+    """The format asked for, or the one that the file's name promises."""
+    resolved = file_format or format_of(filename)
+    if resolved is None or resolved not in FORMATS:
+        found = file_format or filename
+        raise _refuse("file_format", f"Format: found {found!r}; accepted: .jsonl, .csv or .tsv, or a format named.")
+    return resolved
+
+
+# --- Data sets --------------------------------------------------------------------------------------------------------
+
+
+def dataset_slug(project: Project, name: str) -> str:
+    """The address of a new data set; refused where another one of the project has it."""
+    slug = slugify(name)[:60].strip("-")
+    if not slug:
+        raise _refuse(
+            "name", f"Name: found {name!r}; accepted: a name with at least one letter or digit (a to z, 0 to 9)."
+        )
+    if Dataset.objects.filter(project=project, slug=slug).exists():
+        raise _refuse("name", f"Name: this project has a data set {slug!r} already; choose another name.")
+    return slug
+
+
+def dataset_import_create(
+    *, project: Project, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
+    normalisation: str = DEFAULT_RULE, turn_separator: str = TURN_SEPARATOR, **details: str,
+) -> DatasetImport:  # fmt: skip
+    """Queue a file. The caller enqueues ``annotation.tasks.dataset_import_execute`` with its id."""
+    dataset_slug(project, name)
+    if normalisation not in RULES:
+        raise _refuse("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
+    options = {"normalisation": normalisation, "turn_separator": turn_separator}
+    return DatasetImport.objects.create(
+        project=project, requested_by=by, name=name, filename=filename[:255], content=content,
+        file_format=resolve_format(filename, file_format),
+        options=options | {key: value for key, value in details.items() if key in DETAILS and value},
+    )  # fmt: skip
+
+
+def dataset_import_execute(*, import_id: int) -> None:
+    """Claims, works, finishes; safe to run twice."""
+    job_run(DatasetImport, import_id, _execute_dataset_import)
+
+
+def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
+    def work() -> None:
+        claim.progress(0, 3, f"Reading {job.filename}")
+        separator = job.options.get("turn_separator", TURN_SEPARATOR)
+        read, oddities = read_dataset(
+            bytes(job.content), filename=job.filename, file_format=job.file_format, turn_separator=separator
+        )
+        claim.progress(1, 3, f"Storing {len(read.items)} items")
+        with transaction.atomic():
+            claim.lock()
+            dataset = dataset_create(
+                project=job.project, name=job.name, content=read,
+                normalisation=job.options.get("normalisation", DEFAULT_RULE),
+                **{key: job.options[key] for key in DETAILS if key in job.options},
+            )  # fmt: skip
+            counts = read.counts(dataset.normalisation) | oddities.counts()
+            claim.finish(dataset=dataset, report={"counts": counts}, progress_total=3)
+
+    _fail_with_report(claim, work)
+
+
+def _fail_with_report(claim: Claim, work: Callable[[], None]) -> None:
+    """Every bad row goes into the job's report, for the page and the API."""
+    try:
+        work()
+    except ImportRefused as refusal:
+        claim.fail(refusal.message, report=refusal_report(refusal))
+
+
+def refusal_report(refusal: ImportRefused) -> dict[str, Any]:
+    return {"errors": refusal.rows, "total": refusal.total}
+
+
+@transaction.atomic
+def dataset_create(
+    *, project: Project, name: str, content: DatasetContent, slug: str | None = None, normalisation: str = DEFAULT_RULE,
+    **details: str,
+) -> Dataset:  # fmt: skip
+    """A data set with everything in ``content``."""
+    dataset = Dataset.objects.create(
+        project=project, name=name, slug=slug or dataset_slug(project, name), normalisation=normalisation, **details
+    )
+    store_dataset(content, dataset)
+    return dataset
+
+
+# --- Ratings ----------------------------------------------------------------------------------------------------------
+
+
+def check_campaign_name(project: Project, name: str) -> None:
+    if Campaign.objects.filter(project=project, name=name).exists():
+        raise _refuse("name", f"Name: this project has a campaign {name!r} already; choose another name.")
+
+
+def rating_import_create(
+    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
+    options: RatingOptions | None = None,
+) -> RatingImport:  # fmt: skip
+    """Queue a file of judgements. The caller enqueues ``annotation.tasks.rating_import_execute`` with its id."""
+    check_campaign_name(dataset.project, name)
+    return RatingImport.objects.create(
+        project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
+        file_format=resolve_format(filename, file_format), options=(options or RatingOptions()).as_json(),
+    )  # fmt: skip
+
+
+def rating_import_execute(*, import_id: int) -> None:
+    """Claims, works, finishes; safe to run twice."""
+    job_run(RatingImport, import_id, _execute_rating_import)
+
+
+def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
+    def work() -> None:
+        claim.progress(0, 3, f"Reading {job.filename}")
+        options = RatingOptions(**job.options)
+        content = read_ratings(bytes(job.content), filename=job.filename, file_format=job.file_format, options=options)
+        claim.progress(1, 3, f"Storing {len(content.judgements)} judgements")
+        with transaction.atomic():
+            claim.lock()
+            campaign, counts = campaign_import(
+                dataset=job.dataset, name=job.name, by=job.requested_by, content=content, options=options,
+                filename=job.filename,
+            )  # fmt: skip
+            claim.finish(campaign=campaign, report={"counts": counts}, progress_total=3)
+
+    _fail_with_report(claim, work)
+
+
+@transaction.atomic
+def campaign_import(
+    *, dataset: Dataset, name: str, by: User | None, content: RatingContent, options: RatingOptions, filename: str
+) -> tuple[Campaign, dict[str, int]]:
+    """A closed campaign with everything in ``content``, and its counts; refused where the data set lacks something."""
+    check_campaign_name(dataset.project, name)
+    problems = Problems(filename)
+    known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
+    credited = store_aliases(dataset, known, options.aliases, problems)
+    matched = match(content.judgements, known, dataset, problems)
+    problems.refuse()
+    judged = [what for what in matched if what is not None]
+    campaign, counts = store_campaign(
+        dataset=dataset, name=name, content=content, options=options, judged=judged,
+        source={"filename": filename, "imported_by": by.get_username() if by else ""},
+    )  # fmt: skip
+    return campaign, counts | {"alias_outputs": credited} | content.oddities.counts()
