@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Membership, Project, Role, User
 from tests.worker import Worker, running_worker
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# An example may take long on a busy machine; that is no failure.
+hypothesis_settings.register_profile("untimed", deadline=None)
+hypothesis_settings.load_profile("untimed")
 
 
 @pytest.fixture
