@@ -65,6 +65,8 @@ CELERY_BROKER_URL = secret("CELERY_BROKER_URL") or urlunsplit(urlsplit(DATABASE_
 BROKER_IS_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
+        # Named, because the client would otherwise prefer DATABASE_URL from the environment to the broker's address.
+        "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
         "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
         "wait_time_seconds": 5,

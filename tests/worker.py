@@ -62,8 +62,9 @@ def running_worker() -> Iterator[Worker]:
         "JOB_LEASE_SECONDS": "3",
         "SWEEP_SECONDS": "1",
     }
-    previous = app.conf.broker_url
+    previous, options = app.conf.broker_url, app.conf.broker_transport_options
     app.conf.broker_url = app.conf.broker_write_url = environment["CELERY_BROKER_URL"]
+    app.conf.broker_transport_options = {**options, "conn_string": environment["DATABASE_URL"]}
     worker = Worker(environment)
     try:
         yield worker
@@ -71,6 +72,7 @@ def running_worker() -> Iterator[Worker]:
         worker.stop()
         worker.schedule.cleanup()
         app.conf.broker_url = app.conf.broker_write_url = previous
+        app.conf.broker_transport_options = options
         app.pool.force_close_all()
 
 
