@@ -2,8 +2,9 @@
 
 from celery import shared_task
 
-from correlations.models import Study
 from annotation.services import jobs
+from correlations.models import Study
+from correlations.services import execution
 
 
 @shared_task
@@ -15,4 +16,4 @@ def requeue_stale() -> None:
 
 @shared_task
 def execute(job_id: int) -> None:
-    raise ValueError(job_id)
+    execution.study_execute(study_id=job_id)

@@ -1,0 +1,87 @@
+"""Human ratings as the arrays a study is computed from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Count, Max
+
+from annotation.models import Campaign, Rating, Release
+from annotation.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.selectors.releases import release_judgements
+from correlations.stats.resampling import RaterRatings
+from metrics.selectors.corpus import Corpus
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def rating_marks(campaigns: Sequence[Campaign]) -> dict[str, Any]:
+    """How many ratings each campaign holds, and the last one's id: the log is append-only, so this says which."""
+    rows = Rating.objects.filter(campaign__in=campaigns).values_list("campaign__name").order_by("campaign__name")
+    return {name: {"count": n, "last": last} for name, n, last in rows.annotate(n=Count("pk"), last=Max("pk"))}
+
+
+@dataclass(frozen=True)
+class HumanSide:
+    """T systems, S items. A response that several systems gave is rated once and counts for each of them."""
+
+    mean: FloatArray  # (T, S); NaN where nobody rated that output
+    raters: RaterRatings
+    table: JudgementTable  # of the hypotheses alone
+
+
+def human_side(corpus: Corpus, campaigns: Sequence[Campaign], criteria: Sequence[str], *, up_to: int) -> HumanSide:
+    """Mean ratings of every output, each judgement the mean of its criteria."""
+    columns = rating_columns(campaigns, np.unique(corpus.hypothesis_ids).tolist(), up_to=up_to)
+    table = judgements(columns, campaign_criteria(campaigns, criteria))
+    # Cells of one response: usually one, several where systems gave the same text.
+    cells = np.argsort(corpus.hypothesis_ids, axis=None, kind="stable")
+    sorted_ids = corpus.hypothesis_ids.ravel()[cells]
+    first = np.searchsorted(sorted_ids, table.response_id, side="left")
+    shared = np.searchsorted(sorted_ids, table.response_id, side="right") - first
+    judgement = np.repeat(np.arange(table.response_id.size), shared)
+    within = np.arange(judgement.size) - np.repeat(np.cumsum(shared) - shared, shared)
+    cell = cells[first[judgement] + within]
+    total = np.bincount(cell, weights=table.value[judgement], minlength=corpus.hypothesis_ids.size)
+    count = np.bincount(cell, minlength=corpus.hypothesis_ids.size)
+    mean = np.full(corpus.hypothesis_ids.size, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    system, segment = np.unravel_index(cell, corpus.hypothesis_ids.shape)
+    return HumanSide(
+        mean.reshape(corpus.hypothesis_ids.shape),
+        RaterRatings(table.rater_id[judgement], system, segment, table.value[judgement]),
+        table,
+    )
+
+
+def circularity(corpus: Corpus, release: Release, human: HumanSide) -> dict[str, Any]:
+    """Where the two sides of the correlation are not independent: one text, or one rater, on both."""
+    per_item = corpus.hypothesis_ids
+    n_items = per_item.shape[1]
+    references = set(zip(corpus.reference_item.tolist(), corpus.reference_ids.tolist(), strict=True))
+    same_text = [
+        {"system": system.name, "items": sum((place, row[place]) in references for place in range(n_items))}
+        for system, row in zip(corpus.systems, per_item.tolist(), strict=True)
+    ]
+    behind = release_judgements(release)
+    weighing = np.isin(behind.response_id, corpus.reference_ids)
+    item_of = dict(zip(corpus.reference_ids.tolist(), corpus.reference_item.tolist(), strict=True))
+    weighed = {
+        (rater, item_of[response])
+        for rater, response in zip(
+            behind.rater_id[weighing].tolist(), behind.response_id[weighing].tolist(), strict=True
+        )
+    }
+    judged = set(zip(human.raters.rater.tolist(), human.raters.segment.tolist(), strict=True))
+    raters, weighers = {rater for rater, _ in judged}, {rater for rater, _ in weighed}
+    return {
+        "same_text": [entry for entry in same_text if entry["items"]],
+        "same_text_items": sum(int(entry["items"]) for entry in same_text),
+        "raters": len(raters),
+        "reference_raters": len(weighers),
+        "raters_on_both_sides": len(raters & weighers),
+        "rater_items": len(judged),
+        "rater_items_on_both_sides": len(judged & weighed),
+    }

@@ -1,0 +1,22 @@
+"""The study that the demo shows: deltaBLEU on the judgements of the seventh Dialog System Technology Challenge."""
+
+from typing import Any
+
+
+def demo_study_specification(*, release: str, campaign: str = "Output ratings") -> dict[str, Any]:
+    """Six systems against references of four sources; the design is that of Galley et al. (2015), section 5."""
+    return {
+        "release": release,
+        "campaigns": [campaign],
+        "criteria": ["informativeness", "relevance"],
+        "systems": ["Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamG"],
+        "metrics": ["bleu", "sbleu", "delta_bleu"],
+        "subsets": ["original", "w>0", "w>=0.6", "all"],
+        "order": 2,
+        "tokenize": "whitespace",
+        "lowercase": True,
+        "unit_size": 100,
+        "assignments": 1000,
+        "orientation": "both",
+        "remainder": "keep",
+    }

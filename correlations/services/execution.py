@@ -1,0 +1,143 @@
+"""Compute a study: score runs, table, intervals, sweeps. A pure function of what the specification names."""
+
+import time
+from itertools import product
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from annotation.services.jobs import Claim, job_run
+from correlations.errors import StudyError
+from correlations.models import Study
+from correlations.selectors.inputs import HumanSide, circularity, human_side
+from correlations.services.inputs import Row, StudyInputs
+from correlations.services.progress import StagedProgress
+from correlations.services.studies import study_systems
+from correlations.services.sweeps import study_sweeps
+from correlations.services.table import study_comparisons, study_table
+from correlations.specification import NAMED, Specification, metric_labels
+from metrics.scoring import VERSION
+from metrics.selectors.corpus import Corpus, load_corpus
+from metrics.services.runs import score_run_compute, score_runs_create
+from metrics.services.scoring import Scorer
+
+SWEEP_ORDER = 4  # the n-gram match table reaches the order sweep's end
+STAGES = {
+    "Loading": 4,
+    "Scoring": 10,
+    "Table": 22,
+    "Intervals over items": 12,
+    "Intervals over raters": 16,
+    "Sweep over thresholds": 20,
+    "Sweep over orders": 6,
+    "Sweep over unit sizes": 10,
+}
+
+
+def study_execute(*, study_id: int) -> None:
+    """Claim the study, compute, store. What one worker left half done, another does over, with the same result."""
+    job_run(Study, study_id, _compute)
+
+
+def _compute(study: Study, claim: Claim) -> None:
+    started = time.monotonic()
+    progress = StagedProgress(claim, STAGES)
+    inputs = _load(study, progress)
+    loaded = time.monotonic()
+    result = study_table(inputs, progress)
+    result["comparisons"] = study_comparisons(inputs)
+    tabled = time.monotonic()
+    result["sweeps"] = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
+    result |= {
+        "items": _items(inputs.corpus),
+        "circularity": circularity(inputs.corpus, study.release, inputs.human),
+        "counts": _counts(inputs),
+        "versions": {"assay": VERSION, "numpy": np.__version__},
+        "seed": inputs.specification.seed,
+        "seconds": {
+            "scores": round(loaded - started, 2),
+            "table": round(tabled - loaded, 2),
+            "sweeps": round(time.monotonic() - tabled, 2),
+        },
+    }
+    with transaction.atomic():
+        claim.lock()
+        study.score_runs.set([row.run for row in inputs.rows])
+        claim.finish(result=result)
+
+
+def _load(study: Study, progress: StagedProgress) -> StudyInputs:
+    progress.stage("Loading")
+    spec = Specification.from_mapping(study.specification)
+    systems = study_systems(study.release, spec.systems)
+    corpus = load_corpus(study.release, systems, items="positive")
+    if not corpus.external_ids:
+        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
+        raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
+    last = max((mark["last"] for mark in study.specification[NAMED]["ratings"].values()), default=0)
+    human = human_side(corpus, list(study.campaigns.order_by("name")), spec.criteria, up_to=last)
+    place = {system.name: index for index, system in enumerate(corpus.systems)}
+    pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
+    _check_ratings(spec, human, place)
+    scorer = Scorer(
+        corpus,
+        tokenize=spec.tokenize,
+        lowercase=spec.lowercase,
+        max_order=max(SWEEP_ORDER if spec.sweeps else 1, spec.order),
+    )
+    rows = _rows(study, spec, scorer, progress)
+    return StudyInputs(spec, corpus, scorer, human, pairs, rows)
+
+
+def _check_ratings(spec: Specification, human: HumanSide, place: dict[str, int]) -> None:
+    rated = ~np.isnan(human.mean)
+    for a, b in spec.pairs:
+        if not (rated[place[a]] & rated[place[b]]).any():
+            raise StudyError(
+                f"No item has ratings of both {a} and {b} in {', '.join(spec.campaigns)}; "
+                "leave the pair out, or name the campaigns that rated them."
+            )
+
+
+def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedProgress) -> list[Row]:
+    """The table's rows; each is a score run of its own, computed here unless it is there already."""
+    metrics = spec.built_metrics()
+    labels = dict(zip(metrics, metric_labels(metrics), strict=True))
+    wanted = list(product(metrics, spec.built_subsets()))
+    runs = score_runs_create(
+        project=study.project,
+        release=study.release,
+        systems=scorer.corpus.systems,
+        rows=wanted,
+        by=study.requested_by,
+    )
+    report = progress.stage("Scoring")
+    rows = []
+    for index, ((metric, subset), run) in enumerate(zip(wanted, runs, strict=True)):
+        begun = time.monotonic()
+        statistics = scorer.statistics(metric, subset)
+        score_run_compute(run=run, scorer=scorer, statistics=statistics, seconds=time.monotonic() - begun)
+        rows.append(Row(metric, labels[metric], subset, statistics, run))
+        report(index + 1, len(wanted))
+    return rows
+
+
+def _items(corpus: Corpus) -> dict[str, Any]:
+    dropped = [
+        {"reason": reason, "count": len(names), "items": names} for reason, names in sorted(corpus.dropped.items())
+    ]
+    return {"used": len(corpus.external_ids), "dropped": dropped}
+
+
+def _counts(inputs: StudyInputs) -> dict[str, Any]:
+    corpus, human = inputs.corpus, inputs.human
+    return {
+        "systems": len(corpus.systems),
+        "pairs": len(inputs.pairs),
+        "references": int(corpus.weights.size),
+        "references_negative": int((corpus.weights < 0).sum()),
+        "judgements": int(human.table.response_id.size),
+        "judgements_incomplete": human.table.n_incomplete,
+        "raters": int(np.unique(human.table.rater_id).size),
+    }

@@ -1,0 +1,92 @@
+"""Create studies: settle what a specification names, write its signature, never hold two of one."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import Campaign, JobState, Project, Release, System, User
+from annotation.selectors.ratings import campaign_criteria
+from correlations.errors import StudyRefused
+from correlations.models import Study
+from correlations.selectors.inputs import rating_marks
+from correlations.specification import NAMED, Specification
+from metrics.scoring import VERSION
+from metrics.selectors.corpus import outputs_digest
+from metrics.services.runs import release_name
+
+
+def study_create(
+    *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
+) -> tuple[Study, bool]:
+    """The study with this specification, and whether it is new. A new one is queued; the caller enqueues its task."""
+    if not name.strip():
+        raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
+    asked = Specification.from_mapping(specification)
+    release = release_named(project, asked.release)
+    campaigns = _campaigns(project, release, asked.campaigns)
+    criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, asked.criteria or None)})
+    settled = replace(asked, release=release_name(release), criteria=tuple(criteria))
+    systems = study_systems(release, settled.systems)
+    named = {
+        "release": release.content_hash,
+        "outputs": outputs_digest(systems),
+        "ratings": rating_marks(campaigns),
+        "version": VERSION,
+    }
+    written = settled.as_dict() | {NAMED: named}
+    canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    signature = hashlib.sha256(canonical.encode()).hexdigest()
+    with transaction.atomic():
+        # The unique constraint decides a race: the loser reads the winner's row once that is committed.
+        study, created = Study.objects.get_or_create(
+            project=project,
+            signature=signature,
+            defaults={
+                "name": name.strip()[:120],
+                "dataset_id": release.reference_set.dataset_id,
+                "release": release,
+                "specification": written,
+                "requested_by": by,
+            },
+        )
+        if created:
+            study.campaigns.set(campaigns)
+    return study, created
+
+
+def release_named(project: Project, written: str) -> Release:
+    """``reference-set/v2``, or ``reference-set`` for its newest finished release."""
+    slug, _, number = written.partition("/v")
+    found = Release.objects.filter(reference_set__project=project, reference_set__slug=slug, state=JobState.DONE)
+    if number:
+        found = found.filter(number=int(number)) if number.isdecimal() else found.none()
+    release = found.select_related("reference_set__dataset").order_by("-number").first()
+    if release is None:
+        finished = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
+        names = ", ".join(release_name(each) for each in finished.select_related("reference_set")[:10])
+        raise StudyRefused.of(
+            "release", f"found {written!r}; accepted: {names or 'none yet: weights must be released'}"
+        )
+    return release
+
+
+def _campaigns(project: Project, release: Release, names: Sequence[str]) -> list[Campaign]:
+    of_dataset = Campaign.objects.filter(project=project, dataset=release.reference_set.dataset_id)
+    found = {campaign.name: campaign for campaign in of_dataset}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise StudyRefused.of("campaigns", f"found {missing[0]!r}; accepted: {', '.join(sorted(found)) or 'none'}")
+    return [found[name] for name in sorted(names)]
+
+
+def study_systems(release: Release, names: Sequence[str]) -> list[System]:
+    """The named systems in the order of their names."""
+    found = {system.name: system for system in System.objects.filter(dataset=release.reference_set.dataset_id)}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise StudyRefused.of("systems", f"found {missing[0]!r}; accepted: {', '.join(sorted(found)) or 'none'}")
+    return [found[name] for name in sorted(names)]

@@ -1,0 +1,213 @@
+"""The table of a study: coefficients with both intervals, what was left out, what was clamped, and comparisons."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from correlations.services.inputs import Row, StudyInputs
+from correlations.services.progress import StagedProgress
+from correlations.stats.coefficients import spearman_batch
+from correlations.stats.resampling import BootstrapSummary, RowBootstrap, study_bootstrap
+from correlations.stats.sampled_units import (
+    ClampedCells,
+    CoefficientSummary,
+    MetricResult,
+    Observations,
+    sampled_unit_correlation,
+    unit_observations,
+)
+from correlations.stats.significance import Interval, holm_correction, paired_permutation_test
+from metrics.services.scoring import none_if_nan, unusable_reason
+
+PERMUTATIONS = 999
+FloatArray = npt.NDArray[np.float64]
+
+
+def study_table(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any]:
+    """Rows, pairs, and the observations of the first assignment, ready for JSON."""
+    spec = inputs.specification
+    metrics = [row.study_metric() for row in inputs.rows]
+    design = {"seed": spec.seed, "unit_size": spec.unit_size, "remainder": spec.remainder}
+    study = sampled_unit_correlation(
+        metrics,
+        inputs.human.mean,
+        inputs.pairs,
+        n_assignments=spec.assignments,
+        orientation=spec.orientation,  # type: ignore[arg-type] # checked by the specification
+        progress=progress.stage("Table"),
+        **design,  # type: ignore[arg-type]
+    )
+    over_items = _bootstrap(inputs, progress, raters=False)
+    over_raters = _bootstrap(inputs, progress, raters=True)
+    seen = unit_observations(metrics, inputs.human.mean, inputs.pairs, **design)  # type: ignore[arg-type]
+    names = [system.name for system in inputs.corpus.systems]
+    return {
+        "assignments": study.n_assignments,
+        "pairs": [
+            {"a": names[a], "b": names[b], "items": items, "units": units}
+            for (a, b), items, units in zip(
+                inputs.pairs.tolist(), study.segments_per_pair, study.units_per_pair, strict=True
+            )
+        ],
+        "rows": [
+            _row(inputs, row, result, over_items[index], over_raters[index])
+            for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
+        ],
+        "observations": _observations(seen),
+    }
+
+
+def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -> list[RowBootstrap | None]:
+    spec = inputs.specification
+    if spec.bootstrap < 2:
+        return [None] * len(inputs.rows)
+    return list(
+        study_bootstrap(
+            [row.study_metric() for row in inputs.rows],
+            inputs.human.mean,
+            inputs.pairs,
+            seed=spec.seed + 1,
+            raters=inputs.human.raters if raters else None,
+            unit_size=spec.unit_size,
+            remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
+            # A random orientation is, on average, that of mirrored observations.
+            orientation="fixed" if spec.orientation == "fixed" else "both",
+            n_replicates=spec.bootstrap,
+            progress=progress.stage("Intervals over raters" if raters else "Intervals over items"),
+        )
+    )
+
+
+def _row(inputs: StudyInputs, row: Row, result: MetricResult, *intervals: RowBootstrap | None) -> dict[str, Any]:
+    usable = np.asarray(row.statistics.valid.all(axis=0))
+    dropped = [inputs.corpus.external_ids[place] for place in np.flatnonzero(~usable).tolist()]
+    return {
+        "metric": row.metric.name,
+        "label": row.label,
+        "subset": str(row.subset),
+        "subset_label": row.subset.label,
+        "signature": row.run.signature,
+        "run": row.run.pk,
+        "rho": coefficient(result.spearman, *(found.spearman if found else None for found in intervals)),
+        "tau": coefficient(result.kendall, *(found.kendall if found else None for found in intervals)),
+        "n_observations": result.n_observations,
+        "undefined_units": result.undefined_units,
+        "items": int(usable.sum()),
+        "dropped": {"reason": unusable_reason(row.metric, row.subset), "count": len(dropped), "items": dropped},
+        "clamped": _clamped(inputs, result.clamped),
+        "systems": _systems(inputs, row, result, usable),
+    }
+
+
+def coefficient(
+    found: CoefficientSummary | None,
+    over_items: BootstrapSummary | None = None,
+    over_raters: BootstrapSummary | None = None,
+) -> dict[str, Any]:
+    """One coefficient for JSON: the value or why there is none, and each interval under its own name."""
+    if found is None:
+        return {"value": None, "reason": "not asked for"}
+    plain = {
+        "value": none_if_nan(found.mean),
+        "reason": found.reason or "",
+        "paper": _ends(found.paper_interval),
+        "assignment_spread": none_if_nan(found.assignment_spread),
+        "assignments_defined": found.n_defined,
+    }
+    for name, bootstrap in (("items", over_items), ("items_and_raters", over_raters)):
+        if bootstrap is not None:
+            plain[name] = _ends(bootstrap.interval)
+            plain[f"{name}_reason"] = bootstrap.reason or ""
+    return plain
+
+
+def _ends(interval: Interval) -> list[float] | None:
+    return None if np.isnan(interval).any() else [float(interval.low), float(interval.high)]
+
+
+def _clamped(inputs: StudyInputs, found: ClampedCells | None) -> dict[str, Any]:
+    if found is None or not found.mean:
+        return {"cells": 0.0, "share": 0.0, "systems": []}
+    shares = zip(inputs.corpus.systems, found.per_system.tolist(), strict=True)
+    return {
+        "cells": found.mean,
+        "share": found.share,
+        "systems": [{"system": system.name, "share": share} for system, share in shares if share > 0],
+    }
+
+
+def _systems(
+    inputs: StudyInputs, row: Row, result: MetricResult, usable: npt.NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """Corpus scores of the row, over the items it uses, beside the mean ratings over the same items."""
+    packed, aggregate = row.statistics.packed, row.statistics.aggregate
+    clamped = None if result.clamped is None else result.clamped.per_system.tolist()
+    found = []
+    for place, system in enumerate(inputs.corpus.systems):
+        ratings = inputs.human.mean[place, usable]
+        rated = ratings[~np.isnan(ratings)]
+        score = float(aggregate(packed[place, usable].sum(axis=0))) if usable.any() else float("nan")
+        found.append(
+            {
+                "system": system.name,
+                "score": none_if_nan(score),
+                "rating": float(rated.mean()) if rated.size else None,
+                "rated_items": int(rated.size),
+                "clamped_share": None if clamped is None else none_if_nan(clamped[place]),
+            }
+        )
+    return found
+
+
+def _observations(seen: Observations) -> dict[str, Any]:
+    def rounded(values: FloatArray) -> list[list[float | None]]:
+        return [[none_if_nan(round(value, 6)) for value in row] for row in values.tolist()]
+
+    return {"pair": seen.pair.tolist(), "human": rounded(seen.human), "metric": rounded(seen.metric)}
+
+
+def study_comparisons(inputs: StudyInputs) -> list[dict[str, Any]]:
+    """Metrics against each other under one subset: paired permutation over units, Holm's correction over the table."""
+    spec = inputs.specification
+    seen = unit_observations(
+        [row.study_metric() for row in inputs.rows],
+        inputs.human.mean,
+        inputs.pairs,
+        seed=spec.seed,
+        unit_size=spec.unit_size,
+        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
+    )
+    rng = np.random.default_rng(spec.seed + 2)
+    mirrored = spec.orientation != "fixed"
+    found = []
+    for a, b in combinations(range(len(inputs.rows)), 2):
+        first, second = inputs.rows[a], inputs.rows[b]
+        if first.subset != second.subset:
+            continue
+        entry = {"subset_label": first.subset.label, "first": first.label, "second": second.label}
+        found.append(entry | _comparison(seen, a, b, rng, mirrored=mirrored))
+    adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
+    return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
+
+
+def _comparison(seen: Observations, a: int, b: int, rng: np.random.Generator, *, mirrored: bool) -> dict[str, Any]:
+    if not np.array_equal(seen.human[a], seen.human[b], equal_nan=True):
+        return {"difference": None, "p": None, "reason": "the two leave out different items"}
+    whole = ~np.isnan(seen.metric[a]) & ~np.isnan(seen.metric[b]) & ~np.isnan(seen.human[a])
+    if whole.sum() < 3:
+        return {"difference": None, "p": None, "reason": f"{int(whole.sum())} units; at least 3 are needed"}
+    human = seen.human[a, whole]
+    rho = spearman_batch(seen.metric[[a, b]][:, whole], human, mirrored=mirrored)
+    if np.isnan(rho).any():
+        return {"difference": None, "p": None, "reason": "a coefficient is undefined"}
+    result = paired_permutation_test(
+        seen.metric[a, whole],
+        seen.metric[b, whole],
+        human,
+        rng=rng,
+        mirrored=mirrored,
+        n_permutations=PERMUTATIONS,
+    )
+    return {"difference": float(rho[0] - rho[1]), "p": none_if_nan(result.pvalue), "reason": ""}

@@ -1,0 +1,183 @@
+"""What a study computes, apart from any database: its fields, their defaults, and the one way to write them down."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import combinations
+from typing import Any, Self
+
+from correlations.errors import StudyRefused, refuse_all
+from metrics.scoring.metric import Metric
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.texts import TOKENIZERS
+from metrics.subsets import Subset
+
+ORIENTATIONS = ("both", "fixed", "random")
+REMAINDERS = ("keep", "drop")
+LIMITS = {
+    "order": (1, 4),
+    "unit_size": (1, 100_000),
+    "assignments": (1, 10_000),
+    "bootstrap": (0, 10_000),
+    "seed": (0, 2**63 - 1),
+}
+# In a stored specification: which ratings and outputs it named. Not part of what is asked, so ignored when read.
+NAMED = "named"
+# Owned by the study as a whole: every metric of one study reads the same tokens.
+SHARED_PARAMETERS = ("max_order", "tokenize", "lowercase")
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A study. ``metrics`` holds registry names, or mappings with a name and parameters; ``subsets`` as written."""
+
+    release: str
+    campaigns: tuple[str, ...]
+    systems: tuple[str, ...]
+    criteria: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    metrics: tuple[dict[str, Any], ...] = ({"name": "bleu"}, {"name": "sbleu"}, {"name": "delta_bleu"})
+    subsets: tuple[str, ...] = ("original", "w>0", "all")
+    sweep_subset: str = ""
+    order: int = 2
+    tokenize: str = "whitespace"
+    lowercase: bool = True
+    unit_size: int = 100
+    assignments: int = 1000
+    orientation: str = "both"
+    remainder: str = "keep"
+    bootstrap: int = 500
+    sweeps: bool = True
+    seed: int = 20150726
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
+        """Check types and ranges, fill in defaults; whatever is wrong is named, all of it at once."""
+        known = {field.name for field in fields(cls)}
+        given = {name: value for name, value in given.items() if name != NAMED}
+        problems: dict[str, list[str]] = {
+            name: [f"found; accepted: {', '.join(sorted(known))}"] for name in given if name not in known
+        }
+        for name in ("release", "campaigns", "systems"):
+            if not given.get(name):
+                problems[name] = ["found nothing; it is needed"]
+        refuse_all(problems)
+        values = {name: _tupled(value) for name, value in given.items()}
+        values["metrics"] = tuple(
+            {"name": entry} if isinstance(entry, str) else dict(entry) for entry in values.get("metrics", cls.metrics)
+        )
+        specification = cls(**values)
+        refuse_all(specification._problems())
+        return specification._completed()
+
+    def _problems(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, (low, high) in LIMITS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                found[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
+        for name, accepted in (
+            ("orientation", ORIENTATIONS), ("remainder", REMAINDERS), ("tokenize", TOKENIZERS),
+        ):  # fmt: skip
+            if getattr(self, name) not in accepted:
+                found[name] = [f"found {getattr(self, name)!r}; accepted: {', '.join(accepted)}"]
+        for name in ("lowercase", "sweeps"):
+            if not isinstance(getattr(self, name), bool):
+                found[name] = [f"found {getattr(self, name)!r}; accepted: true or false"]
+        for name in ("campaigns", "systems", "criteria", "subsets"):
+            listed = getattr(self, name)
+            if not isinstance(listed, tuple) or any(not isinstance(entry, str) for entry in listed):
+                found[name] = [f"found {listed!r}; accepted: a list of names"]
+            elif len(set(listed)) < len(listed):
+                found[name] = ["found a name twice; accepted: each once"]
+        if "systems" not in found:
+            found |= self._pair_problems()
+        return found
+
+    def _pair_problems(self) -> dict[str, list[str]]:
+        if len(self.systems) < 2:
+            return {"systems": [f"found {len(self.systems)}; accepted: two or more, since pairs are compared"]}
+        seen = set()
+        for pair in self.pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
+                return {"pairs": [f"found {pair!r}; accepted: two different systems"]}
+            unknown = [name for name in pair if name not in self.systems]
+            if unknown:
+                return {"pairs": [f"found {unknown[0]!r}; accepted: {', '.join(self.systems)}"]}
+            if frozenset(pair) in seen:
+                return {"pairs": [f"found {' – '.join(pair)} twice; accepted: each pair once"]}
+            seen.add(frozenset(pair))
+        return {}
+
+    def _completed(self) -> Self:
+        """The canonical form: everything spelled out, nothing left to a default that may change."""
+        systems = tuple(sorted(self.systems))
+        subsets = tuple(str(self._subset(text)) for text in self.subsets)
+        values = {
+            **{field.name: getattr(self, field.name) for field in fields(self)},
+            "systems": systems,
+            "pairs": tuple((a, b) for a, b in self.pairs) or tuple(combinations(systems, 2)),
+            "metrics": tuple({"name": m.name, "parameters": m.parameters()} for m in self.built_metrics()),
+            "subsets": subsets,
+            "sweep_subset": str(self._subset(self.sweep_subset)) if self.sweep_subset else subsets[-1],
+            "campaigns": tuple(sorted(self.campaigns)),
+            "criteria": tuple(sorted(self.criteria)),
+        }
+        if not values["metrics"]:
+            raise StudyRefused.of("metrics", f"found none; accepted: {', '.join(METRICS)}")
+        return type(self)(**values)
+
+    def built_metrics(self, order: int | None = None) -> list[Metric]:
+        """The metrics, at the study's order or at another (the order sweep)."""
+        built: list[Metric] = []
+        for entry in self.metrics:
+            own = {**entry.get("parameters", {}), **{k: v for k, v in entry.items() if k not in ("name", "parameters")}}
+            shared = {"max_order": self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
+            for name in SHARED_PARAMETERS:
+                if own.get(name, shared[name]) != shared[name]:
+                    raise StudyRefused.of(
+                        "metrics",
+                        f"{entry['name']}: found {name} {own[name]!r}; accepted: the study's own, {shared[name]!r}",
+                    )
+            try:
+                built.append(get_metric(entry.get("name", ""), **(own | shared | {"max_order": order or self.order})))
+            except ValueError as error:
+                raise StudyRefused.of("metrics", str(error)) from error
+        if len(set(built)) < len(built):
+            raise StudyRefused.of("metrics", "found one metric twice with equal parameters; accepted: each once")
+        return built
+
+    def _subset(self, text: str) -> Subset:
+        try:
+            return Subset.parse(text, items="positive")
+        except ValueError as error:
+            raise StudyRefused.of("subsets", str(error).removeprefix("subset: ")) from error
+
+    def built_subsets(self) -> list[Subset]:
+        return [self._subset(text) for text in self.subsets]
+
+    @property
+    def built_sweep_subset(self) -> Subset:
+        return self._subset(self.sweep_subset)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; ``from_mapping`` reads it back."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def metric_labels(metrics: Sequence[Metric]) -> list[str]:
+    """Names for people; one metric twice (two semantics of ΔBLEU) is told apart by what differs."""
+    labels = []
+    for metric in metrics:
+        twins = [other for other in metrics if other.label == metric.label and other != metric]
+        own = metric.parameters()
+        differing = [
+            str(value) for name, value in own.items() if any(twin.parameters()[name] != value for twin in twins)
+        ]
+        labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
+    return labels
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(_tupled(entry) for entry in value) if isinstance(value, list | tuple) else value
