@@ -8,6 +8,7 @@ Versions are pinned here, written to static/vendor/VERSIONS.md, and every licenc
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -22,8 +23,6 @@ VENDOR = Path(__file__).resolve().parent.parent / "static" / "vendor"
 BOOTSTRAP, ICONS, HTMX = "5.3.8", "1.13.1", "2.0.11"
 SVG = "http://www.w3.org/2000/svg"
 
-# The Vega bundle has no licence file of its own: these are the packages inside it whose licences it carries.
-VEGA_PACKAGES = ("vega", "vega-lite", "vega-embed", "vega-interpreter", "lodash.debounce")
 VEGA_EXPORTS = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
 
 ICON_NAMES = """
@@ -49,8 +48,8 @@ def npm_unpack(package: str, into: Path) -> Path:
     return folder / "package"
 
 
-def licence_of(package: Path) -> Path:
-    return next(path for path in sorted(package.iterdir()) if path.name.upper().startswith(("LICENSE", "LICENCE")))
+def licences_in(package: Path) -> list[Path]:
+    return [path for path in sorted(package.iterdir()) if path.name.upper().startswith(("LICENSE", "LICENCE"))]
 
 
 def copy_without_source_map(source: Path, target: Path) -> None:
@@ -65,14 +64,14 @@ def vendor_bootstrap(work: Path) -> None:
     out.mkdir()
     copy_without_source_map(package / "dist/css/bootstrap.min.css", out / "bootstrap.min.css")
     copy_without_source_map(package / "dist/js/bootstrap.bundle.min.js", out / "bootstrap.bundle.min.js")
-    shutil.copy(licence_of(package), out / "LICENSE")
+    shutil.copy(licences_in(package)[0], out / "LICENSE")
 
 
 def vendor_htmx(work: Path) -> None:
     package, out = npm_unpack(f"htmx.org@{HTMX}", work), VENDOR / "htmx"
     out.mkdir()
     copy_without_source_map(package / "dist/htmx.min.js", out / "htmx.min.js")
-    shutil.copy(licence_of(package), out / "LICENSE")
+    shutil.copy(licences_in(package)[0], out / "LICENSE")
 
 
 def vendor_icons(work: Path) -> None:
@@ -87,7 +86,7 @@ def vendor_icons(work: Path) -> None:
         symbol.extend(icon)
     ET.indent(sprite)
     (out / "icons.svg").write_text(ET.tostring(sprite, encoding="unicode") + "\n", encoding="utf-8")
-    shutil.copy(licence_of(package), out / "LICENSE")
+    shutil.copy(licences_in(package)[0], out / "LICENSE")
 
 
 def vendor_vega(work: Path) -> dict[str, str]:
@@ -99,12 +98,26 @@ def vendor_vega(work: Path) -> dict[str, str]:
         "vega-lite": vl_convert.get_vegalite_versions()[-1],
         "vega-embed": vl_convert.get_vega_embed_version(),
     }
-    licences = []
-    for name in VEGA_PACKAGES:
-        package = npm_unpack(f"{name}@{versions[name]}" if name in versions else name, work)
-        licences.append(f"{name}\n{'=' * len(name)}\n\n{licence_of(package).read_text(encoding='utf-8').strip()}\n")
-    (out / "LICENSE").write_text("\n\n".join(licences), encoding="utf-8")
+    packages = [f"{name}@{version}" for name, version in versions.items()]
+    (out / "LICENSES").write_text(
+        licences_of_tree([*packages, "lodash.debounce@4.0.8"], work / "tree"), encoding="utf-8"
+    )
     return versions
+
+
+def licences_of_tree(packages: list[str], folder: Path) -> str:
+    """Licences of these packages and all they need: a bundle holds many authors' work and no notice of its own."""
+    folder.mkdir()
+    command = ["npm", "install", "--silent", "--ignore-scripts", "--no-save", "--omit=optional", *packages]
+    subprocess.run(command, cwd=folder, check=True)
+    holders: dict[str, list[str]] = {}
+    for manifest in sorted((folder / "node_modules").glob("**/package.json")):
+        about = json.loads(manifest.read_text(encoding="utf-8"))
+        if "version" not in about or not (notices := licences_in(manifest.parent)):
+            continue  # not a package's own manifest
+        text = notices[0].read_text(encoding="utf-8").strip()
+        holders.setdefault(text, []).append(f"{about['name']} {about['version']}")
+    return "\n\n".join(f"{', '.join(names)}\n\n{text}\n\n{'-' * 80}" for text, names in holders.items()) + "\n"
 
 
 def write_versions(vega: dict[str, str]) -> None:
@@ -113,7 +126,11 @@ def write_versions(vega: dict[str, str]) -> None:
         ("bootstrap/", f"Bootstrap {BOOTSTRAP}", "MIT"),
         ("bootstrap-icons/icons.svg", f"Bootstrap Icons {ICONS} ({len(ICON_NAMES.split())} icons, one sprite)", "MIT"),
         ("htmx/", f"htmx {HTMX}", "0BSD"),
-        ("vega/vega.bundle.js", f"{bundle}, with the CSP-safe expression interpreter", "BSD-3-Clause, MIT"),
+        (
+            "vega/vega.bundle.js",
+            f"{bundle}, with the CSP-safe expression interpreter",
+            "BSD-3-Clause, MIT, ISC and others: see LICENSES",
+        ),
     ]
     lines = ["# Vendored files", "", "Made by `scripts/vendor_static.py`; do not edit by hand.", ""]
     lines += ["| Path | What | Licence |", "| --- | --- | --- |"]
