@@ -3,13 +3,14 @@
 from celery import shared_task
 
 from annotation.models import DatasetImport, RatingImport, Release
-from annotation.services import imports, jobs, releases
+from annotation.services import handout, imports, jobs, releases
 
 
 @shared_task
 def sweep() -> None:
     """Say that a worker is alive, and tidy up."""
     jobs.heartbeat("worker")
+    handout.slots_sweep()
     for release_id in jobs.stale_ids(Release):
         release_build.delay(release_id)
     for import_id in jobs.stale_ids(DatasetImport):

@@ -1,0 +1,237 @@
+"""Handing out work. Nothing but the database decides who gets which slot, and its clock says when a lease ends.
+
+Locks are always taken in one order, here and in ``ratings``: participation and campaign (shared), slot, presentation,
+unit. A presentation is written only under the lock of its slot, and slots of others are only ever taken with SKIP
+LOCKED, so no two requests can wait for each other. See docs/hand-out.md.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from annotation.allocation import derive_seed, draw_order, systems_to_avoid
+from annotation.errors import AnnotationError
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Presentation,
+    PresentationOutcome,
+    Rater,
+    Slot,
+    SlotState,
+)
+
+WINDOW = 512  # units looked at per level of filling: what a request costs does not grow with the campaign
+SWEEP_BATCH = 1000
+
+FREED = {"state": SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
+
+_LOCK = """
+    SELECT c.state, p.order_seed
+    FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
+    WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
+    FOR NO KEY UPDATE OF p FOR SHARE OF c
+"""
+
+_HELD = """
+    SELECT p.id
+    FROM annotation_slot s JOIN annotation_presentation p ON p.token = s.token
+    WHERE s.campaign_id = %(campaign)s AND s.rater_id = %(rater)s
+      AND s.state = 'leased' AND s.expires_at > statement_timestamp()
+"""
+
+_LAPSED = """
+    SELECT id FROM annotation_slot
+    WHERE state = 'leased' AND expires_at <= statement_timestamp() {only}
+    ORDER BY id LIMIT %(limit)s
+    FOR NO KEY UPDATE SKIP LOCKED
+"""
+
+# The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
+# the rater's own order. A unit that lapsed on this rater comes back after all others; one that the rater
+# submitted or gave back does not.
+_TAKE = """
+    WITH mine AS (
+        SELECT unit_id, bool_and(outcome = 'lapsed') AS again
+        FROM annotation_presentation
+        WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s
+        GROUP BY unit_id
+    ), held AS (
+        SELECT s.unit_id, count(*) AS n, count(*) + min(u.done_slots) >= %(k)s AS no_place
+        FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
+        WHERE s.campaign_id = %(campaign)s AND s.state = 'leased' AND s.expires_at > statement_timestamp()
+        GROUP BY s.unit_id
+    ), blocked AS (
+        SELECT unit_id FROM mine WHERE NOT again
+        UNION ALL
+        SELECT unit_id FROM held WHERE no_place
+    ), nearby AS (
+        SELECT u.*
+        FROM generate_series(0, %(k)s - 1) AS level CROSS JOIN LATERAL (
+            (SELECT id, done_slots, systems FROM annotation_unit
+             WHERE campaign_id = %(campaign)s AND done_slots = level AND position >= %(start)s
+               AND id NOT IN (SELECT unit_id FROM blocked)
+             ORDER BY position LIMIT %(window)s)
+            UNION ALL
+            (SELECT id, done_slots, systems FROM annotation_unit
+             WHERE campaign_id = %(campaign)s AND done_slots = level AND position < %(start)s
+               AND id NOT IN (SELECT unit_id FROM blocked)
+             ORDER BY position LIMIT %(window)s)
+            LIMIT %(window)s
+        ) u
+    ), ranked AS (
+        SELECT n.id, row_number() OVER (
+            ORDER BY mine.unit_id IS NOT NULL, n.done_slots + COALESCE(held.n, 0), n.systems && %(avoid)s::bigint[],
+                     hashint8extended(n.id, %(seed)s), n.id) AS place
+        FROM nearby n LEFT JOIN mine ON mine.unit_id = n.id LEFT JOIN held ON held.unit_id = n.id
+        ORDER BY place LIMIT 100
+    ), taken AS MATERIALIZED (
+        SELECT s.id
+        FROM ranked JOIN annotation_slot s ON s.unit_id = ranked.id
+        WHERE s.state IN ('open', 'returned') OR (s.state = 'leased' AND s.expires_at <= statement_timestamp())
+        ORDER BY ranked.place, s.number LIMIT 1
+        FOR NO KEY UPDATE OF s SKIP LOCKED
+    )
+    UPDATE annotation_slot s
+    SET state = 'leased', rater_id = %(rater)s, token = gen_random_uuid(),
+        expires_at = statement_timestamp() + make_interval(secs => %(lease)s)
+    FROM taken, annotation_unit u
+    WHERE s.id = taken.id AND u.id = s.unit_id
+    RETURNING s.id, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
+              (SELECT count(*) FROM annotation_unitresponse r WHERE r.unit_id = u.id)
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the locks of one rater's request found."""
+
+    state: CampaignState
+    order_seed: int
+
+
+def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
+    """Inside a transaction: one request of this rater at a time, and no change of the campaign's state meanwhile."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
+        row = cursor.fetchone()
+    if row is None:
+        raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
+    return Standing(CampaignState(row[0]), row[1])
+
+
+@transaction.atomic
+def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
+    """The unit this rater holds, else the next one; None where there is none for this rater now."""
+    standing = standing_lock(campaign=campaign, rater=rater)
+    if standing.state != CampaignState.RUNNING:
+        return None
+    held = presentation_held(campaign=campaign, rater=rater)
+    if held is not None:
+        return held
+    _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
+    if _at_limit(campaign, rater):
+        return None
+    return _take(campaign, rater, standing)
+
+
+def presentation_held(*, campaign: Campaign, rater: Rater) -> Presentation | None:
+    """What the rater has on screen: its lease is still running."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
+        row = cursor.fetchone()
+    return Presentation.objects.get(pk=row[0]) if row else None
+
+
+@transaction.atomic
+def unit_return(*, presentation: Presentation) -> bool:
+    """Give a unit back: somebody else may have it at once. False where it was not on screen any more."""
+    if presentation.slot_id is None:  # judged elsewhere
+        return False
+    standing_lock(campaign=presentation.campaign, rater=presentation.rater)
+    slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
+    if slot.state != SlotState.LEASED or slot.token != presentation.token:
+        return False
+    Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": SlotState.RETURNED})
+    Presentation.objects.filter(pk=presentation.pk).update(outcome=PresentationOutcome.RETURNED, ended_at=Now())
+    return True
+
+
+def slots_sweep() -> int:
+    """Tidy up leases that ran out. Hand-out does not depend on it: to it, such a slot is free already."""
+    total = 0
+    while True:
+        with transaction.atomic():
+            swept = _lapse("", limit=SWEEP_BATCH)
+        total += swept
+        if swept < SWEEP_BATCH:
+            return total
+
+
+def _lapse(only: str, *, limit: int = SWEEP_BATCH, **parameters: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_LAPSED.format(only=only), {"limit": limit, **parameters})
+        ids = [pk for (pk,) in cursor.fetchall()]
+    if ids:
+        Slot.objects.filter(pk__in=ids).update(**FREED)
+        _end_shown(ids)
+    return len(ids)
+
+
+def _end_shown(slot_ids: list[int]) -> None:
+    shown = Presentation.objects.filter(slot__in=slot_ids, outcome=PresentationOutcome.SHOWN)
+    shown.update(outcome=PresentationOutcome.LAPSED, ended_at=Now())
+
+
+def _at_limit(campaign: Campaign, rater: Rater) -> bool:
+    if campaign.max_units_per_rater is None:
+        return False
+    answered = Presentation.objects.filter(
+        campaign=campaign, rater=rater, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.LATE]
+    )
+    return answered.count() >= campaign.max_units_per_rater
+
+
+def _to_avoid(campaign: Campaign, rater: Rater, n_systems: int) -> list[int | str]:
+    """Ids of systems that the rater has just met."""
+    last = list(
+        Presentation.objects.filter(campaign=campaign, rater=rater)
+        .order_by("-id")
+        .values_list("unit__systems", "order")[:2]
+    )
+    n_responses = len(last[0][1]) if last else 1
+    return list(systems_to_avoid([systems for systems, _ in last], n_responses=n_responses, n_systems=n_systems))
+
+
+def _take(campaign: Campaign, rater: Rater, standing: Standing) -> Presentation | None:
+    design = campaign.design or {}
+    parameters: dict[str, Any] = {
+        "campaign": campaign.pk,
+        "rater": rater.pk,
+        "k": campaign.ratings_per_unit,
+        "start": standing.order_seed % design.get("units", 1),
+        "window": WINDOW,
+        "seed": standing.order_seed,
+        "lease": campaign.lease_seconds,
+        "avoid": _to_avoid(campaign, rater, len(design.get("systems", []))),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    slot_id, unit_id, number, token, now, position, n_responses = row
+    _end_shown([slot_id])  # whoever let the lease of this slot run out
+    unit_seed = derive_seed(campaign.seed, "unit", position)
+    return Presentation.objects.create(
+        campaign=campaign,
+        unit_id=unit_id,
+        slot_id=slot_id,
+        rater=rater,
+        token=token,
+        order_seed=unit_seed,
+        order=list(draw_order(unit_seed, number, n_responses, campaign.ratings_per_unit)),
+        shown_at=now,
+    )

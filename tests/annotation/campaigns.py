@@ -1,0 +1,82 @@
+"""Small data sets and running campaigns for the tests of hand-out, ratings and their pages."""
+
+import hashlib
+from collections.abc import Sequence
+
+from annotation.models import (
+    Campaign,
+    Dataset,
+    Item,
+    Presentation,
+    Project,
+    Rater,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+    Target,
+)
+from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.services.handout import unit_request
+from annotation.services.raters import participation_start, rater_create
+from annotation.services.ratings import Submission, ratings_submit
+
+RELEVANCE = CriterionDraft("relevance", "How relevant is the response?")
+INFORMATIVENESS = CriterionDraft("informativeness", "How informative is the response?")
+
+
+def make_dataset(
+    project: Project, *, items: int = 4, systems: Sequence[str] = ("Ada", "Bo", "Cy"), name: str = "chat"
+) -> Dataset:
+    """Every system gives every item a text of its own; each item has one human reference, too."""
+    dataset = Dataset.objects.create(project=project, name=name, slug=name)
+    made = System.objects.bulk_create(System(dataset=dataset, name=system) for system in systems)
+    for position in range(items):
+        item = Item.objects.create(
+            dataset=dataset,
+            external_id=f"item-{position}",
+            position=position,
+            context=["Hello there.", "Hi! What are you reading?"],
+            message=f"A book about the number {position}. Do you like numbers?",
+        )
+        for system in made:
+            add_response(item, f"Number {position} is what {system.name.lower()[::-1]} would pick.", system)
+        add_response(item, f"I prefer {position + 1}, to be honest.", None)
+    return dataset
+
+
+def add_response(item: Item, text: str, system: System | None) -> Response:
+    response, _ = Response.objects.get_or_create(
+        item=item, text_key=hashlib.sha256(text.encode()).hexdigest(), defaults={"text": text}
+    )
+    kind = SourceKind.SYSTEM if system else SourceKind.HUMAN
+    ResponseSource.objects.create(response=response, item=item, kind=kind, system=system)
+    return response
+
+
+def make_campaign(dataset: Dataset, *, launch: bool = True, **options: object) -> Campaign:
+    options = {"name": "Replies", "criteria": [RELEVANCE], "ratings_per_unit": 2, **options}
+    if options.get("systems"):
+        options["target"] = Target.CHOSEN
+    campaign = campaign_create(project=dataset.project, draft=CampaignDraft(dataset=dataset, **options))  # type: ignore[arg-type]
+    return campaign_launch(campaign=campaign) if launch else campaign
+
+
+def join(campaign: Campaign, name: str = "") -> Rater:
+    rater = rater_create(project=campaign.project, name=name)
+    participation_start(campaign=campaign, rater=rater)
+    return rater
+
+
+def answer(presentation: Presentation, value: int = 3) -> Submission:
+    """Rate everything on the screen with one value."""
+    names = presentation.campaign.criteria.values_list("name", flat=True)
+    values = {(position, name): value for position in range(len(presentation.order)) for name in names}
+    return ratings_submit(token=presentation.token, rater=presentation.rater, values=values)
+
+
+def rate_next(campaign: Campaign, rater: Rater, value: int = 3) -> Presentation | None:
+    presentation = unit_request(campaign=campaign, rater=rater)
+    if presentation is not None:
+        answer(presentation, value)
+    return presentation
