@@ -1,0 +1,199 @@
+"""A small data set with everything a score run and a study read: outputs, judgements, a release of weights."""
+
+import uuid
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils import timezone
+
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Criterion,
+    Dataset,
+    Item,
+    JobState,
+    Presentation,
+    PresentationOutcome,
+    Project,
+    Rater,
+    Rating,
+    ReferenceSet,
+    Release,
+    ReleaseWeight,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+    Unit,
+    UnitResponse,
+)
+
+HYPOTHESES = ("Echo", "Parrot", "Quill")
+REFERENCES = ("Human", "Random")
+CRITERIA = ("informativeness", "relevance")
+WORDS = "the cat sat on a mat and saw no dog under this old red roof today".split()
+
+
+@dataclass
+class World:
+    project: Project
+    dataset: Dataset
+    items: list[Item]
+    systems: dict[str, System]
+    responses: dict[tuple[str, int], Response]  # system name, item's place
+    reference_campaign: Campaign
+    output_campaign: Campaign
+    reference_set: ReferenceSet
+    release: Release
+    weights: dict[tuple[str, int], float]  # reference system, item's place
+    judgements: dict[tuple[str, int], list[float]]  # system name, item's place: means over criteria
+
+    @property
+    def hypotheses(self) -> list[System]:
+        return [self.systems[name] for name in HYPOTHESES]
+
+    def specification(self, **changes: object) -> dict[str, object]:
+        return {
+            "release": f"{self.reference_set.slug}/v1",
+            "campaigns": [self.output_campaign.name],
+            "systems": list(HYPOTHESES),
+            "unit_size": 8,
+            "assignments": 20,
+            "bootstrap": 20,
+            "sweeps": False,
+            "seed": 7,
+        } | changes
+
+
+def make_world(project: Project, *, n_items: int = 40, n_raters: int = 3, seed: int = 5) -> World:
+    """Systems of differing quality; the last item's references are all rated lowest, so no weight there is positive."""
+    rng = np.random.default_rng(seed)
+    dataset = Dataset.objects.create(project=project, name="Cats", slug="cats")
+    items = Item.objects.bulk_create(
+        Item(dataset=dataset, external_id=f"item-{place}", position=place, message="what did you see ?")
+        for place in range(n_items)
+    )
+    systems = {
+        name: System.objects.create(dataset=dataset, name=name, description="") for name in (*HYPOTHESES, *REFERENCES)
+    }
+    responses = _outputs(items, systems, rng)
+    raters = [Rater.objects.create(project=project, pseudonym=f"rater-{number}") for number in range(n_raters)]
+    judgements: dict[tuple[str, int], list[float]] = {}
+    campaigns = {}
+    for name, chosen in (("Reference ratings", REFERENCES), ("Output ratings", HYPOTHESES)):
+        campaigns[name] = _campaign(dataset, name)
+        _rate(campaigns[name], items, chosen, responses, raters, judgements, rng)
+    reference_set, release, weights = _release(
+        dataset, campaigns["Reference ratings"], items, systems, responses, judgements
+    )
+    return World(
+        project, dataset, items, systems, responses, campaigns["Reference ratings"], campaigns["Output ratings"],
+        reference_set, release, weights, judgements,
+    )  # fmt: skip
+
+
+def _outputs(
+    items: list[Item], systems: dict[str, System], rng: np.random.Generator
+) -> dict[tuple[str, int], Response]:
+    """Sentences around one per item, changed the more the worse the system; equal texts are one response."""
+    change = {"Human": 0.1, "Echo": 0.2, "Parrot": 0.5, "Quill": 0.8, "Random": 1.0}
+    responses: dict[tuple[str, int], Response] = {}
+    for place, item in enumerate(items):
+        theme = rng.choice(WORDS, size=9)
+        texts: dict[str, Response] = {}
+        for name, system in systems.items():
+            swap = rng.random(theme.size) < change[name]
+            text = " ".join(np.where(swap, rng.choice(WORDS, size=theme.size), theme))
+            if text not in texts:
+                key = uuid.uuid5(uuid.NAMESPACE_OID, text).hex * 2
+                texts[text] = Response.objects.create(item=item, text=text, text_key=key)
+            responses[name, place] = texts[text]
+            ResponseSource.objects.create(response=texts[text], item=item, kind=SourceKind.SYSTEM, system=system)
+    return responses
+
+
+def _campaign(dataset: Dataset, name: str) -> Campaign:
+    campaign = Campaign.objects.create(
+        project=dataset.project,
+        dataset=dataset,
+        name=name,
+        imported=True,
+        state=CampaignState.CLOSED,
+        design={},
+        design_hash="frozen",
+        launched_at=timezone.now(),
+        closed_at=timezone.now(),
+    )
+    for position, criterion in enumerate(CRITERIA):
+        Criterion.objects.create(campaign=campaign, name=criterion, question=f"{criterion}?", position=position)
+    return campaign
+
+
+def _rate(
+    campaign: Campaign,
+    items: list[Item],
+    names: tuple[str, ...],
+    responses: dict[tuple[str, int], Response],
+    raters: list[Rater],
+    judgements: dict[tuple[str, int], list[float]],
+    rng: np.random.Generator,
+) -> None:
+    quality = {"Human": 4.5, "Echo": 4.0, "Parrot": 3.0, "Quill": 2.2, "Random": 1.4}
+    criteria = list(campaign.criteria.all())
+    ratings = []
+    position = 0
+    for place, item in enumerate(items):
+        for name in names:
+            response = responses[name, place]
+            unit = Unit.objects.create(campaign=campaign, item=item, position=position, label=name)
+            UnitResponse.objects.create(unit=unit, response=response, number=0)
+            position += 1
+            for rater in raters:
+                presentation = Presentation.objects.create(
+                    campaign=campaign, unit=unit, rater=rater, outcome=PresentationOutcome.IMPORTED, order=[0]
+                )
+                values = np.clip(np.rint(quality[name] + rng.normal(size=2)), 1, 5)
+                if name in REFERENCES and place == len(items) - 1:
+                    values[:] = 1
+                judgements.setdefault((name, place), []).append(float(values.mean()))
+                ratings += [
+                    Rating(
+                        campaign=campaign, presentation=presentation, response=response, rater=rater,
+                        criterion=criterion, value=float(value), position=0,
+                    )
+                    for criterion, value in zip(criteria, values, strict=True)
+                ]  # fmt: skip
+    Rating.objects.bulk_create(ratings)
+
+
+def _release(
+    dataset: Dataset,
+    campaign: Campaign,
+    items: list[Item],
+    systems: dict[str, System],
+    responses: dict[tuple[str, int], Response],
+    judgements: dict[tuple[str, int], list[float]],
+) -> tuple[ReferenceSet, Release, dict[tuple[str, int], float]]:
+    reference_set = ReferenceSet.objects.create(
+        project=dataset.project, dataset=dataset, name="Cat references", slug="cat-references",
+        source_systems=list(REFERENCES), original_systems=["Human"],
+    )  # fmt: skip
+    reference_set.campaigns.add(campaign)
+    last = Rating.objects.filter(campaign=campaign).order_by("-id").values_list("id", flat=True)[0]
+    release = Release.objects.create(
+        reference_set=reference_set, number=1, signature="linear", parameters={"criteria": list(CRITERIA)},
+        report={"last_rating_id": last},
+    )  # fmt: skip
+    weights = {}
+    for name in REFERENCES:
+        for place, item in enumerate(items):
+            mean = float(np.mean(judgements[name, place]))
+            weights[name, place] = 2 * (mean - 1) / 4 - 1
+            ReleaseWeight.objects.create(
+                release=release, item=item, response=responses[name, place], weight=weights[name, place],
+                rating_mean=mean, n_ratings=len(judgements[name, place]), is_original=name == "Human",
+            )  # fmt: skip
+    release.state, release.finished_at, release.content_hash = JobState.DONE, timezone.now(), "c0ffee" * 10 + "0123"
+    release.save()
+    return reference_set, release, weights
