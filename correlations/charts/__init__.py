@@ -1,0 +1,23 @@
+"""Charts: arrays in, checked Vega-Lite specifications out; ``render`` turns those into SVG, PNG and PDF.
+
+Every function takes ``theme`` ("light" or "dark"), ``width`` ("container" fills the page's element, or pixels), and
+returns a dict that any Vega-Lite 6 runtime draws, Vega's CSP-safe expression interpreter included.
+"""
+
+from correlations.charts.campaign import completion_chart, rating_histogram, ratings_per_hour_chart, weight_histogram
+from correlations.charts.forest import ForestRow, forest_plot
+from correlations.charts.observations import observation_scatter
+from correlations.charts.render import render
+from correlations.charts.sweeps import sweep_chart
+
+__all__ = [
+    "ForestRow",
+    "completion_chart",
+    "forest_plot",
+    "observation_scatter",
+    "rating_histogram",
+    "ratings_per_hour_chart",
+    "render",
+    "sweep_chart",
+    "weight_histogram",
+]

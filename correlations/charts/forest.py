@@ -1,0 +1,185 @@
+"""The study's table as a picture: each metric's coefficients with both of their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from correlations.charts.theme import Spec, Theme, Width, colours, finish, inline, layers, records, signed
+
+_NOWHERE = (math.nan, math.nan)
+_LINE_HEIGHT = 32
+_NAMES = {"spearman": "Spearman’s ρ", "kendall": "Kendall’s τ"}
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One coefficient of one metric on one reference subset; values in [-1, 1], NaN where undefined."""
+
+    metric: str
+    subset: str
+    coefficient: str  # "spearman" or "kendall"
+    mean: float
+    honest: tuple[float, float] = _NOWHERE  # bootstrap over items (and raters)
+    paper: tuple[float, float] = _NOWHERE  # Fisher z with mirrored observations counted
+    reason: str = ""  # why the mean is undefined
+
+
+def forest_plot(
+    rows: Sequence[ForestRow],
+    *,
+    title: str = "Correlation with human ratings",
+    theme: Theme = "light",
+    width: Width = "container",
+) -> Spec:
+    """Draw coefficients with their intervals: a band for the bootstrap, a whisker for the paper's Fisher interval.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        In the order to show; rows of one metric and subset share a line.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, one is given twice, or a value lies outside [-1, 1].
+
+    Examples
+    --------
+    >>> row = ForestRow("ΔBLEU", "all", "spearman", 0.484, honest=(0.38, 0.57), paper=(0.415, 0.546))
+    >>> forest_plot([row])["title"]["text"]
+    'Correlation with human ratings'
+    """
+    _check(rows)
+    palette = colours(theme)
+    metrics = list(dict.fromkeys(row.metric for row in rows))
+    lines = list(dict.fromkeys(_line(row) for row in rows))
+    coefficients = [name for name in _NAMES if any(row.coefficient == name for row in rows)]
+    shown = [_NAMES[name] for name in coefficients]
+    data = _data(rows)
+
+    y = alt.Y(
+        "line:N",
+        sort=lines,
+        title=None,
+        scale=alt.Scale(paddingInner=0.25),
+        axis=alt.Axis(labelLimit=260, labelColor=palette.text, grid=False),
+    )
+    offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
+    colour = alt.Color(
+        "metric:N",
+        sort=metrics,
+        scale=alt.Scale(domain=metrics, range=_cycle(palette.categories, metrics)),
+        legend=None,
+    )
+    ends = [value for row in rows for value in (row.mean, *row.honest, *row.paper, 0.0) if not math.isnan(value)]
+    scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
+    x = alt.X("mean:Q", scale=scale, title="correlation", axis=alt.Axis(tickCount=8, format=".1f"))
+    tooltip = [
+        alt.Tooltip("metric:N", title="Metric"),
+        alt.Tooltip("subset:N", title="References"),
+        alt.Tooltip("coefficient:N", title="Coefficient"),
+        alt.Tooltip("shown:N", title="Mean over assignments"),
+        alt.Tooltip("honest:N", title="Bootstrap interval"),
+        alt.Tooltip("paper:N", title="Paper’s interval"),
+    ]
+    base = alt.Chart(data).encode(y=y, yOffset=offset)
+    zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+    band = base.mark_rule(strokeWidth=8, opacity=0.26, strokeCap="round", aria=False)
+    whisker = base.mark_rule(strokeWidth=1.6, aria=False)
+    tick = base.mark_tick(thickness=1.6, size=9, aria=False)
+    point = base.mark_point(filled=True, size=80, opacity=1, stroke=palette.background, strokeWidth=1)
+    undefined = base.mark_text(align="left", dx=6, color=palette.muted, fontStyle="italic").transform_filter(
+        alt.datum.undefined != ""
+    )
+    chart = layers(
+        zero.encode(x=alt.X("x:Q", scale=scale)),
+        band.encode(x=alt.X("honest_low:Q", scale=scale, title="correlation"), x2="honest_high:Q", color=colour),
+        whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
+        tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
+        tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
+        point.encode(
+            x=x,
+            color=colour,
+            shape=alt.Shape(
+                "coefficient:N",
+                sort=shown,
+                scale=alt.Scale(domain=shown, range=["circle", "diamond"][: len(shown)]),
+                legend=alt.Legend(title=None, symbolFillColor=palette.muted, symbolStrokeColor=palette.muted),
+            ),
+            tooltip=tooltip,
+        ),
+        undefined.encode(x=alt.datum(0, scale=scale), text="undefined:N", tooltip="undefined:N"),
+    )
+    return finish(
+        chart,
+        title=title,
+        subtitle=["Band: bootstrap over items (and raters)", "Line: the paper’s interval (Fisher z)"],
+        description=_in_words(rows),
+        theme=theme,
+        width=width,
+        height=_LINE_HEIGHT * len(lines),
+    )
+
+
+def _line(row: ForestRow) -> str:
+    return f"{row.metric} · {row.subset}" if row.subset else row.metric
+
+
+def _cycle(values: Sequence[str], names: Sequence[str]) -> list[str]:
+    return [values[index % len(values)] for index in range(len(names))]
+
+
+def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
+    return records(
+        {
+            "line": [_line(row) for row in rows],
+            "metric": [row.metric for row in rows],
+            "subset": [row.subset for row in rows],
+            "coefficient": [_NAMES[row.coefficient] for row in rows],
+            "mean": [row.mean for row in rows],
+            "honest_low": [row.honest[0] for row in rows],
+            "honest_high": [row.honest[1] for row in rows],
+            "paper_low": [row.paper[0] for row in rows],
+            "paper_high": [row.paper[1] for row in rows],
+            "shown": [signed(row.mean) for row in rows],
+            "honest": [f"{signed(row.honest[0])} to {signed(row.honest[1])}" for row in rows],
+            "paper": [f"{signed(row.paper[0])} to {signed(row.paper[1])}" for row in rows],
+            "undefined": [
+                f"undefined: {row.reason or 'no reason given'}" if math.isnan(row.mean) else "" for row in rows
+            ],
+        }
+    )
+
+
+def _in_words(rows: Sequence[ForestRow]) -> str:
+    undefined = "".join(
+        f" {_line(row)}, {_NAMES[row.coefficient]} is undefined: {row.reason}." for row in rows if math.isnan(row.mean)
+    )
+    defined = [row for row in rows if not math.isnan(row.mean)]
+    if not defined:
+        return f"No coefficient is defined.{undefined}"
+    best = max(defined, key=lambda row: row.mean)
+    return (
+        f"{len(rows)} coefficients with two intervals each. "
+        f"Highest: {_line(best)}, {_NAMES[best.coefficient]} {signed(best.mean)}.{undefined}"
+    )
+
+
+def _check(rows: Sequence[ForestRow]) -> None:
+    if not rows:
+        raise ValueError("rows is empty: a forest plot needs at least one coefficient")
+    seen = set()
+    for index, row in enumerate(rows):
+        if row.coefficient not in _NAMES:
+            raise ValueError(f"rows[{index}].coefficient is {row.coefficient!r}: accepted are {', '.join(_NAMES)}")
+        key = (row.metric, row.subset, row.coefficient)
+        if key in seen:
+            raise ValueError(f"rows[{index}] gives {_line(row)}, {row.coefficient}, a second time")
+        seen.add(key)
+        for value in (row.mean, *row.honest, *row.paper):
+            if abs(value) > 1:
+                raise ValueError(f"rows[{index}] holds {value}: correlations and their intervals lie in [-1, 1]")

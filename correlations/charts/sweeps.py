@@ -1,0 +1,230 @@
+"""Figure 2 of the ΔBLEU paper: correlation against reference threshold, unit size, or n-gram order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from correlations.charts.theme import (
+    DASHES,
+    SHAPES,
+    Floats,
+    Spec,
+    Theme,
+    Width,
+    checked,
+    colours,
+    finish,
+    inline,
+    layers,
+    records,
+    signed,
+)
+
+Kind = Literal["threshold", "unit_size", "order"]
+_HEIGHT = 300
+_LABEL_GAP = 17 / _HEIGHT  # of the height between two lines' labels
+
+
+@dataclass(frozen=True)
+class _Axis:
+    title: str
+    chart_title: str
+    form: str
+    scale: Literal["linear", "log"] = "linear"
+    reverse: bool = False
+
+
+_AXES: Mapping[str, _Axis] = {
+    "threshold": _Axis("lowest reference weight kept", "References of lower weight", ".1f", reverse=True),
+    "unit_size": _Axis("unit size M (segments, logarithmic)", "Larger observation units", "d", scale="log"),
+    "order": _Axis("highest n-gram order N", "Longer n-grams", "d"),
+}
+
+
+def sweep_chart(
+    points: ArrayLike,
+    series: Mapping[str, ArrayLike],
+    *,
+    kind: Kind,
+    intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    coefficient: str = "Spearman’s ρ",
+    title: str | None = None,
+    theme: Theme = "light",
+    width: Width = "container",
+) -> Spec:
+    """Draw one line per metric, its name at its end.
+
+    Parameters
+    ----------
+    points : array of shape (n,)
+        Thresholds in [-1, 1], unit sizes or orders; strictly increasing.
+    series : mapping from metric name to array of shape (n,)
+        Coefficients in [-1, 1]; NaN leaves a gap. The order of the names fixes colour, mark and dash.
+    kind : {"threshold", "unit_size", "order"}
+    intervals : mapping from metric name to two arrays of shape (n,), optional
+        Low and high ends, drawn as a band.
+    coefficient : str
+        What the vertical axis is called.
+
+    Raises
+    ------
+    ValueError
+        If points do not increase, a series has another length or leaves [-1, 1], or an option is unknown.
+
+    Examples
+    --------
+    >>> spec = sweep_chart([1, 2, 3, 4], {"BLEU": [0.2, 0.3, 0.25, 0.2]}, kind="order")
+    >>> spec["description"]
+    'Longer n-grams. Spearman’s ρ of 1 metrics at 4 points. BLEU: 0.200 at 1, 0.200 at 4.'
+    """
+    if kind not in _AXES:
+        raise ValueError(f"kind is {kind!r}: accepted are {', '.join(_AXES)}")
+    axis, palette = _AXES[kind], colours(theme)
+    places = checked("points", points)
+    if (np.diff(places) <= 0).any():
+        raise ValueError(f"points are {places.tolist()}: strictly increasing values are expected")
+    if axis.scale == "log" and places[0] <= 0:
+        raise ValueError(f"points[0] is {places[0]:g}: unit sizes start at 1")
+    values, lows, highs = _checked_series(series, intervals, places.size)
+    domain = _domain([*values.values(), *lows.values(), *highs.values()])
+
+    names = list(values)
+    if len(names) > len(SHAPES):
+        raise ValueError(f"series holds {len(names)} metrics: at most {len(SHAPES)} can be told apart")
+    colour = alt.Color(
+        "metric:N", scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])), legend=None
+    )
+    shape = alt.Shape("metric:N", scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])), legend=None)
+    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
+    x = _x(axis, places)
+    y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
+
+    base = alt.Chart(_points(places, values, lows, highs)).encode(x=x, color=colour)
+    drawn: list[alt.Chart] = []
+    if domain[0] < 0 < domain[1]:
+        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+        drawn.append(zero.encode(y=y))
+    if intervals:
+        band = base.mark_area(opacity=0.1, aria=False)
+        drawn.append(band.encode(y=alt.Y("low:Q", scale=alt.Scale(domain=domain)), y2="high:Q"))
+    tooltip = [
+        alt.Tooltip("metric:N", title="Metric"),
+        alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
+        alt.Tooltip("shown:N", title=coefficient),
+    ]
+    if intervals:
+        tooltip.append(alt.Tooltip("interval:N", title="Interval"))
+    ends = alt.Chart(_line_ends(places, values, domain, axis)).encode(x=x, y=y, color=colour)
+    drawn += [
+        base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
+        base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
+        ends.mark_text(align="left", dx=11, fontSize=13, fontWeight=600).encode(text="metric:N"),
+    ]
+    shown_title = title or axis.chart_title
+    return finish(
+        layers(*drawn),
+        title=shown_title,
+        subtitle="Mean over assignments" + ("; band: 95% interval" if intervals else ""),
+        description=_in_words(coefficient, axis, places, values),
+        theme=theme,
+        width=width,
+        height=_HEIGHT,
+    )
+
+
+def _checked_series(
+    series: Mapping[str, ArrayLike], intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None, n: int
+) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
+    if not series:
+        raise ValueError("series is empty: at least one metric is expected")
+    unknown = set(intervals or {}) - set(series)
+    if unknown:
+        raise ValueError(f"intervals name {sorted(unknown)[0]!r}, which is no series")
+    values = {name: checked(f"series[{name!r}]", each, length=n, finite=False) for name, each in series.items()}
+    nothing = np.full(n, np.nan)
+    lows, highs = {}, {}
+    for name in values:
+        low, high = (intervals or {}).get(name, (nothing, nothing))
+        lows[name] = checked(f"intervals[{name!r}][0]", low, length=n, finite=False)
+        highs[name] = checked(f"intervals[{name!r}][1]", high, length=n, finite=False)
+    for kind in (values, lows, highs):
+        for name, each in kind.items():
+            if (np.abs(each) > 1).any():
+                raise ValueError(f"series {name!r} holds {each[np.abs(each) > 1][0]}: correlations lie in [-1, 1]")
+    return values, lows, highs
+
+
+def _domain(groups: Sequence[Floats]) -> tuple[float, float]:
+    everything = np.concatenate(groups)
+    defined = everything[np.isfinite(everything)]
+    if defined.size == 0:
+        return (-1.0, 1.0)
+    low, high = float(defined.min()), float(defined.max())
+    room = max(0.08 * (high - low), 0.01)
+    return (max(-1.0, low - room), min(1.0, high + room))
+
+
+def _x(axis: _Axis, places: Floats) -> alt.X:
+    ticks = places.tolist()
+    if len(ticks) > 9:
+        ticks = [tick for tick in ticks if math.isclose(tick * 4, round(tick * 4), abs_tol=1e-9) or axis.scale == "log"]
+    scale = alt.Scale(type=axis.scale, domain=[places[0], places[-1]], nice=False, reverse=axis.reverse)
+    return alt.X(
+        "point:Q",
+        title=axis.title,
+        scale=scale,
+        axis=alt.Axis(values=ticks, format=axis.form, grid=False, labelOverlap=True),
+    )
+
+
+def _points(
+    places: Floats, values: Mapping[str, Floats], lows: Mapping[str, Floats], highs: Mapping[str, Floats]
+) -> alt.InlineData:
+    n = places.size
+    low, high = np.concatenate(list(lows.values())), np.concatenate(list(highs.values()))
+    value = np.concatenate(list(values.values()))
+    return records(
+        {
+            "metric": [name for name in values for _ in range(n)],
+            "point": np.tile(places, len(values)).tolist(),
+            "value": value.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "shown": [signed(each) for each in value],
+            "interval": [f"{signed(a)} to {signed(b)}" for a, b in zip(low, high, strict=True)],
+        }
+    )
+
+
+def _line_ends(
+    places: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: _Axis
+) -> alt.InlineData:
+    """Each name beside its line's last value, moved apart where names would overlap."""
+    last = 0 if axis.reverse else -1
+    ends: dict[str, float] = {}
+    for name, each in values.items():
+        defined = each[np.isfinite(each)]
+        if defined.size:
+            ends[name] = float(defined[last])
+    gap = _LABEL_GAP * (domain[1] - domain[0])
+    order = sorted(ends, key=lambda name: ends[name])
+    heights = np.array([ends[name] for name in order])
+    for index in range(1, heights.size):
+        heights[index] = max(heights[index], heights[index - 1] + gap)
+    if heights.size:
+        # Pushed upwards only so far: shift the whole column back to sit around where the lines end.
+        heights -= np.mean(heights - [ends[name] for name in order])
+    return records({"metric": order, "point": [float(places[last])] * len(order), "value": heights.tolist()})
+
+
+def _in_words(coefficient: str, axis: _Axis, places: Floats, values: Mapping[str, Floats]) -> str:
+    first, last = f"{places[0]:g}", f"{places[-1]:g}"
+    parts = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
+    return f"{coefficient} of {len(values)} metrics at {places.size} points. " + " ".join(parts)

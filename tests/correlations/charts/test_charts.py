@@ -1,0 +1,156 @@
+import json
+import math
+from datetime import UTC, datetime, timedelta
+
+import altair as alt
+import numpy as np
+import pytest
+
+from correlations.charts import (
+    ForestRow,
+    completion_chart,
+    forest_plot,
+    observation_scatter,
+    rating_histogram,
+    ratings_per_hour_chart,
+    render,
+    sweep_chart,
+    weight_histogram,
+)
+
+HOURS = [datetime(2025, 3, 1, 9, tzinfo=UTC) + timedelta(hours=hour) for hour in range(4)]
+NAN = math.nan
+
+
+def all_charts(**options):
+    rng = np.random.default_rng(1)
+    return {
+        "forest": forest_plot(
+            [
+                ForestRow("BLEU", "all", "spearman", 0.318, honest=(0.2, 0.42), paper=(0.239, 0.392)),
+                ForestRow("BLEU", "all", "kendall", 0.212, honest=(0.12, 0.3), paper=(0.129, 0.292)),
+                ForestRow("ΔBLEU", "w ≥ 0.6", "spearman", NAN, reason="2 units"),
+            ],
+            **options,
+        ),
+        "threshold": sweep_chart(
+            [-1, 0, 1],
+            {"BLEU": [0.3, 0.4, NAN], "ΔBLEU": [0.5, 0.4, 0.3]},
+            kind="threshold",
+            intervals={"BLEU": ([0.2, 0.3, NAN], [0.4, 0.5, NAN])},
+            **options,
+        ),
+        "unit size": sweep_chart([1, 10, 100], {"BLEU": [0.1, 0.2, 0.3]}, kind="unit_size", **options),
+        "scatter": observation_scatter(
+            rng.normal(size=9), rng.normal(size=9), metric_name="BLEU", pairs=["A, B"] * 9, **options
+        ),
+        "ratings": rating_histogram([1, 2, 2, 4], low=1, high=5, **options),
+        "binned ratings": rating_histogram(100 * rng.random(50), low=0, high=100, **options),
+        "weights": weight_histogram([-0.8, 0.0, 0.2, 0.2, 1.0], **options),
+        "completion": completion_chart(HOURS, [0, 10, 10, 25], total=40, **options),
+        "rate": ratings_per_hour_chart(HOURS, [3, 0, 7, 2], **options),
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_chart_is_valid_vega_lite_plain_json_and_described(theme):
+    for spec in all_charts(theme=theme).values():
+        alt.LayerChart.from_dict(spec, validate=True)
+        assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+        assert spec["width"] == "container"
+        assert spec["description"].startswith(spec["title"]["text"])
+        assert len(spec["description"]) > len(spec["title"]["text"]) + 20
+        assert '"tooltip"' in json.dumps(spec)
+
+
+def test_themes_differ_in_colours_only():
+    light, dark = all_charts(theme="light"), all_charts(theme="dark")
+    for name, spec in light.items():
+        assert spec["config"]["title"]["color"] != dark[name]["config"]["title"]["color"]
+        assert spec["description"] == dark[name]["description"]
+        assert spec.get("datasets") == dark[name].get("datasets")
+
+
+def test_a_fixed_width_is_kept():
+    for spec in all_charts(width=480).values():
+        assert spec["width"] == 480
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG\r\n\x1a\n"), ("pdf", b"%PDF-")])
+def test_every_chart_renders_to_a_real_file(kind, start):
+    for spec in all_charts().values():
+        before = json.dumps(spec)
+        assert render(spec, kind)[: len(start)] == start
+        assert json.dumps(spec) == before
+
+
+def test_the_drawing_holds_its_words_and_the_themes_background():
+    svg = render(all_charts(theme="dark")["forest"], "svg").decode()
+    for words in ("BLEU · all", "Spearman’s ρ", "undefined: 2 units", "#212529"):
+        assert words in svg
+    with pytest.raises(ValueError, match="format is 'gif': accepted are svg, png, pdf"):
+        render(all_charts()["rate"], "gif")
+
+
+def drawn_values(spec, field):
+    return [row[field] for rows in spec["datasets"].values() for row in rows if field in row]
+
+
+def test_names_at_line_ends_keep_their_distance_where_lines_meet():
+    series = {"BLEU": [0.1, 0.30], "sBLEU": [0.1, 0.301], "ΔBLEU": [0.2, 0.302], "chrF": [0.2, 0.8]}
+    spec = sweep_chart([1, 2], series, kind="order")
+    ends = next(rows for rows in spec["datasets"].values() if len(rows) == 4)
+    heights = sorted(row["value"] for row in ends)
+    low, high = next(layer["encoding"]["y"]["scale"]["domain"] for layer in spec["layer"] if "y" in layer["encoding"])
+    assert min(np.diff(heights)) >= 16 / spec["height"] * (high - low)  # a line of text is 16 pixels
+    assert [row["metric"] for row in sorted(ends, key=lambda row: row["value"])] == list(series)
+
+
+def test_series_differ_in_mark_and_dash_not_only_in_colour():
+    spec = sweep_chart([1, 2], {"BLEU": [0.1, 0.2], "ΔBLEU": [0.2, 0.3]}, kind="order")
+    encodings = [layer["encoding"] for layer in spec["layer"]]
+    for channel in ("color", "shape", "strokeDash"):
+        scale = next(encoding[channel]["scale"] for encoding in encodings if channel in encoding)
+        assert scale["domain"] == ["BLEU", "ΔBLEU"]
+        assert scale["range"][0] != scale["range"][1]
+
+
+def test_the_wanted_counts_are_drawn():
+    assert drawn_values(rating_histogram([1, 2, 2, 5], low=1, high=5), "count") == [1, 2, 0, 0, 1]
+    weights = drawn_values(weight_histogram([-1, -0.02, 0, 0.04, 0.6, 0.6]), "count")
+    assert {step: weights[step + 10] for step in (-10, -1, 0, 1, 6)} == {-10: 1, -1: 1, 0: 1, 1: 1, 6: 2}
+    assert sum(weights) == 6
+    scatter = observation_scatter([0.1, NAN, 0.2], [1, 2, -3], metric_name="BLEU")
+    assert drawn_values(scatter, "human") == [0.1, 0.2]
+    assert "1 undefined units left out" in scatter["description"]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: forest_plot([]), "rows is empty"),
+        (lambda: forest_plot([ForestRow("B", "all", "pearson", 0.1)]), r"rows\[0\].coefficient is 'pearson'"),
+        (
+            lambda: forest_plot([ForestRow("B", "all", "kendall", 0.1)] * 2),
+            r"rows\[1\] gives B · all, kendall, a second",
+        ),
+        (lambda: forest_plot([ForestRow("B", "all", "kendall", 1.5)]), r"rows\[0\] holds 1.5"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="temperature"), "kind is 'temperature'"),
+        (lambda: sweep_chart([2, 1], {"B": [0.1, 0.2]}, kind="order"), "strictly increasing"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1]}, kind="order"), r"series\['B'\] has 1 values: 2 are expected"),
+        (lambda: sweep_chart([0, 2], {"B": [0.1, 0.2]}, kind="unit_size"), "unit sizes start at 1"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 7]}, kind="order"), "series 'B' holds 7"),
+        (lambda: observation_scatter([NAN], [1.0], metric_name="B"), "nothing to draw"),
+        (lambda: rating_histogram([1, 6], low=1, high=5), r"ratings\[1\] is 6: the scale runs from 1 to 5"),
+        (lambda: rating_histogram([], low=1, high=5), r"ratings has shape \(0,\)"),
+        (lambda: weight_histogram([0.5, -1.2]), r"weights\[1\] is -1.2"),
+        (lambda: completion_chart(HOURS, [0, 5, 4, 6], total=9), r"done\[2\] is 4, less than the one before"),
+        (lambda: completion_chart([datetime(2025, 3, 1)], [0], total=9), "without a time zone"),  # noqa: DTZ001
+        (lambda: ratings_per_hour_chart(HOURS[::-1], [1, 2, 3, 4]), r"times\[1\] is .* not after"),
+        (lambda: weight_histogram([0.5], theme="sepia"), "theme is 'sepia'"),
+        (lambda: weight_histogram([0.5], width="wide"), "width is 'wide'"),
+    ],
+)
+def test_bad_input_is_named(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
