@@ -1,0 +1,24 @@
+from django import forms
+
+from annotation.models import Project, Role
+
+
+class ProjectForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("name", "description")
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+        help_texts = {"description": "What it is about, for its members."}
+
+
+class MemberForm(forms.Form):
+    username = forms.CharField(max_length=150, help_text="Of an account on this server.")
+    role = forms.ChoiceField(
+        choices=Role.choices,
+        initial=Role.VIEWER,
+        help_text="Viewers read. Managers also import, launch and compute. Owners also decide who belongs.",
+    )
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(choices=Role.choices)

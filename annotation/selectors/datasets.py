@@ -1,0 +1,239 @@
+"""Reads over data sets: facts, pages of items, and one item with everything known about its responses."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import Count, Exists, Func, OuterRef, Prefetch, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Coalesce
+
+from annotation.models import (
+    Campaign,
+    Criterion,
+    Dataset,
+    Item,
+    JobState,
+    Project,
+    Release,
+    ReleaseWeight,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+)
+from annotation.selectors.ratings import rating_columns
+
+PAGE_SIZE = 50
+
+
+def datasets_of(project: Project) -> QuerySet[Dataset]:
+    def count(rows: QuerySet[Item] | QuerySet[System]) -> Coalesce:
+        counted = rows.filter(dataset=OuterRef("pk")).order_by().values("dataset").annotate(n=Count("pk"))
+        return Coalesce(Subquery(counted.values("n")), 0)
+
+    return project.datasets.annotate(n_items=count(Item.objects.all()), n_systems=count(System.objects.all()))
+
+
+@dataclass
+class SystemRow:
+    system: System
+    outputs: int
+    shared: int  # outputs that another system gave, too
+
+
+@dataclass
+class Facts:
+    items: int
+    responses: int
+    outputs: int
+    references: int
+    kinds: list[tuple[str, int]]
+    systems: list[SystemRow]
+
+
+def dataset_facts(dataset: Dataset) -> Facts:
+    sources = ResponseSource.objects.filter(item__dataset=dataset).order_by()
+    kinds = dict(sources.values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
+    other = ResponseSource.objects.filter(response=OuterRef("response"), system__isnull=False).exclude(
+        system=OuterRef("system")
+    )
+    per_system = {
+        row["system"]: row
+        for row in sources.filter(system__isnull=False)
+        .annotate(also=Exists(other))
+        .values("system")
+        .annotate(n=Count("pk"), shared=Count("pk", filter=Q(also=True)))
+    }
+    return Facts(
+        items=dataset.items.count(),
+        responses=Response.objects.filter(item__dataset=dataset).count(),
+        outputs=kinds.get(SourceKind.SYSTEM, 0),
+        references=sum(count for kind, count in kinds.items() if kind != SourceKind.SYSTEM),
+        kinds=[(kind.label, kinds[kind]) for kind in SourceKind if kind in kinds],
+        systems=[
+            SystemRow(system, row["n"], row["shared"])
+            if (row := per_system.get(system.pk))
+            else SystemRow(system, 0, 0)
+            for system in dataset.systems.all()
+        ],
+    )
+
+
+# --- Items ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ItemPage:
+    items: list[Item]
+    previous: int | None  # show the items before this position
+    following: int | None  # show the items after this position
+
+
+def items_matching(dataset: Dataset, search: str) -> QuerySet[Item]:
+    """Items whose id, context or message has the text in it."""
+    items = Item.objects.filter(dataset=dataset)
+    if not search:
+        return items
+    turns = Func("context", Value("\n"), function="array_to_string", output_field=TextField())
+    return items.annotate(turns=turns).filter(
+        Q(external_id__icontains=search) | Q(message__icontains=search) | Q(turns__icontains=search)
+    )
+
+
+def item_page(
+    dataset: Dataset, *, search: str = "", after: int | None = None, before: int | None = None, size: int = PAGE_SIZE
+) -> ItemPage:
+    """A page of items by position, found without counting past the ones before it."""
+    items = items_matching(dataset, search)
+    if before is not None:
+        rows = list(items.filter(position__lt=before).order_by("-position")[: size + 1])
+        more_before, more_after = len(rows) > size, True
+        rows = rows[:size][::-1]
+    else:
+        rows = list(items.filter(position__gt=-1 if after is None else after).order_by("position")[: size + 1])
+        more_before, more_after = after is not None, len(rows) > size
+        rows = rows[:size]
+    counts = dict(
+        Response.objects.filter(item__in=rows)
+        .order_by()
+        .values("item")
+        .annotate(n=Count("pk"))
+        .values_list("item", "n")
+    )
+    for item in rows:
+        item.n_responses = counts.get(item.pk, 0)  # type: ignore[attr-defined]
+    return ItemPage(
+        items=rows,
+        previous=rows[0].position if rows and more_before else None,
+        following=rows[-1].position if rows and more_after else None,
+    )
+
+
+# --- One item ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class CriterionMean:
+    campaign: str
+    criterion: str
+    mean: float
+    n: int
+
+
+@dataclass
+class ResponseRow:
+    response: Response
+    sources: list[ResponseSource]
+    ratings: list[CriterionMean] = field(default_factory=list)
+    weight: ReleaseWeight | None = None
+
+    @property
+    def systems(self) -> list[str]:
+        return [source.system.name for source in self.sources if source.system]
+
+    @property
+    def kinds(self) -> list[ResponseSource]:
+        """Its sources other than systems."""
+        return [source for source in self.sources if not source.system]
+
+
+@dataclass
+class ItemResponses:
+    outputs: list[ResponseRow]
+    references: list[ResponseRow]
+    release: Release | None
+
+    @property
+    def all(self) -> list[ResponseRow]:
+        return [*self.outputs, *self.references]
+
+
+def latest_release(dataset: Dataset) -> Release | None:
+    releases = Release.objects.filter(reference_set__dataset=dataset, state=JobState.DONE)
+    return releases.select_related("reference_set").order_by("-finished_at", "-pk").first()
+
+
+def item_responses(item: Item, dataset: Dataset) -> ItemResponses:
+    """Outputs by system name, then references by falling weight; each with what raters said and its latest weight."""
+    ordered = ResponseSource.objects.select_related("system").order_by("system__name", "pk")
+    responses = list(Response.objects.filter(item=item).order_by("pk").prefetch_related(Prefetch("sources", ordered)))
+    release = latest_release(dataset)
+    weights = (
+        {row.response_id: row for row in ReleaseWeight.objects.filter(release=release, item=item)} if release else {}
+    )
+    means = _criterion_means(dataset, [response.pk for response in responses])
+    rows = [
+        ResponseRow(response, list(response.sources.all()), means.get(response.pk, []), weights.get(response.pk))
+        for response in responses
+    ]
+    outputs = sorted((row for row in rows if row.systems), key=lambda row: row.systems)
+    # Unweighted references come last, in the order of the file.
+    references = sorted(
+        (row for row in rows if not row.systems), key=lambda row: -row.weight.weight if row.weight else 2
+    )
+    return ItemResponses(outputs, references, release)
+
+
+def _criterion_means(dataset: Dataset, response_ids: list[int]) -> dict[int, list[CriterionMean]]:
+    campaigns = list(Campaign.objects.filter(dataset=dataset).order_by("pk"))
+    columns = rating_columns(campaigns, response_ids)
+    pairs, places, counts = np.unique(
+        np.stack([columns.response_id, columns.criterion_id]), axis=1, return_inverse=True, return_counts=True
+    )
+    sums = np.bincount(places.ravel(), weights=columns.value, minlength=pairs.shape[1])
+    names = {
+        pk: (campaign, name)
+        for pk, campaign, name in Criterion.objects.filter(campaign__in=campaigns).values_list(
+            "pk", "campaign__name", "name"
+        )
+    }
+    means: dict[int, list[CriterionMean]] = defaultdict(list)
+    for (response_id, criterion_id), total, n in zip(pairs.T.tolist(), sums.tolist(), counts.tolist(), strict=True):
+        means[response_id].append(CriterionMean(*names[criterion_id], total / n, n))
+    return means
+
+
+# --- Downloads --------------------------------------------------------------------------------------------------------
+
+ITEM_COLUMNS = ("item_id", "context", "message", "meaning_representation", "split", "responses")
+RESPONSE_COLUMNS = (
+    "item_id", "response", "system", "kind", "text", "rank", "score", "source_context", "source_message",
+)  # fmt: skip
+
+
+def item_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
+    items = Item.objects.filter(dataset=dataset).annotate(n=Count("responses")).order_by("position")
+    for item in items.iterator(chunk_size=2000):
+        yield item.external_id, item.context, item.message, item.meaning_representation, item.split, item.n
+
+
+def response_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
+    """Every response with every source, as it came; a response with two sources has two rows."""
+    sources = ResponseSource.objects.filter(item__dataset=dataset).select_related("item", "response", "system")
+    for source in sources.order_by("item__position", "pk").iterator(chunk_size=2000):
+        yield (
+            source.item.external_id, source.response_id, source.system.name if source.system else None, source.kind,
+            source.raw_text or source.response.text, source.rank, source.score, source.source_context,
+            source.source_message,
+        )  # fmt: skip

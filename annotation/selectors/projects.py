@@ -1,0 +1,151 @@
+"""Reads for the list of projects and for a project's overview."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.models import (
+    Campaign,
+    Dataset,
+    DatasetImport,
+    JobState,
+    Membership,
+    Presentation,
+    Project,
+    Rater,
+    Rating,
+    ReferenceSet,
+    Release,
+    Slot,
+    SlotState,
+    User,
+)
+
+SHOWN = 6
+
+
+def memberships_of(user: User) -> QuerySet[Membership]:
+    """The user's projects with what is in them."""
+    return (
+        Membership.objects.filter(user=user)
+        .select_related("project")
+        .annotate(
+            n_datasets=Coalesce(_count(Dataset, "project"), 0),
+            n_campaigns=Coalesce(_count(Campaign, "project"), 0),
+            n_raters=Coalesce(_count(Rater, "project"), 0),
+        )
+        .order_by("project__name", "pk")
+    )
+
+
+def _count(model: Any, name: str) -> Subquery:
+    rows = model.objects.filter(**{name: OuterRef("project_id")}).order_by().values(name)
+    return Subquery(rows.annotate(n=Count("pk")).values("n"))
+
+
+@dataclass
+class CampaignRow:
+    campaign: Campaign
+    slots: int
+    done: int
+    judgements: int
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.slots if self.slots else 0
+
+
+@dataclass
+class Step:
+    """One of the four steps of the loop."""
+
+    number: int
+    name: str
+    text: str
+    count: int
+    noun: str
+    url_name: str
+    is_next: bool = False
+
+
+@dataclass
+class Overview:
+    datasets: list[Dataset]
+    imports: list[DatasetImport]
+    campaigns: list[CampaignRow]
+    reference_sets: list[ReferenceSet]
+    runs: list[Any]
+    studies: list[Any]
+    steps: list[Step]
+    counts: dict[str, int]
+
+    @property
+    def has_data(self) -> bool:
+        return self.counts["datasets"] > 0
+
+
+def project_overview(project: Project) -> Overview:
+    # Score runs and studies belong to apps above this one: they are reached by name, through the project.
+    runs: Any = project.score_runs.order_by("-pk").only("metric", "state", "created_at")
+    studies: Any = project.studies.order_by("-pk").only("name", "state", "created_at")
+    releases = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
+    counts = {
+        "datasets": project.datasets.count(),
+        "campaigns": project.campaigns.count(),
+        "raters": project.raters.count(),
+        "ratings": Rating.objects.filter(campaign__project=project).count(),
+        "releases": releases.count(),
+        "runs": runs.filter(state=JobState.DONE).count(),
+        "studies": studies.filter(state=JobState.DONE).count(),
+    }
+    return Overview(
+        datasets=list(project.datasets.annotate(n_items=Count("items")).order_by("-pk")[:SHOWN]),
+        imports=list(
+            project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report").order_by("-pk")[:SHOWN]
+        ),
+        campaigns=campaign_rows(project, limit=SHOWN),
+        reference_sets=list(_reference_sets(project)[:SHOWN]),
+        runs=list(runs[:SHOWN]),
+        studies=list(studies[:SHOWN]),
+        steps=_steps(counts),
+        counts=counts,
+    )
+
+
+def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
+    done = Release.objects.filter(reference_set=OuterRef("pk"), state=JobState.DONE).order_by("-number")
+    return project.reference_sets.annotate(latest=Subquery(done.values("number")[:1])).order_by("-pk")
+
+
+def campaign_rows(project: Project, *, limit: int) -> list[CampaignRow]:
+    """The newest campaigns with their completion: live ones by slots, imported ones by what the file held."""
+    campaigns = list(project.campaigns.order_by("-pk")[:limit])
+    slots = _by_campaign(Slot.objects.filter(campaign__in=campaigns), Count("pk"))
+    done = _by_campaign(Slot.objects.filter(campaign__in=campaigns, state=SlotState.DONE), Count("pk"))
+    imported = [campaign for campaign in campaigns if campaign.imported]
+    judgements = _by_campaign(Presentation.objects.filter(campaign__in=imported), Count("pk"))
+    return [
+        CampaignRow(row, slots.get(row.pk, 0), done.get(row.pk, 0), judgements.get(row.pk, done.get(row.pk, 0)))
+        for row in campaigns
+    ]
+
+
+def _by_campaign(rows: QuerySet[Any], aggregate: Count) -> dict[int, int]:
+    return dict(rows.order_by().values("campaign").annotate(n=aggregate).values_list("campaign", "n"))
+
+
+def _steps(counts: dict[str, int]) -> list[Step]:
+    """Rate, weigh, score, correlate; the first that has nothing yet is next. Without data, none is."""
+    weigh = "Ratings become weights from −1 to +1."
+    steps = [
+        Step(1, "Rate", "People judge texts on a scale.", counts["ratings"], "rating", "annotation:campaign-list"),
+        Step(2, "Weigh", weigh, counts["releases"], "release", "annotation:reference-set-list"),
+        Step(3, "Score", "Metrics use the weights.", counts["runs"], "score run", "metrics:run-list"),
+        Step(4, "Correlate", "Metrics against people.", counts["studies"], "study", "correlations:study-list"),
+    ]
+    following = next((step for step in steps if step.count == 0), None)
+    if following and counts["datasets"]:
+        following.is_next = True
+    return steps

@@ -1,0 +1,66 @@
+"""Projects and who belongs to them."""
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.errors import AnnotationError
+from annotation.models import Membership, Project, Role, User
+
+
+@transaction.atomic
+def project_create(*, by: User, name: str, description: str = "") -> Project:
+    """A project owned by who made it. Its address follows from its name, with a number where that is taken."""
+    base = slugify(name)[:50].strip("-") or "project"
+    for number in range(1, 1000):
+        slug = base if number == 1 else f"{base}-{number}"
+        try:
+            with transaction.atomic():
+                project = Project.objects.create(name=name, slug=slug, description=description)
+        except IntegrityError:
+            continue
+        Membership.objects.create(project=project, user=by, role=Role.OWNER)
+        return project
+    message = f"Name: there are too many projects named {name!r}; choose another name."
+    raise AnnotationError(message, fields={"name": [message]})
+
+
+def project_update(*, project: Project, name: str, description: str) -> Project:
+    """Its address stays."""
+    project.name, project.description = name, description
+    project.save(update_fields=["name", "description"])
+    return project
+
+
+def member_add(*, project: Project, username: str, role: Role) -> Membership:
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        message = f"Username: found {username!r}; accepted: the username of an account on this server."
+        raise AnnotationError(message, fields={"username": [message]})
+    membership, created = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+    if not created:
+        message = f"{username} is a member already, as {membership.get_role_display().lower()}."
+        raise AnnotationError(message, fields={"username": [message]})
+    return membership
+
+
+@transaction.atomic
+def member_change(*, membership: Membership, role: Role) -> Membership:
+    if role != Role.OWNER:
+        _keep_an_owner(membership)
+    membership.role = role
+    membership.save(update_fields=["role"])
+    return membership
+
+
+@transaction.atomic
+def member_remove(*, membership: Membership) -> None:
+    _keep_an_owner(membership)
+    membership.delete()
+
+
+def _keep_an_owner(membership: Membership) -> None:
+    """Refuse where nobody would own the project any more. The project is locked: two cannot leave at once."""
+    Project.objects.select_for_update().get(pk=membership.project_id)
+    others = Membership.objects.filter(project_id=membership.project_id, role=Role.OWNER).exclude(pk=membership.pk)
+    if membership.role == Role.OWNER and not others.exists():
+        raise AnnotationError("A project needs an owner: make somebody else owner first.")
