@@ -139,6 +139,16 @@ def job_requeue(job: Job) -> bool:
     return changed == 1
 
 
+def job_abandon(job: Job) -> None:
+    """Put an unfinished or failed job back into the queue, whoever held it; its holder can write no more.
+
+    For a single-process start-up, where nobody can be working on it.
+    """
+    type(job)._default_manager.filter(pk=job.pk).exclude(state=JobState.DONE).update(
+        state=JobState.QUEUED, finished_at=None, cancel_requested=False, error="", attempt=0, **CLEARED
+    )
+
+
 def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
     """Jobs to hand to a worker again: their worker died, or their message got lost. Gives up after MAX_ATTEMPTS."""
     exhausted = model._default_manager.filter(

@@ -2,6 +2,7 @@
 
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -9,13 +10,12 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from annotation.models import Dataset, JobState, Membership, Project, ReferenceSet, Release, Role, User
+from annotation.models import CampaignState, Dataset, Job, JobState, Membership, Project, ReferenceSet, Role, User
 from annotation.services import demo as demo_data
-from annotation.services import reference_sets, releases
+from annotation.services import jobs, reference_sets, releases
 from config.checks import DEMO_PASSWORD
-from correlations.models import Study
 from correlations.services import demo as demo_study
-from correlations.services import studies
+from correlations.services import execution, studies
 
 
 class Command(BaseCommand):
@@ -33,19 +33,18 @@ class Command(BaseCommand):
             raise CommandError("The demo is for `make run`. Set ASSAY_DEMO=1 to load it all the same.")
         manager = self.accounts()
         project = Project.objects.get(slug="demo")
-        if not project.datasets.filter(slug="dstc7").exists():
-            self.step("33,000 judgements and 35,161 references", lambda: demo_data.demo_import(by=manager))
-        release = self.release(project, manager)
+        if not project.campaigns.filter(state=CampaignState.RUNNING).exists():
+            self.step("35,161 references and 33,000 judgements", lambda: demo_data.demo_import(by=manager))
+        self.release(project, manager)
         if not options["without_study"]:
-            self.study(project, release, manager)
+            self.study(project, manager)
 
-    def step(self, what: str, work: Any) -> Any:
+    def step(self, what: str, work: Callable[[], object]) -> None:
         self.stdout.write(f"Demo: {what} ...", ending=" ")
         self.stdout.flush()
         began = time.perf_counter()
-        result = work()
+        work()
         self.stdout.write(f"{time.perf_counter() - began:.1f} s")
-        return result
 
     @transaction.atomic
     def accounts(self) -> User:
@@ -67,42 +66,37 @@ class Command(BaseCommand):
             people[username] = user
         return people["manager"]
 
-    def release(self, project: Project, manager: User) -> Release:
+    def release(self, project: Project, manager: User) -> None:
         reference_set = ReferenceSet.objects.filter(project=project, slug="dstc7-references").first()
         if reference_set is None:
-            dataset = Dataset.objects.get(project=project, slug="dstc7")
             reference_set = reference_sets.reference_set_create(
                 project=project,
-                dataset=dataset,
+                dataset=Dataset.objects.get(project=project, slug="dstc7"),
                 name="DSTC7 references",
                 description="The rated outputs of Human, TeamB, TeamF and Random; Human's is the original.",
-                campaigns=list(project.campaigns.filter(name="Reference ratings")),
+                campaigns=list(project.campaigns.filter(name=demo_data.REFERENCE_CAMPAIGN)),
                 source_systems=["Human", "TeamB", "TeamF", "Random"],
                 original_systems=["Human"],
             )
-        release = reference_set.releases.filter(state=JobState.DONE).order_by("number").first()
-        if release is None:
-            release = reference_set.releases.first() or releases.release_create(
-                reference_set=reference_set, method="linear", by=manager
-            )
-            self.step("weights", lambda: releases.release_build(release_id=release.pk))
-            release.refresh_from_db()
-            if release.state != JobState.DONE:
-                raise CommandError(f"The demo's release did not finish: {release.error}")
-        return release
+        if reference_set.releases.filter(state=JobState.DONE).exists():
+            return
+        release = reference_set.releases.first() or releases.release_create(reference_set=reference_set, by=manager)
+        self.run(release, "weights", lambda: releases.release_build(release_id=release.pk))
 
-    def study(self, project: Project, release: Release, manager: User) -> None:
-        specification = demo_study.demo_study_specification()
-        study: Study = studies.study_create(
+    def study(self, project: Project, manager: User) -> None:
+        study, _ = studies.study_create(
             project=project,
-            release=release,
-            campaigns=list(project.campaigns.filter(name="Output ratings")),
             name="Which metric can be trusted on DSTC7?",
-            specification=specification,
+            specification=demo_study.demo_study_specification(),
             by=manager,
         )
         if study.state != JobState.DONE:
-            self.step("study over 1,000 assignments", lambda: studies.study_execute(study_id=study.pk))
-            study.refresh_from_db()
-            if study.state != JobState.DONE:
-                raise CommandError(f"The demo's study did not finish: {study.error}")
+            self.run(study, "study over 1,000 assignments", lambda: execution.study_execute(study_id=study.pk))
+
+    def run(self, job: Job, what: str, work: Callable[[], None]) -> None:
+        """Do a job here and now; one that an interrupted load left behind is started over."""
+        jobs.job_abandon(job)
+        self.step(what, work)
+        job.refresh_from_db()
+        if job.state != JobState.DONE:
+            raise CommandError(f"The demo's {what} did not finish ({job.state}): {job.error}")
