@@ -271,14 +271,14 @@ class _Tally:
     def __init__(self, design: UnitDesign, orientation: Orientation, wanted: tuple[str, ...], total: int) -> None:
         self.design, self.packed, self.wanted = design, design.packed, wanted
         self.mirrored = orientation == "both"
-        n_rows, n_systems = len(self.packed.rows), self.packed.columns.shape[0]
+        n_rows = len(self.packed.rows)
         self.values = np.full((n_rows, len(wanted), total), np.nan)
         self.empty_units = np.zeros(n_rows)
         self.undefined_units = np.zeros(n_rows)
         self.few = np.zeros(n_rows, dtype=np.int64)  # assignments with too few observations
         self.constant_human = np.zeros(n_rows, dtype=np.int64)
-        self.clamped = np.zeros((n_rows, n_systems))
-        self.cells = np.zeros((n_rows, n_systems))
+        self.clamped = np.zeros((n_rows, design.n_units, 2), dtype=np.int64)  # over assignments; first, second system
+        self.occupied = np.zeros((n_rows, design.n_units), dtype=np.int64)
         self.unit_pairs = np.repeat(design.pairs, design.units_per_pair, axis=0)  # (U, 2): systems of each unit
 
     def add(self, where: slice, chunk: Chunk, signs: Floats | None) -> None:
@@ -294,16 +294,17 @@ class _Tally:
             self.undefined_units[row] += (undefined & ~empty).sum()
             few = (~undefined & ~empty).sum(axis=1) < MIN_OBSERVATIONS
             self.few[row] += few.sum()
-            self.constant_human[row] += (~few & _constant(human[..., mask], self.mirrored)).sum()
             results = chunk_coefficients(
                 difference, human[..., mask], ranked[mask], mirrored=self.mirrored, wanted=self.wanted
             )
             for index, result in enumerate(results):
                 self.values[row, index, where] = np.where(few, np.nan, result)
+            if np.isnan(results[0]).any():
+                self.constant_human[row] += (~few & _constant(human[..., mask], self.mirrored)).sum()
             if metric.clamped is not None:
                 flags = metric.clamped(chunk.metric[..., self.packed.row_columns[row]]) & ~empty[..., None]
-                np.add.at(self.clamped[row], self.unit_pairs, flags.sum(axis=0))
-                np.add.at(self.cells[row], self.unit_pairs, (~empty).sum(axis=0)[:, None])
+                self.clamped[row] += flags.sum(axis=0)
+                self.occupied[row] += (~empty).sum(axis=0)
 
     def row(self, index: int, confidence: float) -> MetricResult:
         total = self.values.shape[2]
@@ -349,8 +350,11 @@ class _Tally:
     def _clamped_cells(self, index: int) -> ClampedCells | None:
         if self.packed.rows[index].clamped is None:
             return None
-        clamped, cells = self.clamped[index], self.cells[index]
-        per_system = np.full(cells.shape, np.nan)
+        n_systems = self.packed.columns.shape[0]
+        systems = self.unit_pairs.ravel()
+        clamped = np.bincount(systems, self.clamped[index].ravel(), minlength=n_systems)
+        cells = np.bincount(systems, np.repeat(self.occupied[index], 2), minlength=n_systems)
+        per_system = np.full(n_systems, np.nan)
         np.divide(clamped, cells, out=per_system, where=cells > 0)
         share = float(clamped.sum() / cells.sum()) if cells.sum() else math.nan
         return ClampedCells(float(clamped.sum() / self.values.shape[2]), share, per_system)

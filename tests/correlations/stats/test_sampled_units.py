@@ -224,3 +224,14 @@ def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs)
     unrated[1] = np.nan
     with pytest.raises(ValueError, match="share no segment"):
         sampled_unit_correlation([fine], unrated, inputs.pairs, seed=1)
+
+
+def test_sums_of_whole_numbers_too_large_for_single_precision_stay_exact():
+    """2^24 + 1 is the first whole number that single precision cannot hold; each unit sums twelve near 2^22."""
+    statistics = np.random.default_rng(1).integers(2**22, 2**22 + 9, size=(2, 60, 1)).astype(float)
+    metric = StudyMetric("m", statistics, lambda sums: sums[..., 0])
+    seen = unit_observations([metric], np.ones((2, 60)), [(0, 1)], seed=1, unit_size=12)
+    whole = statistics[0].sum() - statistics[1].sum()
+    assert seen.metric[0].sum() == whole
+    assert (seen.metric[0] == np.round(seen.metric[0])).all()
+    assert (seen.metric[0] % 2 == 1).any()
