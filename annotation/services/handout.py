@@ -23,7 +23,7 @@ from annotation.models import (
     SlotState,
 )
 
-WINDOW = 512  # units looked at per level of filling: what a request costs does not grow with the campaign
+WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000
 
 FREED = {"state": SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
@@ -51,7 +51,7 @@ _LAPSED = """
 
 # The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
 # the rater's own order. A unit that lapsed on this rater comes back after all others; one that the rater
-# submitted or gave back does not.
+# submitted or gave back does not. Rows are compared whole so that only the index unit_by_fill can serve the window.
 _TAKE = """
     WITH mine AS (
         SELECT unit_id, bool_and(outcome = 'lapsed') AS again
@@ -71,14 +71,16 @@ _TAKE = """
         SELECT u.*
         FROM generate_series(0, %(k)s - 1) AS level CROSS JOIN LATERAL (
             (SELECT id, done_slots, systems FROM annotation_unit
-             WHERE campaign_id = %(campaign)s AND done_slots = level AND position >= %(start)s
+             WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, %(start)s)
+               AND (campaign_id, done_slots, position) < (%(campaign)s, level + 1, 0)
                AND id NOT IN (SELECT unit_id FROM blocked)
-             ORDER BY position LIMIT %(window)s)
+             ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             UNION ALL
             (SELECT id, done_slots, systems FROM annotation_unit
-             WHERE campaign_id = %(campaign)s AND done_slots = level AND position < %(start)s
+             WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, 0)
+               AND (campaign_id, done_slots, position) < (%(campaign)s, level, %(start)s)
                AND id NOT IN (SELECT unit_id FROM blocked)
-             ORDER BY position LIMIT %(window)s)
+             ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             LIMIT %(window)s
         ) u
     ), ranked AS (

@@ -1,0 +1,177 @@
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Participation, Presentation, PresentationOutcome, Project, Rater, Rating
+from annotation.services.campaigns import campaign_close, campaign_pause
+from tests.annotation.campaigns import make_campaign, make_dataset
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return make_campaign(
+        make_dataset(project),
+        consent="I am **over 18**.<script>alert(1)</script>",
+        instructions="# Read\n\n[more](javascript:alert(1))",
+        completion_code="THANKS-42",
+        max_units_per_rater=2,
+    )
+
+
+def url(name: str, campaign: Campaign) -> str:
+    return reverse(f"annotation:rater-{name}", args=[campaign.link_token])
+
+
+def joined(campaign: Campaign, **post: str) -> Client:
+    client = Client()
+    response = client.post(url("consent", campaign), {"agree": "1", **post})
+    assert response.headers["Location"] == url("work", campaign)
+    return client
+
+
+def send(client: Client, campaign: Campaign, value: object = 4, **post: object) -> object:
+    presentation = Presentation.objects.order_by("-id")[0]
+    data = {"token": str(presentation.token), "r0-relevance": value, **post}
+    return client.post(url("submit", campaign), data)
+
+
+def test_the_landing_page_asks_for_consent_in_clean_html(client: Client, campaign: Campaign) -> None:
+    page = client.get(url("landing", campaign)).content.decode()
+    assert "<strong>over 18</strong>" in page
+    assert "<script>alert" not in page
+    assert 'href="javascript' not in page
+    refused = client.post(url("consent", campaign), {"name": "Kim"})
+    assert refused.status_code == 400
+    assert Rater.objects.count() == 0
+
+
+def test_a_rater_joins_once_per_browser_and_another_browser_is_another_rater(campaign: Campaign) -> None:
+    first = joined(campaign, name="Kim")
+    first.post(url("consent", campaign), {"agree": "1", "name": "Someone else"})
+    joined(campaign, name="Kim")
+    joined(campaign)
+    names = list(Rater.objects.order_by("id").values_list("pseudonym", flat=True))
+    assert names[:2] == ["Kim", "Kim 2"]
+    assert names[2].startswith("rater-")
+    assert Participation.objects.count() == 3
+    cookie = first.cookies[f"assay_rater_{campaign.project_id}"]
+    assert cookie["httponly"]
+    assert cookie["path"] == "/r/"
+    assert "Kim" in first.get(url("landing", campaign)).content.decode()
+
+
+def test_a_changed_cookie_is_nobody(campaign: Campaign) -> None:
+    client = joined(campaign)
+    name = f"assay_rater_{campaign.project_id}"
+    client.cookies[name] = str(Rater.objects.get().access_token)
+    assert client.get(url("work", campaign)).headers["Location"] == url("landing", campaign)
+    assert client.post(url("submit", campaign), {"token": str(uuid.uuid4())}).status_code == 404
+
+
+def test_rating_goes_from_unit_to_unit_to_the_completion_code(campaign: Campaign) -> None:
+    client = joined(campaign)
+    page = client.get(url("work", campaign)).content.decode()
+    again = client.get(url("work", campaign)).content.decode()
+    presentation = Presentation.objects.get()
+    assert str(presentation.token) in page
+    assert str(presentation.token) in again
+    assert not any(system in page for system in ("Ada", "Bo", "Cy"))
+    assert send(client, campaign).headers["Location"] == url("work", campaign)  # type: ignore[attr-defined]
+    client.get(url("work", campaign))
+    send(client, campaign, 2)
+    assert client.get(url("work", campaign)).headers["Location"] == url("finish", campaign)
+    assert "THANKS-42" in client.get(url("finish", campaign)).content.decode()
+    assert sorted(Rating.objects.values_list("value", flat=True)) == [2.0, 4.0]
+
+
+def test_nobody_gets_the_code_without_rating(campaign: Campaign) -> None:
+    client = joined(campaign)
+    assert "THANKS-42" not in client.get(url("finish", campaign)).content.decode()
+
+
+def test_a_bad_value_comes_back_with_its_message_and_the_other_answers(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), presentation="pair")
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    response = send(client, campaign, 5, **{"r1-relevance": "9"})
+    assert response.status_code == 400  # type: ignore[attr-defined]
+    page = response.content.decode()  # type: ignore[attr-defined]
+    assert "Found &#x27;9&#x27;; accepted: a whole number from 1 to 5." in page
+    assert 'name="r0-relevance" value="5" checked' in page
+    assert Rating.objects.count() == 0
+
+
+def test_an_earlier_answer_can_be_looked_at_and_changed(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    first = Presentation.objects.get()
+    send(client, campaign, 4)
+    page = client.get(url("work", campaign)).content.decode()
+    back = f"{url('work', campaign)}?unit={first.token}"
+    assert back in page
+    assert 'name="r0-relevance" value="4" checked' in client.get(back).content.decode()
+    client.post(url("submit", campaign), {"token": str(first.token), "r0-relevance": "1"})
+    assert list(Rating.objects.order_by("revision").values_list("value", "revision")) == [(4.0, 0), (1.0, 1)]
+
+
+def test_a_foreign_unit_is_refused_and_not_shown(campaign: Campaign) -> None:
+    mine, other = joined(campaign), joined(campaign)
+    mine.get(url("work", campaign))
+    token = Presentation.objects.get().token
+    assert other.post(url("submit", campaign), {"token": str(token), "r0-relevance": "3"}).status_code == 403
+    assert other.post(url("submit", campaign), {"token": "nonsense"}).status_code == 403
+    assert other.post(url("return", campaign), {"token": str(token)}).status_code == 404
+    assert other.get(f"{url('work', campaign)}?unit={token}").status_code == 404
+    assert other.get(f"{url('work', campaign)}?unit=nonsense").status_code == 404
+    assert Rating.objects.count() == 0
+
+
+def test_skipping_gives_the_unit_back(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    presentation = Presentation.objects.get()
+    client.post(url("return", campaign), {"token": str(presentation.token)})
+    presentation.refresh_from_db()
+    assert presentation.outcome == PresentationOutcome.RETURNED
+    assert str(presentation.token) not in client.get(url("work", campaign)).content.decode()
+
+
+def test_a_paused_campaign_says_so_and_a_closed_one_refuses_what_comes_in(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    campaign_pause(campaign=campaign)
+    assert client.get(url("work", campaign)).headers["Location"] == url("finish", campaign)
+    assert "paused at the moment" in client.get(url("finish", campaign)).content.decode()
+    newcomer = Client().post(url("consent", campaign), {"agree": "1"})
+    assert newcomer.status_code == 400
+    campaign_close(campaign=campaign)
+    send(client, campaign)
+    assert "ratings are no longer accepted" in client.get(url("finish", campaign)).content.decode()
+    assert Rating.objects.count() == 0
+
+
+def test_unknown_links_drafts_and_wrong_methods(client: Client, campaign: Campaign) -> None:
+    assert client.get(reverse("annotation:rater-landing", args=[uuid.uuid4()])).status_code == 404
+    draft = make_campaign(campaign.dataset, name="draft", launch=False)
+    assert "has not begun" in client.get(url("landing", draft)).content.decode()
+    for name in ("consent", "submit", "return"):
+        assert client.get(url(name, campaign)).status_code == 405
+    for name in ("landing", "work", "finish"):
+        assert client.post(url(name, campaign)).status_code == 405
+    imported = Campaign.objects.create(
+        project=campaign.project, dataset=campaign.dataset, name="imported", imported=True
+    )
+    assert client.get(url("landing", imported)).status_code == 404
+
+
+def test_a_unit_takes_a_bounded_number_of_queries(
+    campaign: Campaign, django_assert_max_num_queries: Callable[[int], object]
+) -> None:
+    client = joined(campaign)
+    with django_assert_max_num_queries(25):  # type: ignore[attr-defined]
+        client.get(url("work", campaign))
+    with django_assert_max_num_queries(25):  # type: ignore[attr-defined]
+        send(client, campaign)
