@@ -1,0 +1,224 @@
+"""Campaigns: drafted, launched, paused, closed; how they are going; every rating they hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import get_in_project_or_404
+from annotation.api.base import ProjectViewSet, ReadViewSet, find_named
+from annotation.models import Campaign, Criterion, Rating, Role
+from annotation.selectors.monitoring import campaign_monitor
+from annotation.services.campaigns import (
+    CampaignDraft,
+    CriterionDraft,
+    campaign_close,
+    campaign_create,
+    campaign_launch,
+    campaign_pause,
+    campaign_resume,
+    campaign_update,
+)
+
+DRAFTED = (
+    "name", "target", "presentation", "ratings_per_unit", "item_limit", "instructions", "consent", "lease_seconds",
+    "max_units_per_rater", "completion_code", "seed",
+)  # fmt: skip
+
+# --- What is asked and shown ------------------------------------------------------------------------------------------
+
+
+class CriterionSerializer(serializers.ModelSerializer):
+    labels = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="One per point of the scale, or none."
+    )
+
+    class Meta:
+        model = Criterion
+        fields = ("name", "question", "scale_min", "scale_max", "labels")
+
+
+class CampaignDraftSerializer(serializers.ModelSerializer):
+    dataset = serializers.SlugField(help_text="Slug of the data set.")
+    systems = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Names, where the target is “chosen”."
+    )
+    criteria = CriterionSerializer(many=True)
+
+    class Meta:
+        model = Campaign
+        fields = ("dataset", *DRAFTED, "systems", "criteria")
+
+
+class CampaignSerializer(serializers.ModelSerializer):
+    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    criteria = CriterionSerializer(many=True, read_only=True)
+    rater_link = serializers.SerializerMethodField(help_text="For raters; shown to managers, once launched.")
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "id", "state", "imported", "dataset", *DRAFTED, "systems", "criteria", "rater_link", "design_hash",
+            "created_at", "launched_at", "closed_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_rater_link(self, campaign: Campaign) -> str | None:
+        role = Role(campaign.project.membership.role)
+        if campaign.imported or not campaign.design_hash or role.rank < Role.MANAGER.rank:
+            return None
+        return f"{settings.SITE_URL}/r/{campaign.link_token}/"
+
+
+class RatingSerializer(serializers.ModelSerializer):
+    item = serializers.CharField(source="response.item.external_id", read_only=True)
+    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    criterion = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    rated_as = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    source_row = serializers.IntegerField(source="presentation.source_row", read_only=True, allow_null=True)
+
+    class Meta:
+        model = Rating
+        fields = (
+            "id", "item", "response", "presentation", "rater", "criterion", "value", "position", "revision", "extra",
+            "rated_as", "source_row", "sent_at", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class FiniteField(serializers.FloatField):
+    """Null where the number is undefined: JSON has no NaN."""
+
+    def to_representation(self, value: float) -> float | None:
+        number = super().to_representation(value)
+        return number if number == number and abs(number) != float("inf") else None
+
+
+class CriterionFiguresSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    ratings = serializers.IntegerField(source="n_ratings")
+    mean = FiniteField(allow_null=True)
+    values = serializers.ListField(
+        child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
+    )
+    alpha = FiniteField(source="alpha.alpha", allow_null=True, help_text="Krippendorff's, interval.")
+    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
+    icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
+    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")
+
+
+class MonitorSerializer(serializers.Serializer):
+    slots = serializers.IntegerField(source="slots_total")
+    slots_done = serializers.IntegerField()
+    slots_leased = serializers.IntegerField()
+    percent_done = serializers.FloatField()
+    raters_active = serializers.IntegerField()
+    raters = serializers.IntegerField(source="figures.n_raters")
+    judgements = serializers.IntegerField(source="figures.n_judgements")
+    ratings = serializers.IntegerField(source="figures.n_ratings")
+    ratings_extra = serializers.IntegerField(source="figures.n_extra")
+    ratings_superseded = serializers.IntegerField(source="figures.n_superseded")
+    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True)
+
+
+# --- Endpoints --------------------------------------------------------------------------------------------------------
+
+
+class CampaignsViewSet(ReadViewSet):
+    queryset = Campaign.objects.all()
+    serializer_class = CampaignSerializer
+    ordering = "-pk"
+    lookup_url_kwarg = "campaign_pk"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Campaign]:
+        return self.project.campaigns.select_related("dataset").prefetch_related("systems", "criteria")
+
+    def _draft(self) -> CampaignDraft:
+        asked = self.asked(CampaignDraftSerializer)
+        (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
+        systems = find_named(dataset.systems.all(), asked.pop("systems", ()), field="systems")
+        criteria = [CriterionDraft(**criterion) for criterion in asked.pop("criteria")]
+        return CampaignDraft(**asked | {"dataset": dataset, "systems": systems, "criteria": criteria})
+
+    @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
+    def create(self, request: Request, **_: Any) -> Response:
+        """A draft: nothing is handed out before its launch."""
+        campaign = campaign_create(project=self.project, draft=self._draft())
+        return self.answer(campaign, status.HTTP_201_CREATED)
+
+    @extend_schema(request=CampaignDraftSerializer)
+    def update(self, request: Request, **_: Any) -> Response:
+        """Replace a draft. A launched campaign's design is frozen."""
+        campaign = self.get_object()
+        return self.answer(campaign_update(campaign=campaign, draft=self._draft()))
+
+    def _change(self, change: Callable[..., Campaign]) -> Response:
+        return self.answer(change(campaign=self.get_object()))
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def launch(self, request: Request, **_: Any) -> Response:
+        """Plan the units, freeze and hash the design, open for raters."""
+        return self._change(campaign_launch)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, **_: Any) -> Response:
+        """Hand out nothing more; what raters hold they may still submit."""
+        return self._change(campaign_pause)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, **_: Any) -> Response:
+        """Hand out again."""
+        return self._change(campaign_resume)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def close(self, request: Request, **_: Any) -> Response:
+        """For good: from here on every rating is refused."""
+        return self._change(campaign_close)
+
+    @extend_schema(responses=MonitorSerializer)
+    @action(detail=True)
+    def monitor(self, request: Request, **_: Any) -> Response:
+        """Completion, and the ratings' distribution and agreement as they stand now."""
+        return Response(MonitorSerializer(campaign_monitor(self.get_object())).data)
+
+
+class RatingsViewSet(mixins.ListModelMixin, ProjectViewSet):
+    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
+
+    queryset = Rating.objects.all()
+    serializer_class = RatingSerializer
+    campaign: Campaign
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.campaign = get_in_project_or_404(Campaign.objects.all(), self.project, pk=kwargs["campaign_pk"])
+
+    def get_queryset(self) -> QuerySet[Rating]:
+        found = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
+        if rater := self.parameter("rater"):
+            found = found.filter(rater__pseudonym=rater)
+        if item := self.parameter("item"):
+            found = found.filter(response__item__external_id=item)
+        return found
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("rater", str, description="Pseudonym of a rater."),
+            OpenApiParameter("item", str, description="External id of an item."),
+        ]
+    )
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        return super().list(request, **kwargs)

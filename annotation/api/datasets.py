@@ -1,0 +1,203 @@
+"""Data sets, their items and responses. They arrive by import: see ``imports``."""
+
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from annotation.access import get_in_project_or_404
+from annotation.api.base import ReadViewSet
+from annotation.models import Dataset, Item, Response, ResponseSource
+from annotation.selectors.datasets import Facts, dataset_facts, datasets_of, item_responses, items_matching
+from annotation.services.datasets import dataset_update
+
+DESCRIBED = ("name", "description", "language", "licence", "attribution")
+
+# --- What is shown ----------------------------------------------------------------------------------------------------
+
+
+class DatasetSerializer(serializers.ModelSerializer):
+    n_items = serializers.IntegerField(read_only=True)
+    n_systems = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Dataset
+        fields = ("slug", *DESCRIBED, "normalisation", "n_items", "n_systems", "created_at")
+        read_only_fields = fields
+
+
+class SystemSerializer(serializers.Serializer):
+    name = serializers.CharField(source="system.name")
+    outputs = serializers.IntegerField()
+    shared = serializers.IntegerField(help_text="Outputs that another system gave, too.")
+
+
+class FactsSerializer(serializers.Serializer):
+    items = serializers.IntegerField()
+    responses = serializers.IntegerField(help_text="Distinct texts; identical ones of an item are one response.")
+    outputs = serializers.IntegerField()
+    references = serializers.IntegerField()
+    systems = SystemSerializer(many=True)
+
+
+class DatasetDetailSerializer(DatasetSerializer):
+    facts = serializers.SerializerMethodField()
+
+    class Meta(DatasetSerializer.Meta):
+        fields = (*DatasetSerializer.Meta.fields, "facts")
+        read_only_fields = fields
+
+    @extend_schema_field(FactsSerializer)
+    def get_facts(self, dataset: Dataset) -> dict[str, Any]:
+        facts: Facts = dataset_facts(dataset)
+        return FactsSerializer(facts).data
+
+
+class DatasetRequestSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Dataset
+        fields = DESCRIBED
+
+
+class SourceSerializer(serializers.ModelSerializer):
+    system = serializers.SlugRelatedField(slug_field="name", read_only=True)
+
+    class Meta:
+        model = ResponseSource
+        fields = ("kind", "system", "rank", "score", "source_context", "source_message", "raw_text")
+        read_only_fields = fields
+
+
+class ResponseSerializer(serializers.ModelSerializer):
+    item = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
+    sources = SourceSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Response
+        fields = ("id", "item", "text", "sources")
+        read_only_fields = fields
+
+
+class CriterionMeanSerializer(serializers.Serializer):
+    campaign = serializers.CharField()
+    criterion = serializers.CharField()
+    mean = serializers.FloatField()
+    n = serializers.IntegerField()
+
+
+class RatedResponseSerializer(serializers.Serializer):
+    id = serializers.IntegerField(source="response.pk")
+    text = serializers.CharField(source="response.text")
+    sources = SourceSerializer(many=True)
+    ratings = CriterionMeanSerializer(many=True)
+    weight = serializers.FloatField(
+        source="weight.weight", default=None, allow_null=True, help_text="In the data set's newest release."
+    )
+
+
+class ItemSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Item
+        fields = ("id", "external_id", "position", "context", "message", "meaning_representation", "split")
+        read_only_fields = fields
+
+
+class ItemDetailSerializer(ItemSerializer):
+    responses = serializers.SerializerMethodField()
+
+    class Meta(ItemSerializer.Meta):
+        fields = (*ItemSerializer.Meta.fields, "responses")
+        read_only_fields = fields
+
+    @extend_schema_field(RatedResponseSerializer(many=True))
+    def get_responses(self, item: Item) -> list[dict[str, Any]]:
+        return RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data
+
+
+# --- Endpoints --------------------------------------------------------------------------------------------------------
+
+
+class DatasetsViewSet(ReadViewSet):
+    queryset = Dataset.objects.all()
+    serializer_class = DatasetSerializer
+    lookup_field = "slug"
+    lookup_url_kwarg = "dataset_slug"
+    lookup_value_converter = "slug"
+
+    def get_queryset(self) -> QuerySet[Dataset]:
+        return datasets_of(self.project)
+
+    @extend_schema(responses=DatasetDetailSerializer)
+    def retrieve(self, request: Request, **_: Any) -> Answer:
+        return Answer(DatasetDetailSerializer(self.get_object()).data)
+
+    @extend_schema(request=DatasetRequestSerializer, responses=DatasetSerializer)
+    def partial_update(self, request: Request, **_: Any) -> Answer:
+        """What is said about the data set; its items and responses never change."""
+        dataset = self.get_object()
+        asked = DatasetRequestSerializer(data=request.data, partial=True)
+        asked.is_valid(raise_exception=True)
+        kept = {name: getattr(dataset, name) for name in DESCRIBED}
+        return self.answer(dataset_update(dataset=dataset, **(kept | asked.validated_data)))
+
+
+class InDatasetViewSet(ReadViewSet):
+    dataset: Dataset
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.dataset = get_in_project_or_404(Dataset.objects.all(), self.project, slug=kwargs["dataset_slug"])
+
+
+class ItemsViewSet(InDatasetViewSet):
+    queryset = Item.objects.all()
+    serializer_class = ItemSerializer
+    ordering = "position"
+    lookup_url_kwarg = "item_pk"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Item]:
+        return items_matching(self.dataset, self.parameter("search"))
+
+    @extend_schema(parameters=[OpenApiParameter("search", str, description="In the id, the context or the message.")])
+    def list(self, request: Request, **kwargs: Any) -> Answer:
+        return super().list(request, **kwargs)
+
+    @extend_schema(responses=ItemDetailSerializer)
+    def retrieve(self, request: Request, **_: Any) -> Answer:
+        """One item with its responses, what raters said of each, and its newest weight."""
+        item = self.get_object()
+        item.dataset = self.dataset
+        return Answer(ItemDetailSerializer(item).data)
+
+
+class ResponsesViewSet(InDatasetViewSet):
+    queryset = Response.objects.all()
+    serializer_class = ResponseSerializer
+    lookup_url_kwarg = "response_pk"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Response]:
+        sources = Prefetch("sources", ResponseSource.objects.select_related("system").order_by("pk"))
+        found = Response.objects.filter(item__dataset=self.dataset).select_related("item").prefetch_related(sources)
+        if item := self.parameter("item"):
+            found = found.filter(item__external_id=item)
+        if system := self.parameter("system"):
+            found = found.filter(
+                pk__in=ResponseSource.objects.filter(system__dataset=self.dataset, system__name=system).values(
+                    "response_id"
+                )
+            )
+        return found
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("item", str, description="External id of an item."),
+            OpenApiParameter("system", str, description="Name of a system: its outputs alone."),
+        ]
+    )
+    def list(self, request: Request, **kwargs: Any) -> Answer:
+        return super().list(request, **kwargs)

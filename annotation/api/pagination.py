@@ -1,0 +1,18 @@
+"""Lists are read by cursor: nothing is skipped or shown twice while rows arrive."""
+
+from django.db.models import QuerySet
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+class Pages(CursorPagination):
+    """In the order the view names, which must be unique: the cursor continues after the last row shown."""
+
+    page_size = 100
+    page_size_query_param = "page_size"
+    max_page_size = 1000
+
+    def get_ordering(self, request: Request, queryset: QuerySet, view: APIView) -> tuple[str, ...]:
+        ordering: str = view.ordering
+        return (ordering,)

@@ -1,0 +1,62 @@
+"""Projects: those the caller belongs to."""
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from annotation.access import get_project_or_404
+from annotation.models import Project, Role
+from annotation.services.projects import project_create, project_update
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    role = serializers.ChoiceField(choices=Role.choices, read_only=True, help_text="Yours in this project.")
+
+    class Meta:
+        model = Project
+        fields = ("slug", "name", "description", "role", "created_at")
+        read_only_fields = fields
+
+
+class ProjectRequestSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Project
+        fields = ("name", "description")
+
+
+class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
+    queryset = Project.objects.all()
+    serializer_class = ProjectSerializer
+    ordering = "pk"
+    lookup_field = "slug"
+    lookup_url_kwarg = "project_slug"
+    lookup_value_converter = "slug"
+
+    def get_queryset(self) -> QuerySet[Project]:
+        return Project.objects.visible_to(self.request.user).annotate(role=F("memberships__role"))
+
+    def _answer(self, project: Project, code: int) -> Response:
+        return Response(self.get_serializer(self.get_queryset().get(pk=project.pk)).data, status=code)
+
+    @extend_schema(request=ProjectRequestSerializer, responses={201: ProjectSerializer})
+    def create(self, request: Request) -> Response:
+        """A new project, owned by the caller."""
+        asked = ProjectRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        project = project_create(by=request.user, **asked.validated_data)
+        return self._answer(project, status.HTTP_201_CREATED)
+
+    @extend_schema(request=ProjectRequestSerializer)
+    def partial_update(self, request: Request, project_slug: str, **_: Any) -> Response:
+        """Name and description; the address stays."""
+        project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+        asked = ProjectRequestSerializer(data=request.data, partial=True)
+        asked.is_valid(raise_exception=True)
+        kept = {"name": project.name, "description": project.description}
+        return self._answer(project_update(project=project, **(kept | asked.validated_data)), status.HTTP_200_OK)

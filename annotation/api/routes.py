@@ -1,0 +1,23 @@
+"""This app's endpoints, under /api/v1/."""
+
+from rest_framework.routers import BaseRouter
+
+from annotation.api import campaigns, datasets, imports, projects, references
+
+PROJECT = "projects/<slug:project_slug>"
+DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"
+REFERENCE_SET = f"{PROJECT}/reference-sets/<slug:reference_set_slug>"
+
+
+def register(router: BaseRouter) -> None:
+    router.register("projects", projects.ProjectsViewSet, "project")
+    router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
+    router.register(f"{DATASET}/items", datasets.ItemsViewSet, "item")
+    router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
+    router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
+    router.register(f"{PROJECT}/rating-imports", imports.RatingImportsViewSet, "rating-import")
+    router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
+    router.register(f"{PROJECT}/campaigns/<int:campaign_pk>/ratings", campaigns.RatingsViewSet, "rating")
+    router.register(f"{PROJECT}/reference-sets", references.ReferenceSetsViewSet, "reference-set")
+    router.register(f"{REFERENCE_SET}/releases", references.ReleasesViewSet, "release")
+    router.register(f"{REFERENCE_SET}/releases/<int:release_number>/weights", references.WeightsViewSet, "weight")

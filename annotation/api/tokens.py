@@ -1,0 +1,65 @@
+"""A token for a username and password; and its end."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.authtoken.serializers import AuthTokenSerializer
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
+from rest_framework.views import APIView
+
+from annotation.services.api_tokens import api_token_get_or_create, api_token_revoke
+
+
+class TokensPerAddress(SimpleRateThrottle):
+    scope = "token-address"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str:
+        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+
+
+class TokensPerUsername(SimpleRateThrottle):
+    """Many addresses may guess at one account."""
+
+    scope = "token-username"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+        username = request.data.get("username") if isinstance(request.data, dict) else None
+        if not isinstance(username, str):
+            return None
+        return self.cache_format % {"scope": self.scope, "ident": username.casefold()[:150].encode().hex()}
+
+
+class CredentialsSerializer(AuthTokenSerializer):
+    """DRF's own check, without its placeholders for a form."""
+
+
+class TokenSerializer(serializers.Serializer):
+    token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`.")
+
+
+class TokenView(APIView):
+    def get_permissions(self) -> list[Any]:
+        return [AllowAny() if self.request.method == "POST" else IsAuthenticated()]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [TokensPerAddress(), TokensPerUsername()] if self.request.method == "POST" else []
+
+    @extend_schema(
+        operation_id="token_create", request=CredentialsSerializer, responses={200: TokenSerializer}, auth=[]
+    )
+    def post(self, request: Request) -> Response:
+        """Exchange username and password for the account's token; a few times a minute."""
+        credentials = CredentialsSerializer(data=request.data, context={"request": request})
+        credentials.is_valid(raise_exception=True)
+        token = api_token_get_or_create(user=credentials.validated_data["user"])
+        return Response({"token": token.key})
+
+    @extend_schema(operation_id="token_revoke", responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Revoke the account's token."""
+        api_token_revoke(user=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)

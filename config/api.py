@@ -1,0 +1,111 @@
+"""The API of the whole product: every app's endpoints in one router, one shape of error, one schema."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.urls import path
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import exception_handler as rest_exception_handler
+
+from annotation.api import routes as annotation
+from annotation.api.tokens import TokenView
+from annotation.errors import AnnotationError, ImportRefused
+from correlations.api import routes as correlations
+from metrics.api import routes as metrics
+
+router = SimpleRouter(use_regex_path=False)
+for app in (annotation, metrics, correlations):
+    app.register(router)
+
+app_name = "api"
+urlpatterns = [path("token/", TokenView.as_view(), name="token"), *router.urls]
+
+# --- Errors -----------------------------------------------------------------------------------------------------------
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Whatever was wrong, ``detail`` says it in words; ``fields`` ties it to what was sent, ``rows`` to a file."""
+    if isinstance(error, ImportRefused):
+        body = {"detail": error.message, "rows": error.rows, "total": error.total}
+        return Response(body, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, AnnotationError):
+        return Response({"detail": error.message, "fields": error.fields}, status=status.HTTP_400_BAD_REQUEST)
+    response = rest_exception_handler(error, context)
+    if response is not None and isinstance(error, ValidationError):
+        fields: dict[str, list[str]] = {}
+        for name, message in _messages(error.detail):
+            fields.setdefault(name, []).append(message)
+        told = (f"{name}: {message}" if name else message for name, found in fields.items() for message in found)
+        response.data = {"detail": " ".join(told), "fields": fields}
+    return response
+
+
+def _messages(detail: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """(field, message) of a nested refusal; fields inside fields are joined with dots."""
+    if isinstance(detail, Mapping):
+        for key, value in detail.items():
+            own = "" if key == "non_field_errors" else str(key)
+            yield from _messages(value, ".".join(part for part in (name, own) if part))
+    elif isinstance(detail, Sequence) and not isinstance(detail, str):
+        for index, value in enumerate(detail):
+            yield from _messages(value, f"{name}.{index}" if isinstance(value, Mapping) else name)
+    else:
+        yield name, str(detail)
+
+
+# --- Schema -----------------------------------------------------------------------------------------------------------
+
+PROBLEM = {
+    "type": "object",
+    "properties": {
+        "detail": {"type": "string", "description": "What was found and what is accepted, for people to read."},
+        "fields": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            "description": "Messages by the field they are about.",
+        },
+    },
+    "required": ["detail"],
+}
+REFUSALS = {
+    "400": "What was sent cannot be accepted.",
+    "401": "No token, or one that is not valid.",
+    "403": "Your role in the project is too small.",
+    "404": "It does not exist, or not for you.",
+    "409": "Not in its present state.",
+    "429": "Too many requests.",
+}
+
+
+def document_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Say in the schema how each operation refuses: the exception handler above is the same for all."""
+    result["components"]["schemas"]["Problem"] = PROBLEM
+    for address, operations in result["paths"].items():
+        for method, operation in operations.items():
+            for code in _refusals(address, method):
+                content = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+                operation["responses"].setdefault(code, {"description": REFUSALS[code], "content": content})
+    return result
+
+
+def _refusals(address: str, method: str) -> Iterator[str]:
+    if address.endswith("/token/") and method == "post":
+        yield from ("400", "429")
+        return
+    yield "401"
+    if method in ("post", "put", "patch"):
+        yield "400"
+    if "{project_slug}" in address:
+        yield "404"
+        if method != "get":
+            yield "403"
+    if address.endswith(("/retry/", "/table/", "/result/")):
+        yield "409"
+
+
+def in_this_version(endpoints: list[tuple[str, str, str, Any]], **_: Any) -> list[tuple[str, str, str, Any]]:
+    """Only the API itself: not its schema, nor any page."""
+    return [endpoint for endpoint in endpoints if endpoint[0].startswith("/api/v1/")]

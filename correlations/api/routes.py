@@ -1,0 +1,9 @@
+"""This app's endpoints, under /api/v1/."""
+
+from rest_framework.routers import BaseRouter
+
+from correlations.api import studies
+
+
+def register(router: BaseRouter) -> None:
+    router.register("projects/<slug:project_slug>/studies", studies.StudiesViewSet, "study")

@@ -1,0 +1,13 @@
+"""This app's endpoints, under /api/v1/."""
+
+from rest_framework.routers import BaseRouter
+
+from metrics.api import runs
+
+RUNS = "projects/<slug:project_slug>/score-runs"
+
+
+def register(router: BaseRouter) -> None:
+    router.register(RUNS, runs.ScoreRunsViewSet, "score-run")
+    router.register(f"{RUNS}/<int:score_run_pk>/scores", runs.ScoresViewSet, "score")
+    router.register(f"{RUNS}/<int:score_run_pk>/segments", runs.SegmentsViewSet, "segment")

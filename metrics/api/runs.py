@@ -1,0 +1,161 @@
+"""Score runs: asked for once per signature, computed by a worker, read per system and per segment."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import get_in_project_or_404
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, find_named
+from annotation.models import Item, Project, Release
+from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.registry import METRICS
+from metrics.selectors.runs import finished_releases, system_scores
+from metrics.services.runs import release_name, score_run_create
+from metrics.subsets import Subset
+from metrics.tasks import execute
+
+# --- What is asked and shown ------------------------------------------------------------------------------------------
+
+
+class ScoreRunRequestSerializer(serializers.Serializer):
+    release = serializers.CharField(help_text="A finished release: `reference-set/v2`.")
+    systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
+    metric = serializers.ChoiceField(choices=list(METRICS))
+    parameters = serializers.DictField(
+        required=False, default=dict, help_text="max_order, tokenize, lowercase, and what the metric takes."
+    )
+    subset = serializers.CharField(default="all", help_text="References that count: all, original, w>0, w>=0.6, …")
+    items = serializers.ChoiceField(
+        choices=["referenced", "positive"], default="referenced", help_text="Items with a reference, or a positive one."
+    )
+
+
+class ScoreRunSerializer(JobSerializer):
+    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
+    parameters = serializers.DictField(read_only=True)
+    subset = serializers.SerializerMethodField(help_text="As it is written in a request.")
+    systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    report = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = ScoreRun
+        fields = (
+            "id", *JOB_FIELDS, "dataset", "release", "metric", "parameters", "subset", "systems", "signature", "report",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_release(self, run: ScoreRun) -> str:
+        return release_name(run.release)
+
+    def get_subset(self, run: ScoreRun) -> str:
+        return str(Subset.from_mapping(run.subset))
+
+
+class SystemScoreSerializer(serializers.ModelSerializer):
+    system = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    details = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = SystemScore
+        fields = ("system", "score", "undefined_reason", "clamped_orders", "details")
+        read_only_fields = fields
+
+
+class SegmentSerializer(serializers.Serializer):
+    item = serializers.CharField()
+    scores = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="By system; null where the segment has no score."
+    )
+
+
+# --- Endpoints --------------------------------------------------------------------------------------------------------
+
+
+def release_written(project: Project, written: str) -> Release:
+    """The release that ``reference-set/v2`` names."""
+    slug, _, number = written.rpartition("/v")
+    finished = finished_releases(project)
+    found = finished.filter(reference_set__slug=slug, number=int(number)).first() if number.isdecimal() else None
+    if found is None:
+        names = ", ".join(release_name(release) for release in finished[:20]) or "none yet: release weights first"
+        raise ValidationError({"release": [f"Found {written!r}; accepted: {names}."]})
+    return found
+
+
+class ScoreRunsViewSet(JobViewSet):
+    queryset = ScoreRun.objects.all()
+    serializer_class = ScoreRunSerializer
+    lookup_field = "pk"
+    lookup_url_kwarg = "score_run_pk"
+    lookup_value_converter = "int"
+    task = execute
+
+    def get_queryset(self) -> QuerySet[ScoreRun]:
+        runs = self.project.score_runs.select_related("dataset", "release__reference_set", "requested_by")
+        return runs.prefetch_related("systems").defer("item_ids", "release__report")
+
+    @extend_schema(request=ScoreRunRequestSerializer, responses={201: ScoreRunSerializer, 200: ScoreRunSerializer})
+    def create(self, request: Request, **_: Any) -> Response:
+        """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
+        asked = self.asked(ScoreRunRequestSerializer)
+        release = release_written(self.project, asked.pop("release"))
+        systems = find_named(release.reference_set.dataset.systems.all(), asked.pop("systems"), field="systems")
+        try:
+            subset = Subset.parse(asked.pop("subset"), items=asked.pop("items"))
+        except ValueError as error:
+            raise ValidationError({"subset": [str(error).removeprefix("subset: ")]}) from error
+        run, created = score_run_create(
+            project=self.project, release=release, systems=systems, subset=subset, by=request.user, **asked
+        )
+        if not created:
+            return self.answer(run)
+        self.start(run)
+        return self.answer(run, status.HTTP_201_CREATED)
+
+
+class InRunViewSet(mixins.ListModelMixin, ProjectViewSet):
+    run: ScoreRun
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.run = get_in_project_or_404(ScoreRun.objects.all(), self.project, pk=kwargs["score_run_pk"])
+
+
+class ScoresViewSet(InRunViewSet):
+    """Each system's score, with what it was made of."""
+
+    queryset = SystemScore.objects.all()
+    serializer_class = SystemScoreSerializer
+
+    def get_queryset(self) -> QuerySet[SystemScore]:
+        return system_scores(self.run)
+
+
+class SegmentsViewSet(InRunViewSet):
+    """Each item with every system's score on it."""
+
+    queryset = Item.objects.all()
+    serializer_class = SegmentSerializer
+    ordering = "position"
+
+    def get_queryset(self) -> QuerySet[Item]:
+        return Item.objects.filter(pk__in=self.run.item_ids)
+
+    def list(self, request: Request, **_: Any) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        place = {item_id: index for index, item_id in enumerate(self.run.item_ids)}
+        systems = dict(self.run.scores.values_list("system__name", "segment_scores"))
+        rows = [
+            {
+                "item": item.external_id,
+                "scores": {name: scores[place[item.pk]] for name, scores in systems.items()},
+            }
+            for item in page
+        ]
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
