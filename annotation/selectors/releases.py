@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
 from annotation.models import (
+    Dataset,
     Item,
     JobState,
     Project,
@@ -274,3 +275,15 @@ def weight_rows(release: Release, chosen: WeightFilter = EVERYTHING) -> QuerySet
 def distribution(release: Release) -> np.ndarray:
     """All weights of a release."""
     return np.array(release.weights.order_by().values_list("weight", flat=True), dtype=np.float64)
+
+
+def source_counts(dataset: Dataset) -> list[tuple[str, str, int]]:
+    """(kind, system or "", responses) of a data set: kinds first, then systems by name."""
+    counted = (
+        ResponseSource.objects.filter(item__dataset=dataset)
+        .order_by()
+        .values_list("kind", "system__name")
+        .annotate(n=Count("response", distinct=True))
+    )
+    rows = [(kind, system or "", n) for kind, system, n in counted]
+    return sorted(rows, key=lambda row: (bool(row[1]), row[1], row[0]))

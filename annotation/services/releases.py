@@ -11,7 +11,7 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,9 +83,21 @@ def release_create(
         )
 
 
-def release_build(*, release_id: int) -> None:
-    """Compute a queued release. Safe to call twice: one call claims it, the weights appear together with ``done``."""
-    job_run(Release, release_id, _build)
+def release_build(*, release_id: int, watch: Callable[[int, int, str], None] | None = None) -> None:
+    """Compute a queued release. Safe to call twice: one call claims it, the weights appear together with ``done``.
+
+    ``watch`` hears of each step, too: steps done, of how many, and what comes now.
+    """
+
+    def build(release: Release, claim: Claim) -> None:
+        def progress(done: int, note: str) -> None:
+            claim.progress(done, STEPS, note)
+            if watch:
+                watch(done, STEPS, note)
+
+        _build(release, claim, progress)
+
+    job_run(Release, release_id, build)
 
 
 def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
@@ -187,20 +199,20 @@ def _refused(field: str, message: str) -> AnnotationError:
 # --- Building --------------------------------------------------------------------------------------------------------
 
 
-def _build(release: Release, claim: Claim) -> None:
+def _build(release: Release, claim: Claim, progress: Callable[[int, str], None]) -> None:
     reference_set = release.reference_set
     last = last_rating_id(reference_set)
-    claim.progress(0, STEPS, "Finding the references")
+    progress(0, "Finding the references")
     chosen = references(reference_set)
-    claim.progress(1, STEPS, "Reading ratings")
+    progress(1, "Reading ratings")
     used = used_ratings(release, chosen.response_id, last)
-    claim.progress(2, STEPS, "Weighing, with intervals over raters")
+    progress(2, "Weighing, with intervals over raters")
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
-    claim.progress(3, STEPS, "Writing the report")
+    progress(3, "Writing the report")
     report = _report(release, weighed, last)
     rows = list(_weight_rows(weighed))
-    claim.progress(4, STEPS, "Storing the weights")
+    progress(4, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
     with transaction.atomic():
         claim.lock()

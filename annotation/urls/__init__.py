@@ -1,10 +1,11 @@
-from annotation.urls import campaigns, datasets, projects, raters, references
+from annotation.urls import campaigns, datasets, monitoring, projects, raters, references
 
 app_name = "annotation"
 urlpatterns = [
     *projects.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
+    *monitoring.urlpatterns,
     *raters.urlpatterns,
     *references.urlpatterns,
 ]

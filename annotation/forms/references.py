@@ -1,0 +1,183 @@
+"""Forms of reference sets and releases. They gather and clean; the services decide."""
+
+import re
+from typing import Any
+
+from django import forms
+
+from annotation.models import CampaignState, Dataset, SourceKind
+from annotation.selectors.ratings import campaign_criteria
+from annotation.selectors.releases import WeightFilter, source_counts
+from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, OWN_PARAMETERS
+
+METHODS = (
+    ("linear", "Linear: the mean rating, mapped from its scale to −1 … +1"),
+    ("median", "Median: the median rating, mapped likewise; one odd rating moves nothing"),
+    ("zscore", "Z-scores: each rater against their own mean and spread; 0 is what raters give on average"),
+    ("reliability", "Reliability: raters who agree with the others count more, severity is taken out"),
+)
+MAX_RULE_CHARACTERS = 100_000
+
+
+class ReferenceSetForm(forms.Form):
+    """Which responses of one data set are references, and whose ratings weigh them."""
+
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    campaigns = forms.ModelMultipleChoiceField(
+        queryset=None,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Every rating of a reference in these campaigns counts, whichever name it was rated under.",
+    )
+    sources = forms.MultipleChoiceField(
+        label="References",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A response is a reference as soon as one of its sources is chosen.",
+    )
+    originals = forms.MultipleChoiceField(
+        label="The original among them",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What “single reference” means in a study: the answer that really followed.",
+    )
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.dataset = dataset
+        self.fields["campaigns"].queryset = dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id")
+        choices = [
+            (f"system:{system}" if system else f"kind:{kind}", f"{system or SourceKind(kind).label} ({count:,})")
+            for kind, system, count in source_counts(dataset)
+        ]
+        self.fields["sources"].choices = self.fields["originals"].choices = choices
+
+    def asked(self) -> dict[str, Any]:
+        """Arguments of ``reference_set_create``."""
+        cleaned = self.cleaned_data
+        return {
+            "name": cleaned["name"],
+            "description": cleaned["description"],
+            "campaigns": list(cleaned["campaigns"]),
+            "source_kinds": _named("kind", cleaned["sources"]),
+            "source_systems": _named("system", cleaned["sources"]),
+            "original_kinds": _named("kind", cleaned["originals"]),
+            "original_systems": _named("system", cleaned["originals"]),
+        }
+
+    def field_of(self, name: str) -> str | None:
+        """The input that a service's field came from."""
+        renamed = {"source_kinds": "sources", "source_systems": "sources"}
+        renamed |= {"original_kinds": "originals", "original_systems": "originals"}
+        found = renamed.get(name, name)
+        return found if found in self.fields else None
+
+
+class ReleaseForm(forms.Form):
+    """How to weigh: method, its parameters, and what does not count."""
+
+    method = forms.ChoiceField(choices=METHODS, initial="linear", widget=forms.RadioSelect)
+    criteria = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the criteria chosen here."
+    )
+    exclude_raters = forms.CharField(
+        label="Leave out raters",
+        required=False,
+        max_length=MAX_RULE_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="Pseudonyms, separated by commas or line breaks. Their ratings stay in the log.",
+    )
+    exclude_ratings = forms.CharField(
+        label="Leave out single ratings",
+        required=False,
+        max_length=MAX_RULE_CHARACTERS,
+        help_text="Numbers of ratings as a response's page shows them, separated by commas.",
+    )
+    min_seconds = forms.FloatField(
+        label="Leave out ratings faster than (seconds)", required=False, help_text="From shown to sent."
+    )
+    min_ratings = forms.IntegerField(
+        label="Leave out raters with fewer ratings than", required=False, help_text="After the rules above."
+    )
+    n_bootstrap = forms.IntegerField(
+        label="Bootstrap samples",
+        initial=COMMON_PARAMETERS["n_bootstrap"],
+        min_value=0,
+        max_value=MAX_BOOTSTRAP,
+        help_text="Resamples of the raters behind each 95% interval.",
+    )
+    seed = forms.IntegerField(
+        initial=COMMON_PARAMETERS["seed"], min_value=0, help_text="The same seed and ratings give the same release."
+    )
+    clip = forms.FloatField(
+        label="Largest z-score (z-scores only)", required=False, initial=OWN_PARAMETERS["zscore"]["clip"]
+    )
+    prior_ratings = forms.FloatField(
+        label="Prior ratings per rater (reliability only)",
+        required=False,
+        initial=OWN_PARAMETERS["reliability"]["prior_ratings"],
+    )
+
+    def __init__(self, *args: Any, reference_set: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = dict.fromkeys(criterion.name for criterion in campaign_criteria(reference_set.campaigns.all()))
+        self.fields["criteria"].choices = [(name, name) for name in names]
+        self.fields["criteria"].initial = list(names)
+
+    @property
+    def advanced(self) -> list[Any]:
+        return [self[name] for name in ("n_bootstrap", "seed", "clip", "prior_ratings")]
+
+    @property
+    def rule_fields(self) -> list[Any]:
+        return [self[name] for name in ("exclude_raters", "exclude_ratings", "min_seconds", "min_ratings")]
+
+    def asked(self) -> dict[str, Any]:
+        """Arguments of ``release_create``."""
+        cleaned = self.cleaned_data
+        parameters = {"n_bootstrap": cleaned["n_bootstrap"], "seed": cleaned["seed"]}
+        for name in OWN_PARAMETERS.get(cleaned["method"], {}):
+            if cleaned[name] is not None:
+                parameters[name] = cleaned[name]
+        if len(cleaned["criteria"]) < len(self.fields["criteria"].choices):
+            parameters["criteria"] = cleaned["criteria"]
+        return {"method": cleaned["method"], "parameters": parameters, "exclusion_rules": self._rules()}
+
+    def _rules(self) -> list[dict[str, Any]]:
+        cleaned = self.cleaned_data
+        found = [
+            {"rule": "exclude_raters", "version": 1, "raters": _listed(cleaned["exclude_raters"])},
+            {"rule": "exclude_ratings", "version": 1, "ratings": _listed(cleaned["exclude_ratings"])},
+            {"rule": "min_seconds_per_rating", "version": 1, "seconds": cleaned["min_seconds"]},
+            {"rule": "min_ratings_per_rater", "version": 1, "ratings": cleaned["min_ratings"]},
+        ]
+        return [rule for rule in found if list(rule.values())[-1] not in (None, [])]
+
+
+class WeightFilterForm(forms.Form):
+    """What the browser of a release is narrowed to; every field may be left empty."""
+
+    text = forms.CharField(label="Text", required=False, max_length=200)
+    low = forms.FloatField(label="Weight from", required=False, min_value=-1, max_value=1)
+    high = forms.FloatField(label="to", required=False, min_value=-1, max_value=1)
+    source = forms.ChoiceField(required=False)
+    min_ratings = forms.IntegerField(label="Judgements at least", required=False, min_value=1)
+    no_positive = forms.BooleanField(label="Only items without a positive weight", required=False)
+
+    def __init__(self, *args: Any, sources: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = dict(SourceKind.choices)
+        self.fields["source"].choices = [("", "Any"), *((name, kinds.get(name, name)) for name in sources)]
+        self.fields["text"].widget.attrs["data-search"] = ""
+        for name in ("low", "high"):
+            self.fields[name].widget.attrs["step"] = "0.05"
+
+    def chosen(self) -> WeightFilter:
+        return WeightFilter(**self.cleaned_data)
+
+
+def _named(prefix: str, values: list[str]) -> list[str]:
+    return [value.removeprefix(f"{prefix}:") for value in values if value.startswith(f"{prefix}:")]
+
+
+def _listed(text: str) -> list[str]:
+    return [part for part in (piece.strip() for piece in re.split(r"[,\n]", text)) if part]

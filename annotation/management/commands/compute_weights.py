@@ -1,0 +1,173 @@
+"""Weigh the references of a set and store the result as its next release."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from annotation.errors import AnnotationError
+from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import COMMON_PARAMETERS, release_build, release_create
+from annotation.weighting import SCHEME_NAMES
+
+EPILOG = """\
+examples:
+  The next release of a reference set that is there:
+    manage.py compute_weights --project demo --reference-set weighted-references
+
+  A new set: outputs of two systems, weighed by one campaign, Human being the original:
+    manage.py compute_weights --project demo --dataset dstc7 --name "Rated references" \\
+      --campaign "Reference ratings" --source Human --source TeamB --original Human
+
+  Medians, without some raters, as JSON for a script:
+    manage.py compute_weights --project demo --reference-set weighted-references \\
+      --method median --rules rules.json --json
+
+  rules.json holds a list of exclusion rules:
+    [{"rule": "exclude_raters", "version": 1, "raters": ["R7", "R12"]},
+     {"rule": "min_seconds_per_rating", "version": 1, "seconds": 1.5}]
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def create_parser(self, *args: Any, **options: Any) -> Any:
+        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--reference-set", metavar="SLUG", help="release this set; or describe a new one:")
+        parser.add_argument("--dataset", metavar="SLUG", help="data set of the new reference set")
+        parser.add_argument("--name", help="name of the new reference set")
+        parser.add_argument("--campaign", action="append", default=[], metavar="NAME", help="rated in; repeatable")
+        parser.add_argument(
+            "--source",
+            action="append",
+            default=[],
+            metavar="SYSTEM|KIND",
+            help="what is a reference: outputs of a system, or a kind of source (seed, mined, ...); repeatable",
+        )
+        parser.add_argument(
+            "--original", action="append", default=[], metavar="SYSTEM|KIND", help="which sources are the original"
+        )
+        parser.add_argument("--method", choices=SCHEME_NAMES, default="linear", help="weighting scheme (%(default)s)")
+        parser.add_argument("--criterion", action="append", metavar="NAME", help="average over these only; repeatable")
+        parser.add_argument("--bootstrap", type=int, default=COMMON_PARAMETERS["n_bootstrap"], help="(%(default)s)")
+        parser.add_argument(
+            "--seed", type=int, default=COMMON_PARAMETERS["seed"], help="of the resamples (%(default)s)"
+        )
+        parser.add_argument("--rules", type=Path, metavar="FILE", help="JSON list of exclusion rules")
+        parser.add_argument("--json", action="store_true", help="print the release and its report as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            release = self._release(options)
+        except AnnotationError as error:
+            raise CommandError(error.message) from error
+        if release.state != JobState.DONE:
+            raise CommandError(release.error or f"The release ended as {release.state}.")
+        self._print(release, as_json=options["json"])
+
+    def _release(self, options: dict[str, Any]) -> Release:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"--project: no project has the slug {options['project']!r}.")
+        parameters = {"n_bootstrap": options["bootstrap"], "seed": options["seed"]}
+        if options["criterion"]:
+            parameters["criteria"] = options["criterion"]
+        rules = _rules(options["rules"])
+        release = release_create(
+            reference_set=_reference_set(project, options),
+            method=options["method"],
+            parameters=parameters,
+            exclusion_rules=rules,
+        )
+        with tqdm(desc="Weights", unit="step", disable=options["verbosity"] == 0) as bar:
+
+            def watch(done: int, total: int, note: str) -> None:
+                bar.total, bar.n = total, done
+                bar.set_postfix_str(note)
+
+            release_build(release_id=release.pk, watch=watch)
+            bar.n = bar.total or 0
+            bar.set_postfix_str("done")
+        release.refresh_from_db()
+        return release
+
+    def _print(self, release: Release, *, as_json: bool) -> None:
+        report = release.report
+        if as_json:
+            record = {
+                "reference_set": release.reference_set.slug,
+                "number": release.number,
+                "method": release.method,
+                "parameters": release.parameters,
+                "exclusion_rules": release.exclusion_rules,
+                "signature": release.signature,
+                "content_hash": release.content_hash,
+                "report": report,
+            }
+            self.stdout.write(json.dumps(record, ensure_ascii=False, indent=2))
+            return
+        references, items, ratings = report["references"], report["items"], report["ratings"]
+        left_out = ratings["read"] - ratings["kept"]
+        self.stdout.write(f"{release.reference_set} v{release.number}, {release.signature}")
+        self.stdout.write(
+            f"  {references['weighted']} of {references['all']} references weighted: {references['positive']} "
+            f"positive, {references['zero']} zero, {references['negative']} negative"
+        )
+        self.stdout.write(
+            f"  {ratings['kept']} ratings by {ratings['raters']} raters used, {left_out} left out by rules"
+        )
+        self.stdout.write(f"  {items['without_positive']} of {items['with_weight']} items have no positive weight")
+        self.stdout.write(f"  sha256 {release.content_hash}")
+
+
+def _reference_set(project: Project, options: dict[str, Any]) -> ReferenceSet:
+    slug = options["reference_set"]
+    if slug:
+        found = project.reference_sets.filter(slug=slug).first()
+        if found is None:
+            raise CommandError(f"--reference-set: {slug!r} found; {_accepted(project.reference_sets, 'slug')}.")
+        return found
+    if not options["dataset"]:
+        raise CommandError("Give --reference-set, or --dataset, --name, --campaign and --source for a new one.")
+    dataset = project.datasets.filter(slug=options["dataset"]).first()
+    if dataset is None:
+        raise CommandError(f"--dataset: {options['dataset']!r} found; {_accepted(project.datasets, 'slug')}.")
+    campaigns = list(project.campaigns.filter(name__in=options["campaign"]))
+    missing = sorted(set(options["campaign"]) - {campaign.name for campaign in campaigns})
+    if missing:
+        raise CommandError(f"--campaign: {missing[0]!r} found; {_accepted(project.campaigns, 'name')}.")
+    kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
+    return reference_set_create(
+        project=project,
+        dataset=dataset,
+        name=options["name"] or f"{dataset.name} references",
+        campaigns=campaigns,
+        source_kinds=[source for source in options["source"] if source in kinds],
+        source_systems=[source for source in options["source"] if source not in kinds],
+        original_kinds=[source for source in options["original"] if source in kinds],
+        original_systems=[source for source in options["original"] if source not in kinds],
+    )
+
+
+def _accepted(related: Any, field: str) -> str:
+    return "accepted: " + (", ".join(related.values_list(field, flat=True)[:20]) or "none is there yet")
+
+
+def _rules(path: Path | None) -> list[dict[str, Any]]:
+    if path is None:
+        return []
+    try:
+        rules: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"--rules: {path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise CommandError(f"--rules: {path} is not JSON: {error}.") from error
+    return rules
