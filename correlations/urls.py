@@ -1,5 +1,21 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, include, path
+
+from correlations.views import downloads, studies
 
 app_name = "correlations"
 
-urlpatterns: list[URLPattern | URLResolver] = []
+study_urls: list[URLPattern | URLResolver] = [
+    path("", studies.study_detail, name="study-detail"),
+    path("rows/<int:row>/", studies.study_row, name="study-row"),
+    path("cancel/", studies.study_cancel, name="study-cancel"),
+    path("retry/", studies.study_retry, name="study-retry"),
+    path("figures/<slug:figure>/", downloads.study_figure, name="study-figure"),
+    path("figures/<slug:figure>.<str:file_format>", downloads.study_figure_download, name="study-figure-download"),
+    path("<slug:table>.<str:file_format>", downloads.study_download, name="study-download"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("p/<slug:project_slug>/studies/", studies.study_list, name="study-list"),
+    path("p/<slug:project_slug>/studies/new/", studies.study_create, name="study-create"),
+    path("p/<slug:project_slug>/studies/<int:pk>/", include(study_urls)),
+]

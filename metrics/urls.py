@@ -1,5 +1,26 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, include, path
+
+from metrics.views import runs, segments
 
 app_name = "metrics"
 
-urlpatterns: list[URLPattern | URLResolver] = []
+run_urls: list[URLPattern | URLResolver] = [
+    path("", runs.run_detail, name="run-detail"),
+    path("cancel/", runs.run_cancel, name="run-cancel"),
+    path("retry/", runs.run_retry, name="run-retry"),
+    path("figure/", runs.run_figure, name="run-figure"),
+    path("figure.<str:file_format>", runs.run_figure_download, name="run-figure-download"),
+    path("<slug:table>.<str:file_format>", runs.run_download, name="run-download"),
+    path("systems/<int:system_pk>/", segments.run_system_detail, name="run-system-detail"),
+    path(
+        "systems/<int:system_pk>/segments.<str:file_format>", segments.run_system_download, name="run-system-download"
+    ),
+    path("systems/<int:system_pk>/items/<int:item_pk>/", segments.run_segment, name="run-segment"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("p/<slug:project_slug>/runs/", runs.run_list, name="run-list"),
+    path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
+    path("p/<slug:project_slug>/runs.<str:file_format>", runs.run_list_download, name="run-list-download"),
+    path("p/<slug:project_slug>/runs/<int:pk>/", include(run_urls)),
+]

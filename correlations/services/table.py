@@ -116,7 +116,7 @@ def coefficient(
         "assignment_spread": none_if_nan(found.assignment_spread),
         "assignments_defined": found.n_defined,
     }
-    for name, bootstrap in (("items", over_items), ("items_and_raters", over_raters)):
+    for name, bootstrap in (("over_items", over_items), ("over_items_and_raters", over_raters)):
         if bootstrap is not None:
             plain[name] = _ends(bootstrap.interval)
             plain[f"{name}_reason"] = bootstrap.reason or ""

@@ -1,0 +1,104 @@
+"""What a person fills in to start a study."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign, CampaignState, Release
+from correlations.specification import ORIENTATIONS, REMAINDERS
+from metrics.forms import TOKENIZER_NAMES
+from metrics.scoring.registry import METRICS
+from metrics.scoring.texts import TOKENIZERS
+from metrics.services.runs import release_name
+
+ORIENTATION_NAMES = {
+    "both": "Both: every difference with its mirror image",
+    "fixed": "Fixed: pairs as listed",
+    "random": "Random sign for each unit",
+}
+REMAINDER_NAMES = {"keep": "Keep it", "drop": "Drop it"}
+
+
+class StudyForm(forms.Form):
+    """The release is settled before, since it decides which systems and campaigns there are."""
+
+    name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")
+    campaigns = forms.MultipleChoiceField(
+        label="Ratings of the hypotheses",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
+    )
+    systems = forms.MultipleChoiceField(
+        label="Hypotheses", widget=forms.CheckboxSelectMultiple, help_text="All pairs of them are compared."
+    )
+    metrics = forms.MultipleChoiceField(
+        choices=[(name, metric.label) for name, metric in METRICS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        initial=["bleu", "sbleu", "delta_bleu"],
+    )
+    subsets = forms.CharField(
+        label="References",
+        initial="original, w>0, w>=0.6, all",
+        help_text="One row each: <code>original</code>, <code>w>0</code>, <code>w>=0.6</code>, <code>all</code>",
+    )
+    unit_size = forms.IntegerField(label="Unit size M", initial=100, min_value=1, help_text="Items in one observation.")
+    assignments = forms.IntegerField(
+        label="Assignments K", initial=1000, min_value=1, max_value=10_000, help_text="Random cuts into units."
+    )
+    bootstrap = forms.IntegerField(
+        label="Bootstrap replicates", initial=500, min_value=0, max_value=10_000, help_text="0: no honest interval."
+    )
+    order = forms.TypedChoiceField(
+        label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
+    )
+    tokenize = forms.ChoiceField(
+        label="Tokeniser",
+        choices=[(name, TOKENIZER_NAMES.get(name, name)) for name in TOKENIZERS],
+        initial="whitespace",
+    )
+    lowercase = forms.BooleanField(label="Lowercase first", required=False, initial=True)
+    orientation = forms.ChoiceField(choices=[(name, ORIENTATION_NAMES[name]) for name in ORIENTATIONS], initial="both")
+    remainder = forms.ChoiceField(
+        label="Last, shorter unit", choices=[(name, REMAINDER_NAMES[name]) for name in REMAINDERS], initial="keep"
+    )
+    seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
+    sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
+
+    MAIN = ("name", "campaigns", "systems", "metrics", "subsets")
+
+    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.release = release
+        reference_set = release.reference_set
+        weighing = set(reference_set.campaigns.values_list("pk", flat=True))
+        campaigns = list(
+            Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
+            .exclude(state=CampaignState.DRAFT)
+            .order_by("name")
+        )
+        systems = list(reference_set.dataset.systems.values_list("name", flat=True))
+        self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
+        self.fields["systems"].choices = [(name, name) for name in systems]
+        if not self.is_bound:
+            # Sensible beginnings: ratings that did not make the weights, systems that are not references.
+            self.initial["campaigns"] = [
+                campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported
+            ]
+            self.initial["systems"] = [name for name in systems if name not in reference_set.source_systems]
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.MAIN]
+
+    @property
+    def design_fields(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name not in self.MAIN]
+
+    @property
+    def design_is_wrong(self) -> bool:
+        return any(field.errors for field in self.design_fields)
+
+    def specification(self) -> dict[str, Any]:
+        given = {name: value for name, value in self.cleaned_data.items() if name != "name"}
+        subsets = [part.strip() for part in self.cleaned_data["subsets"].split(",") if part.strip()]
+        return given | {"release": release_name(self.release), "subsets": subsets}

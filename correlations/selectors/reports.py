@@ -1,0 +1,232 @@
+"""A stored result as the tables, sentences and figures of its report."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import Project
+from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
+from correlations.charts.theme import Spec, Theme
+from correlations.models import Study
+
+NAN = float("nan")
+PAGE = 50
+SWEEPS = {
+    "threshold": "References of lower weight",
+    "unit_size": "Larger observation units",
+    "order": "Longer n-grams",
+}
+CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
+
+
+def study_page(project: Project, *, before: int | None = None) -> tuple[list[Study], bool]:
+    """One page of studies, newest first, and whether there are older ones; results stay in the database."""
+    studies: QuerySet[Study] = Study.objects.filter(project=project).defer("result", "release__report")
+    studies = studies.select_related("release__reference_set", "dataset")
+    if before is not None:
+        studies = studies.filter(pk__lt=before)
+    found = list(studies[: PAGE + 1])
+    return found[:PAGE], len(found) > PAGE
+
+
+def best_row(result: dict[str, Any]) -> dict[str, Any] | None:
+    """The row with the highest rho, together with its place; None where none is defined."""
+    defined = [row | {"place": place} for place, row in enumerate(result["rows"]) if row["rho"]["value"] is not None]
+    return max(defined, key=lambda row: row["rho"]["value"], default=None)
+
+
+def clamped_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows in which clamping explains something, with the systems it hits most, worst first."""
+    found = []
+    for place, row in enumerate(result["rows"]):
+        if row["clamped"]["share"] >= CLAMPED_WORTH_SAYING:
+            systems = sorted(row["clamped"]["systems"], key=lambda entry: -entry["share"])
+            found.append(row | {"place": place, "worst": systems[:3]})
+    return sorted(found, key=lambda row: -row["clamped"]["share"])
+
+
+# --- Figures ---------------------------------------------------------------------------------------------------------
+
+
+def figure_names(result: dict[str, Any]) -> list[str]:
+    return ["forest", *(name for name in SWEEPS if name in result["sweeps"])]
+
+
+def figure(study: Study, name: str, *, theme: Theme) -> Spec | None:
+    """The specification of one figure; None where there is no figure of that name."""
+    result = study.result or {}
+    if name == "forest":
+        return forest_plot(_forest_rows(result), theme=theme)
+    if name in result.get("sweeps", {}):
+        return _sweep_figure(result["sweeps"][name], name, theme)
+    kind, _, place = name.partition("-")
+    if kind == "row" and place.isdecimal() and int(place) < len(result.get("rows", [])):
+        return _scatter(result, int(place), theme)
+    return None
+
+
+def _forest_rows(result: dict[str, Any]) -> list[ForestRow]:
+    return [
+        ForestRow(
+            metric=row["label"],
+            subset=row["subset_label"],
+            coefficient=name,
+            mean=_number(row[key]["value"]),
+            honest=_ends(row[key].get("over_items")),
+            paper=_ends(row[key].get("paper")),
+            reason=row[key]["reason"],
+        )
+        for row in result["rows"]
+        for name, key in (("spearman", "rho"), ("kendall", "tau"))
+    ]
+
+
+def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme) -> Spec:
+    series = {
+        entry["label"]: [_number(point["rho"]["value"]) for point in entry["points"]] for entry in sweep["series"]
+    }
+    return sweep_chart(sweep["points"], series, kind=kind, theme=theme)  # type: ignore[arg-type] # a key of SWEEPS
+
+
+def _scatter(result: dict[str, Any], place: int, theme: Theme) -> Spec | None:
+    row, seen = result["rows"][place], result["observations"]
+    human, metric = ([_number(value) for value in seen[side][place]] for side in ("human", "metric"))
+    if not any(value == value for value in metric):
+        return None
+    names = [f"{pair['a']} – {pair['b']}" for pair in result["pairs"]]
+    return observation_scatter(
+        human,
+        metric,
+        metric_name=f"{row['label']} ({row['subset_label']})",
+        pairs=[names[pair] for pair in seen["pair"]],
+        subtitle="One assignment of items to units",
+        theme=theme,
+    )
+
+
+def _number(value: float | None) -> float:
+    return NAN if value is None else value
+
+
+def _ends(interval: Sequence[float] | None) -> tuple[float, float]:
+    return (NAN, NAN) if interval is None else (interval[0], interval[1])
+
+
+# --- Tables for download ---------------------------------------------------------------------------------------------
+
+Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
+
+
+def table(study: Study, name: str) -> Table | None:
+    """Columns and rows of one table of the report; None where there is none of that name."""
+    result = study.result or {}
+    builders = {
+        "correlations": _correlation_table,
+        "sweeps": _sweep_table,
+        "comparisons": _comparison_table,
+        "systems": _system_table,
+        "dropped": _dropped_table,
+        "pairs": _pair_table,
+        "observations": _observation_table,
+    }
+    if name in SWEEPS and name in result.get("sweeps", {}):
+        return _sweep_table({"sweeps": {name: result["sweeps"][name]}})
+    return builders[name](result) if name in builders and result else None
+
+
+COEFFICIENT_PARTS = (
+    "", "_paper_low", "_paper_high", "_items_low", "_items_high", "_items_raters_low", "_items_raters_high",
+    "_assignment_spread", "_undefined_reason",
+)  # fmt: skip
+
+
+def _coefficient_cells(found: dict[str, Any]) -> list[Any]:
+    ends = [
+        end
+        for name in ("paper", "over_items", "over_items_and_raters")
+        for end in (found.get(name) or (None, None))
+    ]  # fmt: skip
+    return [found["value"], *ends, found.get("assignment_spread"), found["reason"]]
+
+
+def _correlation_table(result: dict[str, Any]) -> Table:
+    columns = [
+        "metric", "references",
+        *(f"rho{part}" for part in COEFFICIENT_PARTS), *(f"tau{part}" for part in COEFFICIENT_PARTS),
+        "observations", "items", "items_left_out", "clamped_cells", "clamped_share", "clamped_systems", "signature",
+    ]  # fmt: skip
+    rows = (
+        [
+            row["label"], row["subset_label"], *_coefficient_cells(row["rho"]), *_coefficient_cells(row["tau"]),
+            row["n_observations"], row["items"], row["dropped"]["count"], row["clamped"]["cells"],
+            row["clamped"]["share"], {entry["system"]: entry["share"] for entry in row["clamped"]["systems"]},
+            row["signature"],
+        ]
+        for row in result["rows"]
+    )  # fmt: skip
+    return columns, rows
+
+
+def _sweep_table(result: dict[str, Any]) -> Table:
+    columns = (
+        "sweep", "point", "metric", "references", "rho", "rho_undefined_reason", "observations", "items",
+        "clamped_share",
+    )  # fmt: skip
+    rows = (
+        (
+            name, value, series["label"], sweep["references"], point["rho"]["value"], point["rho"]["reason"],
+            point["n_observations"], point["items"], point["clamped_share"],
+        )
+        for name, sweep in result["sweeps"].items()
+        for series in sweep["series"]
+        for value, point in zip(sweep["points"], series["points"], strict=True)
+    )  # fmt: skip
+    return columns, rows
+
+
+def _comparison_table(result: dict[str, Any]) -> Table:
+    keys = ("subset_label", "first", "second", "difference", "p", "p_holm", "reason")
+    rows = (tuple(entry[key] for key in keys) for entry in result["comparisons"])
+    return ("references", "first", "second", "rho_difference", "p", "p_holm", "undefined_reason"), rows
+
+
+def _system_table(result: dict[str, Any]) -> Table:
+    columns = ("metric", "references", "system", "score", "mean_rating", "rated_items", "clamped_share", "run")
+    rows = (
+        (
+            row["label"], row["subset_label"], entry["system"], entry["score"], entry["rating"], entry["rated_items"],
+            entry["clamped_share"], row["run"],
+        )
+        for row in result["rows"]
+        for entry in row["systems"]
+    )  # fmt: skip
+    return columns, rows
+
+
+def _dropped_table(result: dict[str, Any]) -> Table:
+    whole = (("", "", entry["reason"], item) for entry in result["items"]["dropped"] for item in entry["items"])
+    by_row = (
+        (row["label"], row["subset_label"], row["dropped"]["reason"], item)
+        for row in result["rows"]
+        for item in row["dropped"]["items"]
+    )
+    return ("metric", "references", "reason", "item"), (entry for part in (whole, by_row) for entry in part)
+
+
+def _pair_table(result: dict[str, Any]) -> Table:
+    rows = ((pair["a"], pair["b"], pair["items"], pair["units"]) for pair in result["pairs"])
+    return ("a", "b", "items", "units"), rows
+
+
+def _observation_table(result: dict[str, Any]) -> Table:
+    seen = result["observations"]
+    rows = (
+        (
+            row["label"], row["subset_label"], result["pairs"][pair]["a"], result["pairs"][pair]["b"],
+            seen["human"][place][unit], seen["metric"][place][unit],
+        )
+        for place, row in enumerate(result["rows"])
+        for unit, pair in enumerate(seen["pair"])
+    )  # fmt: skip
+    return ("metric", "references", "a", "b", "rating_difference", "metric_difference"), rows

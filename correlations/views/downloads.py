@@ -1,0 +1,65 @@
+"""Every table and figure of a report, for machines and for papers."""
+
+from typing import cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.views.decorators.http import require_GET
+
+from annotation.access import get_project_or_404
+from annotation.exports import table_response
+from annotation.models import User
+from correlations.charts import render
+from correlations.charts.render import MEDIA_TYPES
+from correlations.charts.theme import Spec, Theme
+from correlations.models import Study
+from correlations.selectors import reports
+from correlations.views.studies import get_result_or_404
+
+
+@login_required
+@require_GET
+def study_download(request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    study = get_result_or_404(project, pk)
+    if (table, file_format) == ("study", "json"):
+        whole = {"name": study.name, "signature": study.signature, "specification": study.specification}
+        response = JsonResponse(whole | {"result": study.result}, json_dumps_params={"ensure_ascii": False})
+        response["Content-Disposition"] = f'attachment; filename="{project.slug}-study-{study.pk}.json"'
+        return response
+    found = reports.table(study, table)
+    if found is None:
+        raise Http404(f"No table {table!r} in this study.")
+    columns, rows = found
+    name = f"{project.slug}-study-{study.pk}-{table}"
+    return table_response(format=file_format, filename=name, columns=columns, rows=rows)
+
+
+@login_required
+@require_GET
+def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    return JsonResponse(_figure(request, get_result_or_404(project, pk), figure))
+
+
+@login_required
+@require_GET
+def study_figure_download(
+    request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str
+) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    study = get_result_or_404(project, pk)
+    if file_format not in MEDIA_TYPES:
+        raise Http404(f"No figure as {file_format!r}; there are {', '.join(MEDIA_TYPES)}.")
+    content = render(_figure(request, study, figure), file_format)  # type: ignore[arg-type] # checked above
+    response = HttpResponse(content, content_type=MEDIA_TYPES[file_format])
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-study-{study.pk}-{figure}.{file_format}"'
+    return response
+
+
+def _figure(request: HttpRequest, study: Study, name: str) -> Spec:
+    theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
+    found = reports.figure(study, name, theme=theme)
+    if found is None:
+        raise Http404(f"No figure {name!r} in this study.")
+    return found

@@ -1,0 +1,226 @@
+"""Reads over score runs for pages and downloads."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Avg, Count, QuerySet
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Item, Project, Release, ReleaseWeight, Response, ResponseSource
+from annotation.selectors.ratings import campaign_criteria, current_ratings
+from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.explain import NgramContribution, explain_segment
+from metrics.scoring.registry import METRICS
+from metrics.scoring.texts import tokenize_texts
+from metrics.subsets import Subset
+
+PAGE = 50
+
+
+def run_page(project: Project, *, before: int | None = None) -> tuple[list[ScoreRun], bool]:
+    """One page of runs, newest first, and whether there are older ones."""
+    runs = ScoreRun.objects.filter(project=project).select_related("release__reference_set", "dataset")
+    runs = runs.annotate(n_systems=Count("systems")).defer("item_ids", "report", "release__report")
+    if before is not None:
+        runs = runs.filter(pk__lt=before)
+    found = list(runs[: PAGE + 1])
+    return found[:PAGE], len(found) > PAGE
+
+
+def metric_label(run: ScoreRun) -> str:
+    return METRICS[run.metric].label if run.metric in METRICS else run.metric
+
+
+def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
+    """Scores without the long arrays, best first."""
+    scores = SystemScore.objects.filter(run=run).select_related("system").defer("segment_scores", "statistics")
+    return scores.order_by("-score", "system__name")
+
+
+SCORE_COLUMNS = (
+    "run", "metric", "references", "system", "score", "undefined_reason", "clamped_orders", "precisions",
+    "brevity_penalty", "hypothesis_length", "reference_length", "signature",
+)  # fmt: skip
+
+
+def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
+    """One row per run and system; runs without a result have none."""
+    scores = SystemScore.objects.filter(run__in=runs).select_related("run", "system")
+    scores = scores.defer("segment_scores", "statistics", "run__item_ids", "run__report").order_by(
+        "-run", "system__name"
+    )
+    for score in scores.iterator(500):
+        details = score.details
+        yield (
+            score.run_id, score.run.metric, str(Subset.from_mapping(score.run.subset)), score.system.name, score.score,
+            score.undefined_reason, score.clamped_orders, details.get("precisions"), details.get("brevity_penalty"),
+            details.get("hypothesis_length"), details.get("reference_length"), score.run.signature,
+        )  # fmt: skip
+
+
+def segment_histogram(run: ScoreRun, bins: int = 20) -> list[dict[str, Any]]:
+    """Share of each system's segments per bin of [0, 1]."""
+    found = []
+    for name, values in SystemScore.objects.filter(run=run).values_list("system__name", "segment_scores"):
+        scores = np.array([value for value in values if value is not None], dtype=np.float64)
+        counts, edges = np.histogram(scores, bins=bins, range=(0, 1))
+        found += [
+            {"system": name, "low": float(low), "high": float(high), "share": float(count / max(scores.size, 1))}
+            for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
+        ]
+    return found
+
+
+@dataclass(frozen=True)
+class Segment:
+    item: Item
+    response: Response | None
+    score: float | None
+    rating: float | None
+    n_ratings: int
+
+
+SORTS = {"position": "Order of the items", "lowest": "Lowest score first", "highest": "Highest score first"}
+
+
+def segment_order(score: SystemScore, sort: str) -> npt.NDArray[np.int64]:
+    """Places of the segments in the asked order; those without a score come last."""
+    values = np.array([np.nan if value is None else value for value in score.segment_scores], dtype=np.float64)
+    if sort == "position":
+        return np.arange(values.size)
+    return np.argsort(-values if sort == "highest" else values, kind="stable")
+
+
+def segments(run: ScoreRun, score: SystemScore, places: Sequence[int]) -> list[Segment]:
+    """The segments at these places, with the mean of all ratings of their responses."""
+    item_ids = [run.item_ids[place] for place in places]
+    items = Item.objects.in_bulk(item_ids)
+    outputs = ResponseSource.objects.filter(system=score.system_id, item__in=item_ids).select_related("response")
+    responses = {source.item_id: source.response for source in outputs}
+    ratings = mean_ratings(run, [response.pk for response in responses.values()])
+    found = []
+    for place, item_id in zip(places, item_ids, strict=True):
+        response = responses.get(item_id)
+        mean, n = ratings.get(response.pk, (None, 0)) if response else (None, 0)
+        found.append(Segment(items[item_id], response, score.segment_scores[place], mean, n))
+    return found
+
+
+def mean_ratings(run: ScoreRun, response_ids: Sequence[int]) -> dict[int, tuple[float, int]]:
+    """Mean and number of the current ratings of responses; nothing where the data set's campaigns differ in scale."""
+    campaigns = list(Campaign.objects.filter(dataset=run.dataset_id, ratings__response__in=response_ids).distinct())
+    try:
+        campaign_criteria(campaigns)
+    except AnnotationError:
+        return {}
+    ratings = current_ratings(campaigns).filter(response__in=response_ids).order_by()
+    rows = ratings.values("response_id").annotate(mean=Avg("value"), n=Count("pk"))
+    return {row["response_id"]: (row["mean"], row["n"]) for row in rows}
+
+
+@dataclass(frozen=True)
+class ExplainedReference:
+    number: int
+    response: Response
+    weight: float
+    counts: bool  # in the run's subset
+    won: int  # n-grams it won
+
+
+@dataclass(frozen=True)
+class Contribution:
+    text: str
+    order: int
+    count: int
+    clipped: int
+    reference: ExplainedReference | None
+    amount: float
+    ceiling: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How one segment's score came about, n-gram by n-gram."""
+
+    references: list[ExplainedReference]
+    contributions: list[Contribution]
+    lines: list[tuple[int, list[tuple[str, str]]]]  # order, then (token, positive | negative | zero | none)
+    totals: list[tuple[int, float, float]]  # order, numerator, denominator
+
+
+def explain(run: ScoreRun, item: Item, hypothesis: Response) -> Explanation:
+    """ΔBLEU's account under the run's weights; BLEU's is the same with every weight 1."""
+    subset, parameters = Subset.from_mapping(run.subset), run.parameters
+    weighted = METRICS[run.metric].needs_weights
+    rows = list(
+        ReleaseWeight.objects.filter(release=run.release_id, item=item).select_related("response").order_by("response")
+    )
+    mask = subset.mask(np.array([row.weight for row in rows]), np.array([row.is_original for row in rows], dtype=bool))
+    counted = [row for row, counts in zip(rows, mask.tolist(), strict=True) if counts]
+    text = {"tokenize": parameters["tokenize"], "lowercase": parameters["lowercase"]}
+    parts: Sequence[NgramContribution] = ()
+    if counted:
+        parts = explain_segment(
+            hypothesis.text,
+            [row.response.text for row in counted],
+            [row.weight for row in counted] if weighted else None,
+            max_order=parameters["max_order"],
+            semantics=parameters.get("semantics", "galley2015"),
+            **text,
+        )
+    won = [part.reference for part in parts]
+    references, by_place = [], {}
+    for number, (row, counts) in enumerate(zip(rows, mask.tolist(), strict=True), start=1):
+        place = counted.index(row) if counts else None
+        reference = ExplainedReference(number, row.response, row.weight, counts, won.count(place) if counts else 0)
+        references.append(reference)
+        by_place[place] = reference
+    (tokens,) = tokenize_texts([hypothesis.text], **text)
+    orders = range(1, parameters["max_order"] + 1)
+    return Explanation(
+        references,
+        [_contribution(part, by_place) for part in parts],
+        [(order, _marked(tokens, [part for part in parts if part.order == order])) for order in orders],
+        [
+            (order, *(sum(values) for values in _columns([part for part in parts if part.order == order])))
+            for order in orders
+        ],
+    )
+
+
+def _contribution(part: NgramContribution, by_place: dict[int | None, ExplainedReference]) -> Contribution:
+    reference = None if part.reference is None else by_place[part.reference]
+    return Contribution(
+        " ".join(part.ngram), part.order, part.count, part.clipped, reference, part.contribution, part.ceiling
+    )
+
+
+def _columns(parts: Sequence[NgramContribution]) -> tuple[list[float], list[float]]:
+    return [part.contribution for part in parts], [part.ceiling for part in parts]
+
+
+def _marked(tokens: Sequence[str], parts: Sequence[NgramContribution]) -> list[tuple[str, str]]:
+    """Each token with the sign of what its n-grams contribute; where several cover it, the largest decides."""
+    strongest: dict[int, float] = {}
+    for part in parts:
+        if part.reference is None:
+            continue
+        for start in part.positions:
+            for place in range(start, start + part.order):
+                if place not in strongest or abs(part.contribution) > abs(strongest[place]):
+                    strongest[place] = part.contribution
+    return [(token, _sign(strongest.get(place))) for place, token in enumerate(tokens)]
+
+
+def _sign(amount: float | None) -> str:
+    if amount is None:
+        return "none"
+    return "positive" if amount > 0 else "negative" if amount < 0 else "zero"
+
+
+def finished_releases(project: Project) -> QuerySet[Release]:
+    found = Release.objects.filter(reference_set__project=project, state="done")
+    return found.select_related("reference_set__dataset").order_by("-finished_at", "-pk")

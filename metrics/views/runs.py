@@ -1,0 +1,207 @@
+"""Score runs: list, create, watch, cancel, repeat, download."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.exports import table_response
+from annotation.models import JobState, Project, Release, Role, User
+from annotation.services.jobs import job_request_cancel, job_requeue
+from metrics import charts, tasks
+from metrics.errors import MetricsError
+from metrics.forms import ScoreRunForm
+from metrics.models import ScoreRun
+from metrics.selectors import runs as selectors
+from metrics.services.runs import score_run_create
+from metrics.subsets import Subset
+
+
+def get_run_or_404(project: Project, pk: int) -> ScoreRun:
+    runs = ScoreRun.objects.select_related("release__reference_set", "dataset", "requested_by")
+    return get_in_project_or_404(runs, project, pk=pk)
+
+
+@login_required
+@require_GET
+def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    before = request.GET.get("before", "")
+    runs, more = selectors.run_page(project, before=int(before) if before.isdecimal() else None)
+    context = {
+        "project": project,
+        "rows": [described(run) for run in runs],
+        "older_url": f"?before={runs[-1].pk}" if more else "",
+        "newest_url": "?" if before else "",
+        "may_create": may_manage(project),
+    }
+    return render(request, "metrics/run_list.html", context)
+
+
+def described(run: ScoreRun) -> dict[str, Any]:
+    return {
+        "run": run,
+        "metric": selectors.metric_label(run),
+        "subset": Subset.from_mapping(run.subset).label,
+        "parameters": parameter_words(run),
+    }
+
+
+def parameter_words(run: ScoreRun) -> str:
+    """Parameters in a line; those that every run has come first."""
+    given = dict(run.parameters)
+    words = [f"order {given.pop('max_order', '?')}", str(given.pop("tokenize", ""))]
+    words.append("lowercase" if given.pop("lowercase", False) else "case kept")
+    return ", ".join([*words, *(f"{name} {value}" for name, value in given.items() if value not in ("none", False))])
+
+
+def may_manage(project: Project) -> bool:
+    membership = project.membership  # type: ignore[attr-defined] # set by get_project_or_404
+    return Role(membership.role).rank >= Role.MANAGER.rank
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    releases = list(selectors.finished_releases(project)[:50])
+    release = chosen_release(request, releases)
+    if release is None:
+        return render(request, "metrics/run_create.html", {"project": project, "releases": releases})
+    form = ScoreRunForm(request.POST or None, release=release)
+    if form.is_valid():
+        try:
+            run, created = _create(project, release, form, cast(User, request.user))
+        except MetricsError as error:
+            form.add_error(None, error.message)
+        else:
+            if not created:
+                messages.info(request, "This very run had been computed before: here it is.")
+            return redirect("metrics:run-detail", project.slug, run.pk)
+    context = {"project": project, "releases": releases, "release": release, "form": form}
+    return render(request, "metrics/run_create.html", context)
+
+
+def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release | None:
+    """The release asked for, else the newest; None where there is none yet."""
+    asked = request.POST.get("release") or request.GET.get("release")
+    if not asked:
+        return releases[0] if releases else None
+    found = next((release for release in releases if str(release.pk) == asked), None)
+    if found is None:
+        raise Http404("No such finished release in this project.")
+    return found
+
+
+@transaction.atomic
+def _create(project: Project, release: Release, form: ScoreRunForm, by: User) -> tuple[ScoreRun, bool]:
+    run, created = score_run_create(
+        project=project,
+        release=release,
+        systems=list(form.cleaned_data["systems"]),
+        metric=form.cleaned_data["metric"],
+        parameters=form.parameters(),
+        subset=form.chosen_subset(),
+        by=by,
+    )
+    if created:
+        tasks.execute.delay_on_commit(run.pk)
+    return run, created
+
+
+@login_required
+@require_GET
+def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    context = {"project": project, **described(run), "may_manage": may_manage(project)}
+    if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
+        # Finished while watched: the whole page has more to show now.
+        return HttpResponseClientRefresh() if run.is_finished else render(request, "metrics/_run_status.html", context)
+    if run.state == JobState.DONE:
+        context["scores"] = list(selectors.system_scores(run))
+    return render(request, "metrics/run_detail.html", context)
+
+
+@login_required
+@require_POST
+def run_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    run = get_run_or_404(project, pk)
+    job_request_cancel(run)
+    return redirect("metrics:run-detail", project.slug, run.pk)
+
+
+@login_required
+@require_POST
+def run_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    run = get_run_or_404(project, pk)
+    with transaction.atomic():
+        if job_requeue(run):
+            tasks.execute.delay_on_commit(run.pk)
+    return redirect("metrics:run-detail", project.slug, run.pk)
+
+
+@login_required
+@require_GET
+def run_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    return _scores_as_table(f"{project.slug}-score-runs", file_format, ScoreRun.objects.filter(project=project))
+
+
+@login_required
+@require_GET
+def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    name = f"{project.slug}-run-{run.pk}-{table}"
+    if table == "systems":
+        return _scores_as_table(name, file_format, ScoreRun.objects.filter(pk=run.pk))
+    if table == "dropped":
+        rows = ((entry["reason"], item) for entry in run.report.get("dropped", []) for item in entry["items"])
+        return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=rows)
+    if table == "segments":
+        rows = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
+        columns = ("system", "low", "high", "share_of_segments")
+        return table_response(format=file_format, filename=name, columns=columns, rows=rows)
+    raise Http404(f"No table {table!r}; there are systems, segments and dropped.")
+
+
+def _scores_as_table(name: str, file_format: str, runs: Any) -> HttpResponseBase:
+    rows: Iterator[Sequence[Any]] = selectors.score_rows(runs)
+    return table_response(format=file_format, filename=name, columns=selectors.SCORE_COLUMNS, rows=rows)
+
+
+def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
+    if run.state != JobState.DONE:
+        raise Http404("This run has no scores yet.")
+    return selectors.segment_histogram(run)
+
+
+@login_required
+@require_GET
+def run_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    dark = request.GET.get("theme") == "dark"
+    return JsonResponse(charts.segment_distribution(_histogram(get_run_or_404(project, pk)), dark=dark))
+
+
+@login_required
+@require_GET
+def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    if file_format not in charts.CONTENT_TYPES:
+        raise Http404(f"No figure as {file_format!r}; there are {', '.join(charts.CONTENT_TYPES)}.")
+    content = charts.render(charts.segment_distribution(_histogram(run)), file_format)
+    response = HttpResponse(content, content_type=charts.CONTENT_TYPES[file_format])
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-run-{run.pk}-segments.{file_format}"'
+    return response

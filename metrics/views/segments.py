@@ -1,0 +1,98 @@
+"""From a system's score to its segments, and from a segment to the n-grams and references that made its score."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from annotation.access import get_project_or_404
+from annotation.exports import table_response
+from annotation.models import Item, ResponseSource, User
+from metrics.models import ScoreRun, SystemScore
+from metrics.selectors import runs as selectors
+from metrics.views.runs import described, get_run_or_404
+
+SEGMENT_COLUMNS = ("item", "hypothesis", "score", "mean_rating", "ratings")
+
+
+@login_required
+@require_GET
+def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    score = _score(run, system_pk)
+    sort = request.GET.get("sort", "position")
+    if sort not in selectors.SORTS:
+        raise Http404(f"No order {sort!r}; there are {', '.join(selectors.SORTS)}.")
+    start = request.GET.get("start", "0")
+    first = int(start) if start.isdecimal() else 0
+    order = selectors.segment_order(score, sort)
+    places = order[first : first + selectors.PAGE].tolist()
+    last = first + len(places)
+    context: dict[str, Any] = {
+        "project": project,
+        **described(run),
+        "score": score,
+        "segments": selectors.segments(run, score, places),
+        "sort": sort,
+        "sorts": selectors.SORTS,
+        "page_label": f"{first + 1:,} to {last:,} of {order.size:,} segments" if places else "No segment here",
+        "next_url": f"?sort={sort}&start={last}" if last < order.size else "",
+        "previous_url": f"?sort={sort}&start={max(0, first - selectors.PAGE)}" if first else "",
+    }
+    return render(request, "metrics/run_system_detail.html", context)
+
+
+@login_required
+@require_GET
+def run_system_download(
+    request: HttpRequest, project_slug: str, pk: int, system_pk: int, file_format: str
+) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    score = _score(run, system_pk)
+    name = f"{project.slug}-run-{run.pk}-{score.system.name}"
+    return table_response(format=file_format, filename=name, columns=SEGMENT_COLUMNS, rows=_segment_rows(run, score))
+
+
+def _segment_rows(run: ScoreRun, score: SystemScore) -> Iterator[tuple[Any, ...]]:
+    for start in range(0, len(run.item_ids), 500):
+        places = range(start, min(start + 500, len(run.item_ids)))
+        for segment in selectors.segments(run, score, places):
+            text = segment.response.text if segment.response else None
+            yield segment.item.external_id, text, segment.score, segment.rating, segment.n_ratings
+
+
+@login_required
+@require_GET
+def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int, item_pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    score = _score(run, system_pk)
+    if item_pk not in run.item_ids:
+        raise Http404("This item is not one of the run's.")
+    place = run.item_ids.index(item_pk)
+    item = get_object_or_404(Item, pk=item_pk)
+    source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)
+    segment = selectors.segments(run, score, [place])[0]
+    context = {
+        "project": project,
+        **described(run),
+        "score": score,
+        "item": item,
+        "hypothesis": source.response,
+        "segment": segment,
+        "explanation": selectors.explain(run, item, source.response),
+        "previous_pk": run.item_ids[place - 1] if place else None,
+        "next_pk": run.item_ids[place + 1] if place + 1 < len(run.item_ids) else None,
+    }
+    return render(request, "metrics/run_segment.html", context)
+
+
+def _score(run: ScoreRun, system_pk: int) -> SystemScore:
+    return get_object_or_404(
+        SystemScore.objects.select_related("system").defer("statistics"), run=run, system=system_pk
+    )
