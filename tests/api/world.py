@@ -1,0 +1,130 @@
+"""Two or more of everything the API shows, made by the services, so that lists have a second row to pay for."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.models import Campaign, Membership, Project, Role, User
+from annotation.services import imports
+from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.subsets import Subset
+
+SYSTEMS = {"Alpha": "the cat sat down here {}", "Beta": "a dog ran off there {}", "Gamma": "nobody knows that {}"}
+ITEMS = [
+    {
+        "id": f"i{n}",
+        "message": f"Message {n}?",
+        "references": [f"the cat ran off here {n}", f"nobody sat down {n}"],
+        "outputs": {name: text.format(n) for name, text in SYSTEMS.items()},
+    }
+    for n in range(4)
+]
+STUDY = {
+    "release": "gold/v1",
+    "campaigns": ["Outputs"],
+    "systems": list(SYSTEMS),
+    "unit_size": 1,
+    "assignments": 5,
+    "bootstrap": 0,
+    "sweeps": False,
+}
+
+
+def jsonl(records: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def judgements(rate_references: bool) -> list[dict[str, Any]]:
+    """Two raters' answers about all references, or about all outputs."""
+    return [
+        {"rater": rater, "item": item["id"], "text": text, "ratings": {"quality": 1 + (place + shift + number) % 5}}
+        for shift, rater in enumerate(("ann", "bob"))
+        for number, item in enumerate(ITEMS)
+        for place, text in enumerate(item["references"] if rate_references else item["outputs"].values())
+    ]
+
+
+def member(project: Project, username: str, role: Role) -> User:
+    user = User.objects.create_user(username, password="password")
+    Membership.objects.create(project=project, user=user, role=role)
+    return user
+
+
+def _dataset(project: Project, by: User, name: str) -> None:
+    job = imports.dataset_import_create(project=project, by=by, name=name, filename="items.jsonl", content=jsonl(ITEMS))
+    imports.dataset_import_execute(import_id=job.pk)
+
+
+def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Campaign:
+    job = imports.rating_import_create(
+        dataset=project.datasets.get(slug="chats"),
+        by=by,
+        name=name,
+        filename="ratings.jsonl",
+        content=jsonl(judgements(rate_references)),
+    )
+    imports.rating_import_execute(import_id=job.pk)
+    return project.campaigns.get(name=name)
+
+
+def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
+    """The people, and one value for every name that appears in an address."""
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    owner = member(project, "olga", Role.OWNER)
+    people = {
+        "manager": member(project, "max", Role.MANAGER),
+        "viewer": member(project, "vera", Role.VIEWER),
+        "outsider": member(elsewhere, "otto", Role.OWNER),
+    }
+    second = Project.objects.create(name="Second", slug="second")
+    for user in people.values():
+        Membership.objects.create(project=second, user=user, role=Role.VIEWER)
+    _dataset(project, owner, "Chats")
+    _dataset(project, owner, "More chats")
+    references = _ratings(project, owner, "References", True)
+    _ratings(project, owner, "Outputs", False)
+    dataset = project.datasets.get(slug="chats")
+    draft = CampaignDraft(dataset=dataset, name="Live", criteria=[CriterionDraft("quality", "How good?")])
+    campaign_launch(campaign=campaign_create(project=project, draft=draft))
+    for name in ("Gold", "Silver"):
+        made = reference_set_create(
+            project=project, dataset=dataset, name=name, campaigns=[references], source_kinds=["human"]
+        )
+        for seed in (1, 2):
+            release = release_create(reference_set=made, parameters={"n_bootstrap": 20, "seed": seed}, by=owner)
+            release_build(release_id=release.pk)
+    gold = project.reference_sets.get(slug="gold")
+    for metric in ("bleu", "delta_bleu"):
+        run, _ = score_run_create(
+            project=project,
+            release=gold.releases.get(number=1),
+            systems=list(dataset.systems.all()),
+            metric=metric,
+            parameters={},
+            subset=Subset(),
+            by=owner,
+        )
+        score_run_execute(run_id=run.pk)
+    for seed in (1, 2):
+        study, _ = study_create(project=project, name=f"Study {seed}", specification={**STUDY, "seed": seed}, by=owner)
+        study_execute(study_id=study.pk)
+    item = dataset.items.get(external_id="i0")
+    return people, {
+        "project_slug": project.slug,
+        "dataset_slug": dataset.slug,
+        "item_pk": item.pk,
+        "response_pk": item.responses.first().pk,
+        "dataset_import_pk": project.dataset_imports.first().pk,
+        "rating_import_pk": project.rating_imports.first().pk,
+        "campaign_pk": references.pk,
+        "reference_set_slug": gold.slug,
+        "release_number": 1,
+        "score_run_pk": run.pk,
+        "study_pk": study.pk,
+    }
