@@ -8,13 +8,17 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Now
 
 from annotation.models import (
     Campaign,
     Dataset,
+    DatasetImport,
+    JobState,
     Membership,
     PresentationKind,
     Project,
+    RatingImport,
     Role,
     SourceKind,
     System,
@@ -34,6 +38,7 @@ REFERENCE_SYSTEMS = ["Human", "TeamB", "TeamF", "Random"]
 OUTPUT_SYSTEMS = ["Baseline", "Constant", "TeamA", "TeamCE", "TeamEC", "TeamD", "TeamG"]
 ALIASES = {"TeamEC": "TeamCE"}
 REFERENCE_CAMPAIGN, OUTPUT_CAMPAIGN = "Reference ratings", "Output ratings"
+DATASET_FILES = ("dstc7-task2-context.tsv", "dstc7-task2-gold_responses.tsv", "dstc7-task2-system_responses.tsv")
 JUDGE_FILE = "dstc7-task2-human-eval-per-judge.tsv"
 JUDGE_COLUMNS = {"rater": "JudgeID", "item": "InstanceID", "system": "SystemID"}
 CRITERIA = ["Relevance", "Informativeness"]
@@ -122,17 +127,18 @@ def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
         project=project, name="DSTC7 task 2", slug=DATASET_SLUG, content=content, language="en", licence=LICENCE,
         attribution=ATTRIBUTION, description="Grounded conversation: passages, replies of ten systems and of people.",
     )  # fmt: skip
-    return dataset, content.counts(dataset.normalisation) | oddities
+    counts = content.counts(dataset.normalisation) | oddities
+    DatasetImport.objects.create(
+        project=project, dataset=dataset, name=dataset.name, filename=", ".join(DATASET_FILES), file_format="tsv",
+        content=b"", report={"counts": counts}, state=JobState.DONE, finished_at=Now(),
+    )  # fmt: skip
+    return dataset, counts
 
 
 def read_raw_dataset() -> tuple[DatasetContent, dict[str, int]]:
     """Items, references and outputs of the three raw files, and what was odd about the files."""
     content, oddities = DatasetContent(), Counter[str]()
-    for name, read in (
-        ("dstc7-task2-context.tsv", _read_items),
-        ("dstc7-task2-gold_responses.tsv", _read_references),
-        ("dstc7-task2-system_responses.tsv", _read_outputs),
-    ):
+    for name, read in zip(DATASET_FILES, (_read_items, _read_references, _read_outputs), strict=True):
         problems = Problems(name)
         table = read_tsv(raw_file(name), problems)
         read(table, content, problems)
@@ -167,9 +173,13 @@ def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[
         aliases={alias: original for alias, original in ALIASES.items() if alias in systems},
     )
     content = read_ratings(raw_file(JUDGE_FILE), filename=JUDGE_FILE, file_format="tsv", options=options)
-    _, counts = campaign_import(
+    campaign, counts = campaign_import(
         dataset=dataset, name=name, by=by, content=content, options=options, filename=JUDGE_FILE
     )
+    RatingImport.objects.create(
+        project=dataset.project, dataset=dataset, campaign=campaign, name=name, filename=JUDGE_FILE, file_format="tsv",
+        content=b"", options=options.as_json(), report={"counts": counts}, state=JobState.DONE, finished_at=Now(),
+    )  # fmt: skip
     return counts
 
 

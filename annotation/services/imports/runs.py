@@ -19,6 +19,7 @@ from annotation.services.imports.reading import FORMATS, format_of
 from annotation.services.jobs import Claim, job_run
 
 Progress = Callable[[int, int, str], None]
+STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")
 
 
@@ -70,19 +71,24 @@ def dataset_import_create(
     )  # fmt: skip
 
 
-def dataset_import_execute(*, import_id: int) -> None:
-    """Claims, works, finishes; safe to run twice."""
-    job_run(DatasetImport, import_id, _execute_dataset_import)
+def dataset_import_execute(*, import_id: int, progress: Progress = no_progress) -> None:
+    """Claims, works, finishes; safe to run twice. ``progress`` is told, too, for a caller that waits."""
+    job_run(DatasetImport, import_id, lambda job, claim: _execute_dataset_import(job, claim, progress))
 
 
-def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
+def _tell(claim: Claim, progress: Progress, done: int, note: str) -> None:
+    claim.progress(done, STEPS, note)
+    progress(done, STEPS, note)
+
+
+def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress) -> None:
     def work() -> None:
-        claim.progress(0, 3, f"Reading {job.filename}")
+        _tell(claim, progress, 0, f"Reading {job.filename}")
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
         read, oddities = read_dataset(
             bytes(job.content), filename=job.filename, file_format=job.file_format, turn_separator=separator
         )
-        claim.progress(1, 3, f"Storing {len(read.items)} items")
+        _tell(claim, progress, 1, f"Storing {len(read.items)} items")
         with transaction.atomic():
             claim.lock()
             dataset = dataset_create(
@@ -91,7 +97,9 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
                 **{key: job.options[key] for key in DETAILS if key in job.options},
             )  # fmt: skip
             counts = read.counts(dataset.normalisation) | oddities.counts()
-            claim.finish(dataset=dataset, report={"counts": counts}, progress_total=3)
+            claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
+
+        progress(STEPS, STEPS, "Done")
 
     _fail_with_report(claim, work)
 
@@ -141,24 +149,26 @@ def rating_import_create(
     )  # fmt: skip
 
 
-def rating_import_execute(*, import_id: int) -> None:
-    """Claims, works, finishes; safe to run twice."""
-    job_run(RatingImport, import_id, _execute_rating_import)
+def rating_import_execute(*, import_id: int, progress: Progress = no_progress) -> None:
+    """Claims, works, finishes; safe to run twice. ``progress`` is told, too, for a caller that waits."""
+    job_run(RatingImport, import_id, lambda job, claim: _execute_rating_import(job, claim, progress))
 
 
-def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
+def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) -> None:
     def work() -> None:
-        claim.progress(0, 3, f"Reading {job.filename}")
+        _tell(claim, progress, 0, f"Reading {job.filename}")
         options = RatingOptions(**job.options)
         content = read_ratings(bytes(job.content), filename=job.filename, file_format=job.file_format, options=options)
-        claim.progress(1, 3, f"Storing {len(content.judgements)} judgements")
+        _tell(claim, progress, 1, f"Storing {len(content.judgements)} judgements")
         with transaction.atomic():
             claim.lock()
             campaign, counts = campaign_import(
                 dataset=job.dataset, name=job.name, by=job.requested_by, content=content, options=options,
                 filename=job.filename,
             )  # fmt: skip
-            claim.finish(campaign=campaign, report={"counts": counts}, progress_total=3)
+            claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
+
+        progress(STEPS, STEPS, "Done")
 
     _fail_with_report(claim, work)
 

@@ -1,0 +1,126 @@
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import AnnotationError
+from annotation.management.importing import member_and_project, progress_bar
+from annotation.models import Dataset, DatasetImport, JobState, RatingImport
+from annotation.services.datasets_synthetic import SyntheticFiles, SyntheticSize, synthetic_files
+from annotation.services.imports import (
+    dataset_import_create,
+    dataset_import_execute,
+    rating_import_create,
+    rating_import_execute,
+)
+
+SIZES = {
+    "items": "conversations",
+    "references": "references of each item, each rated",
+    "systems": "systems, each with an output for every item",
+    "pairs": "pairs of systems to compare, drawn and named in design.json",
+    "raters": "people who rate",
+    "ratings": "ratings of each response",
+    "seed": "the same seed gives the same bytes",
+}
+EPILOG = """\
+examples:
+  manage.py generate_dataset --out /tmp/synthetic
+  manage.py generate_dataset --items 200 --project demo --user ada --name "Synthetic, small"
+"""
+
+
+class Command(BaseCommand):
+    help = (
+        "Make up a data set with ratings, by default at the scale of the first study with weighted references: "
+        "2,114 items, 16 references each, 7 systems, 5 ratings of each response on 5 points. Write the files that "
+        "import_dataset and import_ratings read, or import them into a project."
+    )
+
+    def create_parser(self, *args: Any, **options: Any) -> Any:
+        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        for name, meaning in SIZES.items():
+            default = getattr(SyntheticSize(), name)
+            parser.add_argument(f"--{name}", type=int, default=default, help=f"{meaning} (%(default)s)")
+        parser.add_argument("--out", type=Path, help="folder to write the files to; made if it is not there")
+        parser.add_argument("--project", help="slug of a project to import into")
+        parser.add_argument("--user", help="... on behalf of this manager or owner")
+        parser.add_argument(
+            "--name", default="Synthetic conversations", help="... as a data set of this name (%(default)s)"
+        )
+        parser.add_argument("--json", action="store_true", help="print what was made as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["out"] and not options["project"]:
+            raise CommandError("Say where it shall go: --out FOLDER, or --project SLUG --user NAME.")
+        try:
+            size = SyntheticSize(**{name: options[name] for name in SIZES})
+        except ValueError as error:
+            raise CommandError(f"--{error}") from error
+        with progress_bar() as progress:
+            progress(0, 4, "Making up conversations")
+            files = synthetic_files(size)
+            made: dict[str, Any] = {"design": json.loads(files.design_json)}
+            if options["out"]:
+                made["files"] = self._write(files, options["out"])
+            if options["project"]:
+                made |= self._import(files, options, progress)
+            progress(4, 4, "Done")
+        self._tell(made, as_json=options["json"])
+
+    def _write(self, files: SyntheticFiles, folder: Path) -> list[str]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in files.named().items():
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            raise CommandError(f"--out: found {folder} ({error.strerror}); accepted: a folder to write to.") from error
+        return [str(folder / name) for name in files.named()]
+
+    def _import(self, files: SyntheticFiles, options: dict[str, Any], progress: Any) -> dict[str, Any]:
+        user, project = member_and_project(options)
+        try:
+            progress(1, 4, "Importing the data set")
+            job = dataset_import_create(
+                project=project, by=user, name=options["name"], filename="items.jsonl", content=files.items_jsonl
+            )
+            dataset_import_execute(import_id=job.pk)
+            dataset = self._made(job)
+            campaigns = []
+            for step, (kind, content) in enumerate(
+                [("reference", files.reference_ratings_csv), ("output", files.output_ratings_csv)], start=2
+            ):
+                progress(step, 4, f"Importing the {kind} ratings")
+                ratings = rating_import_create(
+                    dataset=dataset, by=user, name=f"{options['name']}: {kind} ratings",
+                    filename=f"{kind}-ratings.csv", content=content,
+                )  # fmt: skip
+                rating_import_execute(import_id=ratings.pk)
+                self._check(ratings)
+                campaigns.append(ratings.name)
+        except AnnotationError as error:
+            raise CommandError(error.message) from error
+        return {"dataset": dataset.slug, "campaigns": campaigns}
+
+    def _check(self, job: DatasetImport | RatingImport) -> None:
+        job.refresh_from_db()
+        if job.state != JobState.DONE:
+            raise CommandError(job.error)
+
+    def _made(self, job: DatasetImport) -> Dataset:
+        self._check(job)
+        assert job.dataset is not None  # noqa: S101 - a finished import has one
+        return job.dataset
+
+    def _tell(self, made: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(made, indent=2))
+            return
+        for path in made.get("files", []):
+            self.stdout.write(f"Wrote {path}")
+        if "dataset" in made:
+            self.stdout.write(f"Imported the data set {made['dataset']} and {' and '.join(made['campaigns'])}")

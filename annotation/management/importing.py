@@ -1,0 +1,89 @@
+"""What the import commands share: who, where, a progress bar, and how a refusal is told."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from annotation.errors import AnnotationError
+from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
+from annotation.services.imports import report_rows
+from annotation.services.imports.reading import FORMATS
+
+
+def add_common_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="JSON Lines, CSV or TSV, in UTF-8")
+    parser.add_argument("--project", required=True, help="slug of the project")
+    parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
+    parser.add_argument("--format", choices=FORMATS, help="where the file's name does not say it")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
+
+
+def member_and_project(options: dict[str, Any]) -> tuple[User, Project]:
+    membership = (
+        Membership.objects.select_related("user", "project")
+        .filter(user__username=options["user"], project__slug=options["project"])
+        .first()
+    )
+    if membership is None or Role(membership.role).rank < Role.MANAGER.rank:
+        raise CommandError(
+            f"--user: found {options['user']!r}; accepted: a manager or owner of the project {options['project']!r}."
+        )
+    return membership.user, membership.project
+
+
+def content_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"file: found {path} ({error.strerror}); accepted: a file that can be read.") from error
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """A domain error as a command's own: one message, exit code 1."""
+    try:
+        yield
+    except AnnotationError as error:
+        raise CommandError(error.message) from error
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on standard error; silent where that is not a terminal."""
+    with tqdm(total=1, file=sys.stderr, disable=None, bar_format="{desc:<40} {bar} {elapsed}") as bar:
+
+        def show(done: int, total: int, note: str = "") -> None:
+            bar.total, bar.n = total, done
+            bar.set_description_str(note[:40])
+
+        yield show
+
+
+def tell(command: BaseCommand, job: DatasetImport | RatingImport, *, made: dict[str, str], as_json: bool) -> None:
+    """The report of a finished job; a refused file ends the command with every bad row."""
+    if as_json:
+        document = {"state": job.state, "file": job.filename, "error": job.error, **made, **job.report}
+        command.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
+    if job.state != JobState.DONE:
+        raise CommandError(f"{job.error}{_bad_rows(job)}")
+    if not as_json:
+        for what, count in report_rows(job.report["counts"]):
+            command.stdout.write(f"{count:>9,}  {what}")
+
+
+def _bad_rows(job: DatasetImport | RatingImport) -> str:
+    rows = job.report.get("errors", [])
+    lines = [
+        f"{row['file']}{'' if row['line'] is None else ':' + str(row['line'])}  {row['field']}: "
+        f"found {row['found']}; accepted: {row['accepted']}"
+        for row in rows
+    ]
+    more = job.report.get("total", 0) - len(rows)
+    return "\n".join(["", *lines, *([f"... and {more} more."] if more > 0 else [])]) if rows else ""

@@ -1,0 +1,92 @@
+"""Bytes into rows: what is refused, with its line, and what is taken in stride and counted."""
+
+import pytest
+
+from annotation.errors import ImportRefused
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.reading import Oddities, Table, read_csv, read_jsonl, read_tsv, square
+
+
+def refused(reader, content: bytes) -> list[dict]:
+    with pytest.raises(ImportRefused) as refusal:
+        problems = Problems("a.txt")
+        square(reader(content, problems), problems)
+        problems.refuse()
+    return refusal.value.rows
+
+
+def test_a_byte_order_mark_is_skipped_and_counted() -> None:
+    table = read_tsv(b"\xef\xbb\xbfid\ttext\r\n1\tHi\r\n", Problems("a.tsv"))
+    assert table.header == ["id", "text"]
+    assert [row.cells for row in table.rows] == [["1", "Hi"]]
+    assert table.oddities.counts() == {"byte_order_mark": 1, "windows_line_ends": 2}
+
+
+def test_invalid_utf8_is_named_by_line_and_byte_on_every_line() -> None:
+    rows = refused(read_csv, b"id\nok\na\xff\n\xc3(\n")
+    assert [(row["line"], row["found"]) for row in rows] == [
+        (3, "byte 0xFF at byte 2 of the line"),
+        (4, "byte 0xC3 at byte 1 of the line"),
+    ]
+
+
+def test_utf16_is_named_for_what_it_is() -> None:
+    assert refused(read_tsv, "id\n".encode("utf-16"))[0]["found"] == "UTF-16 text"
+
+
+def test_a_quote_character_in_tsv_is_a_character() -> None:
+    table = read_tsv(b'id\ttext\n1\t"Hi" he said\n2\t"\n', Problems("a.tsv"))
+    assert [row.cells[1] for row in table.rows] == ['"Hi" he said', '"']
+    assert table.oddities.quote_cells == 2
+
+
+def test_csv_quotes_as_in_rfc_4180_and_counts_lines_of_the_file() -> None:
+    # The records are those of RFC 4180, section 2, rules 6 and 7.
+    table = read_csv(b'aaa,bbb,ccc\r\n"aaa","b\r\nbb","ccc"\r\n"aaa","b""bb","ccc"\r\n', Problems("a.csv"))
+    assert [row.cells for row in table.rows] == [["aaa", "b\r\nbb", "ccc"], ["aaa", 'b"bb', "ccc"]]
+    assert [row.line for row in table.rows] == [2, 4]
+
+
+def test_an_unclosed_quote_is_named_where_its_row_begins() -> None:
+    rows = refused(read_csv, b'id,text\n1,fine\n2,"open\n3,more\n')
+    assert (rows[0]["line"], rows[0]["field"]) == (3, "quoting")
+
+
+def test_short_rows_are_filled_and_counted_but_long_rows_are_refused() -> None:
+    problems = Problems("a.tsv")
+    table: Table = read_tsv(b"a\tb\tc\n1\n1\t2\t3\n", problems)
+    square(table, problems)
+    assert [row.cells for row in table.rows] == [["1", "", ""], ["1", "2", "3"]]
+    assert table.oddities.short_rows == 1
+    rows = refused(read_tsv, b"a\tb\n1\t2\n1\t2\t3\n")
+    assert (rows[0]["line"], rows[0]["field"], rows[0]["found"]) == (3, "number of cells", "3")
+
+
+def test_unicode_line_separators_do_not_end_a_line_of_json() -> None:
+    lines = list(read_jsonl('{"id": "a\u2028b"}\n\n{"id": "\x85"}'.encode(), Problems("a.jsonl"), Oddities()))
+    assert lines == [(1, {"id": "a\u2028b"}), (3, {"id": "\x85"})]
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("{", "column 2"),
+        ("[1]", "line"),
+        ('{"id": 1, "id": 2}', "id"),
+        ('{"score": NaN}', "line"),
+        ("[" * 99999, "line"),
+    ],
+)
+def test_what_is_not_one_object_of_json_is_refused_by_line(line: str, field: str) -> None:
+    problems = Problems("a.jsonl")
+    assert list(read_jsonl(f"{{}}\n{line}\n".encode(), problems, Oddities())) == [(1, {})]
+    assert [(row["line"], row["field"]) for row in problems.rows] == [(2, field)]
+
+
+def test_the_first_hundred_problems_are_kept_in_full_and_all_are_counted() -> None:
+    problems = Problems("a.csv")
+    for line in range(250):
+        problems.add(line, "id", "", "an id")
+    with pytest.raises(ImportRefused, match=r"a\.csv, line 0, field id: found nothing.* 249 more") as refusal:
+        problems.refuse()
+    assert (len(refusal.value.rows), refusal.value.total) == (100, 250)
