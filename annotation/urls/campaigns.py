@@ -1,3 +1,24 @@
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from annotation.views import campaigns, monitoring
+
+ALL = "p/<slug:project_slug>/campaigns/"
+ONE = f"{ALL}<int:pk>/"
+
+urlpatterns: list[URLPattern] = [
+    path(ALL, campaigns.campaign_list, name="campaign-list"),
+    path(f"{ALL}new/", campaigns.campaign_create, name="campaign-create"),
+    path(ONE, campaigns.campaign_detail, name="campaign-detail"),
+    path(f"{ONE}edit/", campaigns.campaign_edit, name="campaign-edit"),
+    path(f"{ONE}launch/", campaigns.campaign_launch, name="campaign-launch"),
+    path(f"{ONE}pause/", campaigns.campaign_pause, name="campaign-pause"),
+    path(f"{ONE}resume/", campaigns.campaign_resume, name="campaign-resume"),
+    path(f"{ONE}close/", campaigns.campaign_close, name="campaign-close"),
+    path(f"{ONE}ratings/", campaigns.campaign_ratings, name="campaign-ratings"),
+    path(f"{ONE}raters/", campaigns.campaign_raters, name="campaign-raters"),
+    path(f"{ONE}monitor/", monitoring.campaign_monitor_fragment, name="campaign-monitor-fragment"),
+    path(
+        f"{ONE}agreement.<str:file_format>", monitoring.campaign_agreement_download, name="campaign-agreement-download"
+    ),
+    path(f"{ONE}charts/<slug:name>.<str:file_format>", monitoring.campaign_chart, name="campaign-chart"),
+]

@@ -1,0 +1,103 @@
+"""Reads over campaigns: how far they are, their log of ratings, their raters."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Unit
+
+RATING_COLUMNS = (
+    "rating", "item", "response", "text", "systems", "rated_as", "rater", "criterion", "value", "position", "revision",
+    "extra", "seconds", "sent_at", "source_row",
+)  # fmt: skip
+RATER_COLUMNS = (
+    "rater", "done", "late", "given_back", "lapsed", "median_seconds", "first_shown_at", "last_ended_at"
+)  # fmt: skip
+
+
+class RaterRow(NamedTuple):
+    rater_id: int
+    pseudonym: str
+    done: int
+    late: int
+    given_back: int
+    lapsed: int
+    median_seconds: float | None
+    first_shown: object
+    last_ended: object
+
+
+def campaigns_of(project: Project) -> QuerySet[Campaign]:
+    """Each with ``n_units``, ``n_done`` (judgements that count) and ``n_wanted`` (slots; for imported ones as done)."""
+    units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
+    judged = (
+        Presentation.objects.filter(
+            campaign=OuterRef("pk"), outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
+        )
+        .order_by()
+        .values("campaign")
+    )
+
+    def number(query: QuerySet[Unit] | QuerySet[Presentation], **total: Count | Sum) -> Coalesce:
+        (name,) = total
+        return Coalesce(Subquery(query.annotate(**total).values(name)), 0, output_field=IntegerField())
+
+    return (
+        Campaign.objects.filter(project=project)
+        .select_related("dataset")
+        .annotate(
+            n_units=number(units, total=Count("pk")),
+            n_done=number(judged, total=Count("pk")),
+            n_raters=number(judged, raters=Count("rater", distinct=True)),
+        )
+        .annotate(n_wanted=F("n_units") * F("ratings_per_unit"))
+    )
+
+
+def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
+    """The latest ratings, or those before a rating id; and the id to continue from, if there are more."""
+    found = (
+        Rating.objects.filter(campaign=campaign)
+        .select_related("response__item", "rater", "criterion", "rated_as", "presentation__unit")
+        .order_by("-id")
+    )
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    page = list(found[: size + 1])
+    return page[:size], (page[size - 1].pk if len(page) > size else None)
+
+
+def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
+    """The whole log, every revision, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
+    columns = (
+        "pk", "response__item__external_id", "response_id", "response__text", "presentation__unit__label",
+        "rated_as__name", "rater__pseudonym", "criterion__name", "value", "position", "revision", "extra",
+        "presentation__shown_at", "presentation__ended_at", "sent_at", "presentation__source_row",
+    )  # fmt: skip
+    found = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
+    for *before, shown, ended, sent, row in found.iterator(chunk_size=2000):
+        seconds = round((ended - shown).total_seconds(), 3) if shown and ended else None
+        yield (*before, seconds, sent, row)
+
+
+def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -> list[RaterRow]:
+    """Raters in the order they first appeared, with what became of the units they were shown."""
+    query = """
+        SELECT p.rater_id, r.pseudonym,
+               count(*) FILTER (WHERE p.outcome IN ('submitted', 'imported')),
+               count(*) FILTER (WHERE p.outcome = 'late'),
+               count(*) FILTER (WHERE p.outcome = 'returned'),
+               count(*) FILTER (WHERE p.outcome = 'lapsed'),
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM p.ended_at - p.shown_at)::float8)
+                   FILTER (WHERE p.outcome IN ('submitted', 'late')),
+               min(p.shown_at), max(p.ended_at)
+        FROM annotation_presentation p JOIN annotation_rater r ON r.id = p.rater_id
+        WHERE p.campaign_id = %s AND p.rater_id > %s
+        GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id LIMIT %s
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(query, [campaign.pk, after, size])
+        return [RaterRow(*row) for row in cursor.fetchall()]

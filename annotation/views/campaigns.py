@@ -1,0 +1,177 @@
+"""Campaigns, for their managers: the list, drafting, launching, watching, the log of ratings, the raters."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.forms.campaigns import CampaignForms
+from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.selectors import campaigns as selectors
+from annotation.services import campaigns as services
+
+PAGE = 50
+RATERS_PAGE = 100
+
+
+def _campaign_or_404(project: Project, pk: int) -> Campaign:
+    return get_in_project_or_404(selectors.campaigns_of(project), project, pk=pk)
+
+
+@login_required
+@require_GET
+def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaigns = selectors.campaigns_of(project)
+    if wanted := request.GET.get("format"):
+        columns = ["campaign", "state", "imported", "dataset", "presentation", "units", "k", "done", "raters"]
+        rows = (
+            (c.name, c.state, c.imported, c.dataset.slug, c.presentation, c.n_units, c.ratings_per_unit, c.n_done,
+             c.n_raters)
+            for c in campaigns
+        )  # fmt: skip
+        return table_response(format=wanted, filename=f"{project.slug}-campaigns", columns=columns, rows=rows)
+    return render(request, "annotation/campaign_list.html", {"project": project, "campaigns": list(campaigns)})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    forms = CampaignForms(project, request.POST or None)
+    if request.method == "POST" and forms.is_valid():
+        try:
+            campaign = services.campaign_create(project=project, draft=forms.draft())
+        except AnnotationError as error:
+            forms.add_errors(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+    return render(request, "annotation/campaign_form.html", {"project": project, "forms": forms})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    campaign = _campaign_or_404(project, pk)
+    if campaign.state != CampaignState.DRAFT:
+        messages.error(request, "The design was frozen at launch: only a draft can be edited.")
+        return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+    forms = CampaignForms(project, request.POST or None, campaign)
+    if request.method == "POST" and forms.is_valid():
+        try:
+            services.campaign_update(campaign=campaign, draft=forms.draft())
+        except AnnotationError as error:
+            forms.add_errors(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+    context = {"project": project, "campaign": campaign, "forms": forms}
+    return render(request, "annotation/campaign_form.html", context)
+
+
+@login_required
+@require_GET
+def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "criteria": campaign.criteria.all(),
+        "systems": campaign.systems.all(),
+        "may_manage": Role(project.membership.role).rank >= Role.MANAGER.rank,  # type: ignore[attr-defined]
+        "rater_link": request.build_absolute_uri(reverse("annotation:rater-landing", args=[campaign.link_token])),
+    }
+    return render(request, "annotation/campaign_detail.html", context)
+
+
+def _action(request: HttpRequest, slug: str, pk: int, service: Callable[..., Campaign], done: str) -> HttpResponse:
+    project = get_project_or_404(request.user, slug, role=Role.MANAGER)
+    campaign = _campaign_or_404(project, pk)
+    try:
+        service(campaign=campaign)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, done)
+    return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+
+
+@login_required
+@require_POST
+def campaign_launch(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    done = "Launched: the design is frozen. Send the link below to your raters."
+    return _action(request, project_slug, pk, services.campaign_launch, done)
+
+
+@login_required
+@require_POST
+def campaign_pause(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    done = "Paused: nothing more is handed out. What raters have on screen they may still send."
+    return _action(request, project_slug, pk, services.campaign_pause, done)
+
+
+@login_required
+@require_POST
+def campaign_resume(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    return _action(request, project_slug, pk, services.campaign_resume, "Running again.")
+
+
+@login_required
+@require_POST
+def campaign_close(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    return _action(request, project_slug, pk, services.campaign_close, "Closed: no more ratings are accepted.")
+
+
+@login_required
+@require_GET
+def campaign_ratings(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """The raw log: every rating ever sent, corrections and late ones included."""
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    if wanted := request.GET.get("format"):
+        return table_response(
+            format=wanted,
+            filename=f"{project.slug}-campaign-{campaign.pk}-ratings",
+            columns=selectors.RATING_COLUMNS,
+            rows=selectors.rating_rows(campaign),
+        )
+    ratings, older = selectors.ratings_page(campaign, before=_number(request, "before"), size=PAGE)
+    context = {"project": project, "campaign": campaign, "ratings": ratings, "older": older}
+    return render(request, "annotation/campaign_ratings.html", context)
+
+
+@login_required
+@require_GET
+def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    if wanted := request.GET.get("format"):
+        return table_response(
+            format=wanted,
+            filename=f"{project.slug}-campaign-{campaign.pk}-raters",
+            columns=selectors.RATER_COLUMNS,
+            rows=(row[1:] for row in selectors.rater_rows(campaign)),
+        )
+    after = _number(request, "after") or 0
+    raters = selectors.rater_rows(campaign, after=after, size=RATERS_PAGE + 1)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "raters": raters[:RATERS_PAGE],
+        "next": raters[RATERS_PAGE - 1].rater_id if len(raters) > RATERS_PAGE else None,
+        "after": after,
+    }
+    return render(request, "annotation/campaign_raters.html", context)
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
