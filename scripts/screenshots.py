@@ -53,7 +53,7 @@ def take(browser: Browser, options: argparse.Namespace, width: str, theme: str) 
         if response is None or not response.ok:
             complaints.append(f"{path}: no picture taken, the server answered {response and response.status}")
             continue
-        page.wait_for_function("!document.querySelector('[data-chart][aria-busy]')")
+        page.locator("[data-chart][aria-busy]").first.wait_for(state="detached")
         page.screenshot(
             path=options.out / f"{file_stem(path)}-{width}-{theme}.png", full_page=not options.viewport_only
         )
