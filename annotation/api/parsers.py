@@ -18,7 +18,7 @@ class BoundedJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        length = int(stream.META.get("CONTENT_LENGTH") or 0)  # type: ignore[attr-defined] # the request itself
+        length = int((parser_context or {})["request"].META.get("CONTENT_LENGTH") or 0)
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             accepted = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
             raise BodyTooLarge(f"Found {length} bytes of JSON; accepted: at most {accepted}, or a file as multipart.")

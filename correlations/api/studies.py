@@ -51,8 +51,10 @@ class CoefficientSerializer(serializers.Serializer):
     value = serializers.FloatField(allow_null=True)
     reason = serializers.CharField(help_text="Why it is undefined, or nothing.")
     paper = IntervalField(allow_null=True, required=False, help_text="As the paper: over assignments, Fisher's z.")
-    items = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items.")
-    items_and_raters = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items and raters.")
+    over_items = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items.")
+    over_items_and_raters = IntervalField(
+        allow_null=True, required=False, help_text="95%, bootstrap over items and raters."
+    )
 
 
 class StudyRowSerializer(serializers.Serializer):

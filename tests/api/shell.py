@@ -1,0 +1,96 @@
+"""Enough of sh, curl and jq to run what docs/api.md says, on machines that have none of them."""
+
+import json
+import re
+import shlex
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import encode_multipart
+
+BOUNDARY = "tour"
+
+
+def blocks(markdown: str) -> Iterator[str]:
+    """The text of every ``sh`` block, in order."""
+    yield from re.findall(r"^```sh\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)
+
+
+class Answer(NamedTuple):
+    command: str
+    status: int
+    body: Any
+
+
+class Shell:
+    """Runs a script line by line: assignments, here-documents, curl, and loops that wait for a job."""
+
+    def __init__(self, folder: Path, root: Path, **variables: str) -> None:
+        self.folder, self.root, self.variables = folder, root, variables
+        self.answers: list[Answer] = []
+
+    def run(self, script: str) -> None:
+        lines = iter(script.splitlines())
+        for line in lines:
+            if made := re.fullmatch(r"cat > (\S+) <<'END'", line):
+                self._write(made[1], lines)
+            elif assigned := re.fullmatch(r"(\w+)=\$\((curl .*) \| jq -r \.(\w+)\)", line):
+                self.variables[assigned[1]] = str(self._curl(assigned[2])[assigned[3]])
+            elif assigned := re.fullmatch(r"(\w+)=(.*)", line):
+                # What the test was given (its server, its account) stands for what the reader would type.
+                self.variables.setdefault(assigned[1], self._words(assigned[2])[0])
+            elif waited := re.fullmatch(r"until (curl .*) \| jq -e \.finished_at; do sleep 1; done", line):
+                self._wait(waited[1])
+            elif line.startswith("curl "):
+                self._curl(line.split(" | jq ")[0])
+            elif line:
+                raise ValueError(f"docs/api.md uses more of sh than this test knows: {line}")
+
+    def _write(self, name: str, lines: Iterator[str]) -> None:
+        content = list(iter(lines.__next__, "END"))
+        (self.folder / name).write_text("\n".join(content) + "\n")
+
+    def _wait(self, command: str) -> None:
+        ends = time.monotonic() + 60
+        while not (job := self._curl(command))["finished_at"]:
+            assert time.monotonic() < ends, f"{command} never finished: {job}"
+            time.sleep(0.1)
+        assert job["state"] == "done", job
+
+    def _words(self, text: str) -> list[str]:
+        """Variables first: none of the quoted JSON has a dollar sign in it."""
+        return shlex.split(re.sub(r"\$\{?(\w+)\}?", lambda found: self.variables[found[1]], text))
+
+    def _curl(self, command: str) -> Any:
+        words = iter(self._words(command)[1:])
+        address, data, form, headers = "", [], {}, {}
+        for word in words:
+            if word == "-H":
+                name, _, value = next(words).partition(": ")
+                headers[name] = value
+            elif word == "-d":
+                given = next(words)
+                data.append(self._path(given[1:]).read_text() if given.startswith("@") else given)
+            elif word == "-F":
+                name, _, value = next(words).partition("=")
+                form[name] = self._file(value[1:]) if value.startswith("@") else value
+            elif word != "-sf":
+                address = word
+        body = "&".join(data).encode() or None
+        if form:
+            body = encode_multipart(BOUNDARY, form)
+            headers["Content-Type"] = f"multipart/form-data; boundary={BOUNDARY}"
+        with urllib.request.urlopen(urllib.request.Request(address, data=body, headers=headers)) as response:
+            self.answers.append(Answer(command, response.status, json.load(response)))
+        return self.answers[-1].body
+
+    def _path(self, name: str) -> Path:
+        own = self.folder / name
+        return own if own.exists() else self.root / name
+
+    def _file(self, name: str) -> SimpleUploadedFile:
+        return SimpleUploadedFile(name, self._path(name).read_bytes())
