@@ -1,5 +1,7 @@
 """Bytes into rows: what is refused, with its line, and what is taken in stride and counted."""
 
+from collections.abc import Callable
+
 import pytest
 
 from annotation.errors import ImportRefused
@@ -7,11 +9,15 @@ from annotation.services.imports.problems import Problems
 from annotation.services.imports.reading import Oddities, Table, read_csv, read_jsonl, read_tsv, square
 
 
-def refused(reader, content: bytes) -> list[dict]:
+def read(reader: Callable[[bytes, Problems], Table], content: bytes) -> None:
+    problems = Problems("a.txt")
+    square(reader(content, problems), problems)
+    problems.refuse()
+
+
+def refused(reader: Callable[[bytes, Problems], Table], content: bytes) -> list[dict]:
     with pytest.raises(ImportRefused) as refusal:
-        problems = Problems("a.txt")
-        square(reader(content, problems), problems)
-        problems.refuse()
+        read(reader, content)
     return refusal.value.rows
 
 

@@ -1,0 +1,108 @@
+"""An import as a job: whole, or not at all, with every bad row on record."""
+
+import pytest
+from django.db import IntegrityError
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, Project, RatingImport, Response, User
+from annotation.services.imports import (
+    dataset_import_create,
+    dataset_import_execute,
+    rating_import_create,
+    rating_import_execute,
+    runs,
+)
+
+ITEMS = b'{"id": "1", "message": "Hello", "references": ["Hi"], "outputs": {"A": "Hi", "B": "Hi "}}\n{"id": "2"}\n'
+RATINGS = b"rater,item,system,q\nann,1,A,3\n"
+
+
+@pytest.fixture
+def job(project: Project, manager: User) -> DatasetImport:
+    return dataset_import_create(project=project, by=manager, name="My data", filename="d.jsonl", content=ITEMS)
+
+
+@pytest.fixture
+def dataset(job: DatasetImport) -> Dataset:
+    dataset_import_execute(import_id=job.pk)
+    return Dataset.objects.get()
+
+
+def test_a_good_file_becomes_a_data_set_with_its_report(job: DatasetImport, dataset: Dataset) -> None:
+    job.refresh_from_db()
+    assert (job.state, job.dataset, dataset.slug) == (JobState.DONE, dataset, "my-data")
+    assert job.report["counts"]["responses"] == 1
+    assert list(dataset.items.values_list("external_id", "position")) == [("1", 0), ("2", 1)]
+    response = Response.objects.get()
+    assert response.text == "Hi"
+    assert sorted(response.sources.values_list("kind", "system__name", "raw_text")) == [
+        ("human", None, ""), ("system", "A", ""), ("system", "B", "Hi "),
+    ]  # fmt: skip
+
+
+def test_a_bad_file_changes_nothing_and_keeps_every_bad_row(project: Project) -> None:
+    content = b'{"id": "1"}\n{"id": "1"}\n{"id": "2", "split": 3}\n'
+    job = dataset_import_create(project=project, by=None, name="Bad", filename="bad.jsonl", content=content)
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.report["total"]) == (JobState.FAILED, 2)
+    assert [(row["line"], row["field"]) for row in job.report["errors"]] == [(2, "id"), (3, "split")]
+    assert job.error.startswith("bad.jsonl, line 2, field id: found 1; accepted: each id once")
+    assert not Dataset.objects.exists()
+    assert not Item.objects.exists()
+
+
+def test_a_failure_while_storing_leaves_nothing_behind(job: DatasetImport, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*args: object) -> None:
+        Item.objects.create(dataset=Dataset.objects.get(), external_id="half", position=0)
+        raise IntegrityError("disk full")
+
+    monkeypatch.setattr(runs, "store_dataset", break_down)
+    with pytest.raises(IntegrityError):
+        dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert not Dataset.objects.exists()
+
+
+def test_a_job_that_runs_twice_imports_once(job: DatasetImport, dataset: Dataset) -> None:
+    dataset_import_execute(import_id=job.pk)
+    assert Dataset.objects.get() == dataset
+
+
+def test_a_name_that_is_taken_is_refused_before_and_after_the_queue(job: DatasetImport, dataset: Dataset) -> None:
+    with pytest.raises(AnnotationError, match="has a data set 'my-data' already") as refused:
+        dataset_import_create(project=job.project, by=None, name="My  data", filename="d.jsonl", content=ITEMS)
+    assert "name" in refused.value.fields
+    late = DatasetImport.objects.create(
+        project=job.project, name="My data", filename="d.jsonl", file_format="jsonl", content=ITEMS
+    )
+    dataset_import_execute(import_id=late.pk)
+    late.refresh_from_db()
+    assert late.state == JobState.FAILED
+    assert "my-data" in late.error
+
+
+def test_a_format_is_told_by_the_name_or_refused(project: Project) -> None:
+    with pytest.raises(AnnotationError, match=r"found 'd\.xlsx'; accepted: \.jsonl, \.csv or \.tsv"):
+        dataset_import_create(project=project, by=None, name="X", filename="d.xlsx", content=ITEMS)
+
+
+def test_ratings_arrive_as_a_campaign(dataset: Dataset, manager: User) -> None:
+    job = rating_import_create(dataset=dataset, by=manager, name="Judged", filename="r.csv", content=RATINGS)
+    rating_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.campaign) == (JobState.DONE, Campaign.objects.get(name="Judged"))
+    assert job.report["counts"]["judgements"] == 1
+
+
+def test_refused_ratings_leave_no_campaign_and_no_system_behind(dataset: Dataset) -> None:
+    options = runs.RatingOptions(aliases={"C": "A"})
+    job = rating_import_create(
+        dataset=dataset, by=None, name="J", filename="r.csv", content=RATINGS + b"bob,1,Z,3\n", options=options
+    )
+    rating_import_execute(import_id=job.pk)
+    job = RatingImport.objects.get(pk=job.pk)
+    assert (job.state, job.report["errors"][0]["line"]) == (JobState.FAILED, 3)
+    assert not Campaign.objects.exists()
+    assert list(dataset.systems.values_list("name", flat=True)) == ["A", "B"]
