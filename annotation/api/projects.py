@@ -55,7 +55,7 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
     @extend_schema(request=ProjectRequestSerializer)
     def partial_update(self, request: Request, project_slug: str, **_: Any) -> Response:
         """Name and description; the address stays."""
-        project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+        project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
         asked = ProjectRequestSerializer(data=request.data, partial=True)
         asked.is_valid(raise_exception=True)
         kept = {"name": project.name, "description": project.description}

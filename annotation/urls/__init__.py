@@ -1,7 +1,8 @@
-from annotation.urls import campaigns, datasets, monitoring, projects, raters, references
+from annotation.urls import account, campaigns, datasets, monitoring, projects, raters, references
 
 app_name = "annotation"
 urlpatterns = [
+    *account.urlpatterns,
     *projects.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
