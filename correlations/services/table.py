@@ -182,12 +182,15 @@ def study_comparisons(inputs: StudyInputs) -> list[dict[str, Any]]:
     rng = np.random.default_rng(spec.seed + 2)
     mirrored = spec.orientation != "fixed"
     found = []
-    for a, b in combinations(range(len(inputs.rows)), 2):
-        first, second = inputs.rows[a], inputs.rows[b]
-        if first.subset != second.subset:
-            continue
-        entry = {"subset_label": first.subset.label, "first": first.label, "second": second.label}
-        found.append(entry | _comparison(seen, a, b, rng, mirrored=mirrored))
+    for subset in spec.built_subsets():
+        places = [place for place, row in enumerate(inputs.rows) if row.subset == subset]
+        for a, b in combinations(places, 2):
+            entry = {
+                "subset_label": subset.label,
+                "first": inputs.rows[a].label,
+                "second": inputs.rows[b].label,
+            }
+            found.append(entry | _comparison(seen, a, b, rng, mirrored=mirrored))
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
     return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
 

@@ -39,7 +39,9 @@ def study_download(request: HttpRequest, project_slug: str, pk: int, table: str,
 @require_GET
 def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    return JsonResponse(_figure(request, get_result_or_404(project, pk), figure))
+    spec = dict(_figure(request, get_result_or_404(project, pk), figure))
+    spec.pop("title", None)  # the page has its own heading above the figure; a file must bring one
+    return JsonResponse(spec)
 
 
 @login_required

@@ -32,7 +32,7 @@ from annotation.models import (
 HYPOTHESES = ("Echo", "Parrot", "Quill")
 REFERENCES = ("Human", "Random")
 CRITERIA = ("informativeness", "relevance")
-WORDS = "the cat sat on a mat and saw no dog under this old red roof today".split()
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "under", "this", "old", "red", "roof", "now")
 
 
 @dataclass
@@ -84,9 +84,7 @@ def make_world(project: Project, *, n_items: int = 40, n_raters: int = 3, seed: 
     for name, chosen in (("Reference ratings", REFERENCES), ("Output ratings", HYPOTHESES)):
         campaigns[name] = _campaign(dataset, name)
         _rate(campaigns[name], items, chosen, responses, raters, judgements, rng)
-    reference_set, release, weights = _release(
-        dataset, campaigns["Reference ratings"], items, systems, responses, judgements
-    )
+    reference_set, release, weights = _release(dataset, campaigns["Reference ratings"], items, responses, judgements)
     return World(
         project, dataset, items, systems, responses, campaigns["Reference ratings"], campaigns["Output ratings"],
         reference_set, release, weights, judgements,
@@ -96,20 +94,30 @@ def make_world(project: Project, *, n_items: int = 40, n_raters: int = 3, seed: 
 def _outputs(
     items: list[Item], systems: dict[str, System], rng: np.random.Generator
 ) -> dict[tuple[str, int], Response]:
-    """Sentences around one per item, changed the more the worse the system; equal texts are one response."""
+    """Sentences around one per item, changed the more the worse the system; equal texts are one response.
+
+    On every tenth item Echo says what Human says.
+    """
     change = {"Human": 0.1, "Echo": 0.2, "Parrot": 0.5, "Quill": 0.8, "Random": 1.0}
-    responses: dict[tuple[str, int], Response] = {}
-    for place, item in enumerate(items):
+    texts: dict[tuple[str, int], str] = {}
+    for place in range(len(items)):
         theme = rng.choice(WORDS, size=9)
-        texts: dict[str, Response] = {}
-        for name, system in systems.items():
+        for name in systems:
             swap = rng.random(theme.size) < change[name]
-            text = " ".join(np.where(swap, rng.choice(WORDS, size=theme.size), theme))
-            if text not in texts:
-                key = uuid.uuid5(uuid.NAMESPACE_OID, text).hex * 2
-                texts[text] = Response.objects.create(item=item, text=text, text_key=key)
-            responses[name, place] = texts[text]
-            ResponseSource.objects.create(response=texts[text], item=item, kind=SourceKind.SYSTEM, system=system)
+            texts[name, place] = " ".join(np.where(swap, rng.choice(WORDS, size=theme.size), theme))
+        if place % 10 == 0:
+            texts["Echo", place] = texts["Human", place]
+    distinct = {(place, text) for (_, place), text in texts.items()}
+    stored = Response.objects.bulk_create(
+        Response(item=items[place], text=text, text_key=uuid.uuid5(uuid.NAMESPACE_OID, text).hex * 2)
+        for place, text in sorted(distinct)
+    )
+    by_text = dict(zip(sorted(distinct), stored, strict=True))
+    responses = {(name, place): by_text[place, text] for (name, place), text in texts.items()}
+    ResponseSource.objects.bulk_create(
+        ResponseSource(response=response, item=items[place], kind=SourceKind.SYSTEM, system=systems[name])
+        for (name, place), response in responses.items()
+    )
     return responses
 
 
@@ -141,29 +149,33 @@ def _rate(
 ) -> None:
     quality = {"Human": 4.5, "Echo": 4.0, "Parrot": 3.0, "Quill": 2.2, "Random": 1.4}
     criteria = list(campaign.criteria.all())
+    cells = [(name, place) for place in range(len(items)) for name in names]
+    units = Unit.objects.bulk_create(
+        Unit(campaign=campaign, item=items[place], position=position, label=name)
+        for position, (name, place) in enumerate(cells)
+    )
+    UnitResponse.objects.bulk_create(
+        UnitResponse(unit=unit, response=responses[cell], number=0) for unit, cell in zip(units, cells, strict=True)
+    )
+    presentations = Presentation.objects.bulk_create(
+        Presentation(campaign=campaign, unit=unit, rater=rater, outcome=PresentationOutcome.IMPORTED, order=[0])
+        for unit in units
+        for rater in raters
+    )
     ratings = []
-    position = 0
-    for place, item in enumerate(items):
-        for name in names:
-            response = responses[name, place]
-            unit = Unit.objects.create(campaign=campaign, item=item, position=position, label=name)
-            UnitResponse.objects.create(unit=unit, response=response, number=0)
-            position += 1
-            for rater in raters:
-                presentation = Presentation.objects.create(
-                    campaign=campaign, unit=unit, rater=rater, outcome=PresentationOutcome.IMPORTED, order=[0]
-                )
-                values = np.clip(np.rint(quality[name] + rng.normal(size=2)), 1, 5)
-                if name in REFERENCES and place == len(items) - 1:
-                    values[:] = 1
-                judgements.setdefault((name, place), []).append(float(values.mean()))
-                ratings += [
-                    Rating(
-                        campaign=campaign, presentation=presentation, response=response, rater=rater,
-                        criterion=criterion, value=float(value), position=0,
-                    )
-                    for criterion, value in zip(criteria, values, strict=True)
-                ]  # fmt: skip
+    for presentation, cell in zip(presentations, [cell for cell in cells for _ in raters], strict=True):
+        name, place = cell
+        values = np.clip(np.rint(quality[name] + rng.normal(size=2)), 1, 5)
+        if name in REFERENCES and place == len(items) - 1:
+            values[:] = 1
+        judgements.setdefault(cell, []).append(float(values.mean()))
+        ratings += [
+            Rating(
+                campaign=campaign, presentation=presentation, response=responses[cell], rater=presentation.rater,
+                criterion=criterion, value=float(value), position=0,
+            )
+            for criterion, value in zip(criteria, values, strict=True)
+        ]  # fmt: skip
     Rating.objects.bulk_create(ratings)
 
 
@@ -171,7 +183,6 @@ def _release(
     dataset: Dataset,
     campaign: Campaign,
     items: list[Item],
-    systems: dict[str, System],
     responses: dict[tuple[str, int], Response],
     judgements: dict[tuple[str, int], list[float]],
 ) -> tuple[ReferenceSet, Release, dict[tuple[str, int], float]]:
@@ -185,15 +196,16 @@ def _release(
         reference_set=reference_set, number=1, signature="linear", parameters={"criteria": list(CRITERIA)},
         report={"last_rating_id": last},
     )  # fmt: skip
-    weights = {}
-    for name in REFERENCES:
-        for place, item in enumerate(items):
-            mean = float(np.mean(judgements[name, place]))
-            weights[name, place] = 2 * (mean - 1) / 4 - 1
-            ReleaseWeight.objects.create(
-                release=release, item=item, response=responses[name, place], weight=weights[name, place],
-                rating_mean=mean, n_ratings=len(judgements[name, place]), is_original=name == "Human",
-            )  # fmt: skip
+    cells = [(name, place) for name in REFERENCES for place in range(len(items))]
+    means = {cell: float(np.mean(judgements[cell])) for cell in cells}
+    weights = {cell: 2 * (mean - 1) / 4 - 1 for cell, mean in means.items()}
+    ReleaseWeight.objects.bulk_create(
+        ReleaseWeight(
+            release=release, item=items[place], response=responses[name, place], weight=weights[name, place],
+            rating_mean=means[name, place], n_ratings=len(judgements[name, place]), is_original=name == "Human",
+        )
+        for name, place in cells
+    )  # fmt: skip
     release.state, release.finished_at, release.content_hash = JobState.DONE, timezone.now(), "c0ffee" * 10 + "0123"
     release.save()
     return reference_set, release, weights

@@ -1,0 +1,242 @@
+"""A study's numbers against a slow computation that shares nothing with it but the texts, ratings and weights."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats
+
+from annotation.models import JobState
+from correlations.models import Study
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.models import ScoreRun
+from tests.metrics.world import HYPOTHESES, REFERENCES, World
+
+pytestmark = pytest.mark.django_db
+
+
+def computed(world: World, **changes: object) -> Study:
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+    return study
+
+
+def ngrams(text: str, order: int) -> Counter:
+    tokens = text.lower().split()
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+def slow_delta_bleu(segments: list[tuple[str, list[tuple[str, float]]]]) -> float:
+    """Galley et al. (2015), section 3, written out with loops; order 2, no smoothing."""
+    logs, hyp_len, ref_len = [], 0, 0
+    for order in (1, 2):
+        above = below = 0.0
+        for hypothesis, references in segments:
+            top = max(weight for _, weight in references)
+            for gram, count in ngrams(hypothesis, order).items():
+                holding = [(text, weight) for text, weight in references if ngrams(text, order)[gram]]
+                above += max((w * min(count, ngrams(t, order)[gram]) for t, w in holding), default=0.0)
+                below += top * count
+        if above <= 1e-12:
+            return 0.0
+        logs.append(np.log(above / below))
+    for hypothesis, references in segments:
+        length = len(hypothesis.split())
+        hyp_len += length
+        ref_len += min((abs(len(t.split()) - length), len(t.split())) for t, _ in references)[1]
+    return float(np.exp(np.mean(logs) + min(0.0, 1 - ref_len / hyp_len)))
+
+
+def one_unit_each(world: World, score) -> tuple[list[float], list[float]]:
+    """Differences of every pair over all usable items: what a study with one unit for each pair observes."""
+    places = [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+    metric, human = [], []
+    for a, b in combinations(HYPOTHESES, 2):
+        metric.append(score(a, places) - score(b, places))
+        means = [np.mean([np.mean(world.judgements[name, place]) for place in places]) for name in (a, b)]
+        human.append(means[0] - means[1])
+    return metric, human
+
+
+def references_of(world: World, place: int) -> list[tuple[str, float]]:
+    return [(world.responses[name, place].text, world.weights[name, place]) for name in REFERENCES]
+
+
+def test_delta_bleu_over_all_references_matches_the_equation_and_scipy(world: World) -> None:
+    def score(system: str, places: list[int]) -> float:
+        return slow_delta_bleu([(world.responses[system, place].text, references_of(world, place)) for place in places])
+
+    metric, human = one_unit_each(world, score)
+    mirrored = np.array(metric + [-m for m in metric]), np.array(human + [-h for h in human])
+
+    study = computed(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], bootstrap=0)
+
+    row = study.result["rows"][0]
+    assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*mirrored).statistic, abs=1e-12)
+    assert row["tau"]["value"] == pytest.approx(stats.kendalltau(*mirrored).statistic, abs=1e-12)
+    assert row["n_observations"] == 6
+    assert study.result["observations"]["metric"][0] == pytest.approx(metric, abs=1e-6)
+    assert study.result["observations"]["human"][0] == pytest.approx(human, abs=1e-6)
+
+
+def test_bleu_of_the_originals_matches_sacrebleu(world: World) -> None:
+    places = [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+    bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
+
+    study = computed(world, metrics=["bleu"], subsets=["original"], bootstrap=0)
+
+    for entry in study.result["rows"][0]["systems"]:
+        hypotheses = [world.responses[entry["system"], place].text for place in places]
+        references = [world.responses["Human", place].text for place in places]
+        assert entry["score"] == pytest.approx(bleu.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
+
+
+def test_items_without_a_positive_weight_are_left_out_and_listed(world: World) -> None:
+    study = computed(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
+
+    without = [
+        item.external_id
+        for place, item in enumerate(world.items)
+        if max(world.weights[name, place] for name in REFERENCES) <= 0
+    ]
+    assert study.result["items"]["dropped"] == [
+        {"reason": "no reference with a positive weight", "count": len(without), "items": without}
+    ]
+    assert study.result["items"]["used"] == len(world.items) - len(without)
+
+
+def test_an_item_without_a_usable_reference_leaves_the_metric_and_the_ratings_of_its_row(world: World) -> None:
+    threshold = 0.75
+    good = [
+        place
+        for place in range(len(world.items))
+        if max(world.weights[name, place] for name in REFERENCES) >= threshold
+    ]
+    assert 0 < len(good) < len(world.items) - 1
+
+    study = computed(world, metrics=["bleu"], subsets=[f"w>={threshold}"], unit_size=1000, bootstrap=0)
+
+    row = study.result["rows"][0]
+    assert row["items"] == len(good)
+    assert row["dropped"]["count"] == study.result["items"]["used"] - len(good)
+    for entry in row["systems"]:
+        ratings = [np.mean(world.judgements[entry["system"], place]) for place in good]
+        assert entry["rating"] == pytest.approx(np.mean(ratings))
+
+
+def test_two_observations_are_undefined_and_the_result_says_why(world: World) -> None:
+    study = computed(world, systems=["Echo", "Quill"], unit_size=20, orientation="fixed", metrics=["bleu"])
+
+    for row in study.result["rows"]:
+        assert row["rho"]["value"] is None
+        assert row["rho"]["reason"] == "2 units: at least 3 observations are needed"
+
+
+def test_a_constant_metric_is_undefined_and_the_result_says_why(world: World) -> None:
+    for name in HYPOTHESES:  # every system says what the first one says
+        for place in range(len(world.items)):
+            source = world.systems[name].outputs.get(item=world.items[place])
+            source.response = world.responses["Echo", place]
+            source.save()
+
+    study = computed(world, metrics=["bleu"], subsets=["all"], bootstrap=0)
+
+    assert study.result["rows"][0]["rho"]["value"] is None
+    assert "constant" in study.result["rows"][0]["rho"]["reason"]
+
+
+def test_equal_seeds_give_equal_results_and_another_seed_another(world: World) -> None:
+    first = computed(world)
+    Study.objects.all().delete()
+    again = computed(world)
+    other = computed(world, seed=8)
+
+    assert again.pk != first.pk
+    assert without_time(again.result) == without_time(first.result)
+    assert other.result["rows"][0]["rho"]["value"] != first.result["rows"][0]["rho"]["value"]
+
+
+def without_time(result: dict) -> dict:
+    return {key: value for key, value in result.items() if key != "seconds"}
+
+
+def test_each_row_is_a_score_run_that_another_study_shares(world: World) -> None:
+    first = computed(world)
+    runs = set(first.score_runs.values_list("pk", flat=True))
+    second = computed(world, seed=8)
+
+    assert len(runs) == len(first.result["rows"]) == 9
+    assert {row["run"] for row in first.result["rows"]} == runs
+    assert set(second.score_runs.values_list("pk", flat=True)) == runs
+    assert set(ScoreRun.objects.values_list("state", "attempt")) == {(JobState.DONE, 1)}
+
+
+def test_sweeps_agree_with_the_table_where_they_meet_it(world: World) -> None:
+    study = computed(world, sweeps=True, subsets=["w>=-1", "all"], sweep_subset="all", unit_size=10)
+
+    table = {row["label"]: row["rho"]["value"] for row in study.result["rows"] if row["subset"] == "all"}
+    sweeps = study.result["sweeps"]
+    assert sweeps["threshold"]["points"] == [round(-1 + step / 10, 1) for step in range(21)]
+    assert sweeps["order"]["points"] == [1, 2, 3, 4]
+    assert sweeps["unit_size"]["points"] == [1, 2, 5, 10, 20, 50, 100]
+    for name, point in (("threshold", 0), ("order", 1)):
+        for series in sweeps[name]["series"]:
+            assert series["points"][point]["rho"]["value"] == pytest.approx(table[series["label"]], abs=1e-12)
+    assert sweeps["unit_size"]["series"][0]["points"][0]["n_observations"] == 2 * 3 * study.result["items"]["used"]
+
+
+def test_the_same_rater_and_the_same_text_on_both_sides_are_counted(world: World) -> None:
+    same = sum(
+        world.responses[name, place] in {world.responses[other, place] for other in REFERENCES}
+        for name in HYPOTHESES
+        for place in range(len(world.items))
+    )
+
+    found = computed(world, bootstrap=0).result["circularity"]
+
+    assert same > 0
+    assert found["same_text_items"] == same
+    assert found["raters_on_both_sides"] == found["raters"] == 3
+    assert found["rater_items_on_both_sides"] == found["rater_items"]
+
+
+def test_ratings_that_came_after_the_study_was_made_do_not_count(world: World) -> None:
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
+    judged = world.output_campaign.presentations.first()
+    for criterion in world.output_campaign.criteria.all():
+        revised = judged.ratings.get(criterion=criterion)
+        judged.ratings.create(
+            campaign=revised.campaign, response=revised.response, rater=revised.rater, criterion=criterion,
+            value=6 - revised.value, revision=1,
+        )  # fmt: skip
+    study_execute(study_id=study.pk)
+    later, created = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
+    study_execute(study_id=later.pk)
+
+    study.refresh_from_db()
+    later.refresh_from_db()
+    assert created
+    place = next(index for index, item in enumerate(world.items) if item.pk == judged.unit.item_id)
+    before = {entry["system"]: entry["rating"] for entry in study.result["rows"][0]["systems"]}
+    after = {entry["system"]: entry["rating"] for entry in later.result["rows"][0]["systems"]}
+    system = judged.unit.label
+    used = [p for p in range(len(world.items)) if max(world.weights[r, p] for r in REFERENCES) > 0]
+    assert place in used
+    assert before[system] == pytest.approx(np.mean([np.mean(world.judgements[system, p]) for p in used]))
+    assert after[system] != before[system]
+
+
+def test_a_pair_that_nobody_rated_fails_with_its_names(world: World) -> None:
+    study, _ = study_create(
+        project=world.project, name="x", specification=world.specification(systems=["Echo", "Random"]), by=None
+    )
+    study_execute(study_id=study.pk)
+
+    study.refresh_from_db()
+    assert study.state == JobState.FAILED
+    assert "No item has ratings of both Echo and Random in Output ratings" in study.error

@@ -1,0 +1,135 @@
+import threading
+
+import pytest
+from django.db import connection
+
+from annotation.models import JobState, Project, Release
+from correlations.errors import StudyRefused
+from correlations.models import Study
+from correlations.services.demo import demo_study_specification
+from correlations.services.studies import study_create
+from correlations.specification import Specification
+from tests.metrics.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+
+
+def make(world: World, **changes: object) -> tuple[Study, bool]:
+    return study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
+
+
+def test_the_same_specification_is_the_same_study_however_it_is_written(world: World) -> None:
+    first, created = make(world)
+    systems = list(reversed(world.specification()["systems"]))  # type: ignore[call-overload]
+    again, created_again = make(
+        world,
+        release="cat-references",
+        systems=systems,
+        subsets=["single", " W > 0 ", "all"],
+        criteria=["relevance", "informativeness"],
+        metrics=[
+            {"name": "bleu", "smoothing": "none"},
+            "sbleu",
+            {"name": "delta_bleu", "parameters": {"max_order": 2}},
+        ],
+    )
+
+    assert (created, created_again) == (True, False)
+    assert first.pk == again.pk
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 8}, {"order": 3}, {"subsets": ["all"]}, {"tokenize": "13a"}, {"remainder": "drop"}]
+)
+def test_another_specification_is_another_study(world: World, change: dict[str, object]) -> None:
+    first, _ = make(world)
+    other, created = make(world, **change)
+
+    assert created
+    assert other.signature != first.signature
+
+
+def test_a_stored_specification_makes_the_same_study_again(world: World) -> None:
+    study, _ = make(world)
+
+    again, created = study_create(project=world.project, name="Again", specification=study.specification, by=None)
+
+    assert not created
+    assert again.pk == study.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_make_one_study(project: Project) -> None:
+    world = make_world(project, n_items=8)
+    barrier = threading.Barrier(8)
+    found: list[tuple[int, bool]] = []
+
+    def ask() -> None:
+        try:
+            barrier.wait(10)
+            study, created = make(world)
+            found.append((study.pk, created))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert len(found) == 8
+    assert len({pk for pk, _ in found}) == 1
+    assert [created for _, created in found].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        ({"release": "dog-references"}, "release", "found 'dog-references'; accepted: cat-references/v1"),
+        ({"release": "cat-references/v7"}, "release", "accepted: cat-references/v1"),
+        ({"campaigns": ["Nobody's"]}, "campaigns", 'found "Nobody\'s"; accepted: Output ratings, Reference ratings'),
+        ({"systems": ["Echo", "Ghost"]}, "systems", "found 'Ghost'; accepted: Echo, Human, Parrot, Quill, Random"),
+        ({"systems": ["Echo"]}, "systems", "found 1; accepted: two or more"),
+        ({"pairs": [["Echo", "Human"]]}, "pairs", "found 'Human'; accepted: Echo, Parrot, Quill"),
+        ({"pairs": [["Echo", "Quill"], ["Quill", "Echo"]]}, "pairs", "twice; accepted: each pair once"),
+        ({"metrics": ["rouge"]}, "metrics", "found 'rouge'; accepted: 'bleu', 'sbleu', 'delta_bleu'"),
+        ({"metrics": [{"name": "bleu", "tokenize": "zh"}]}, "metrics", "accepted: the study's own, 'whitespace'"),
+        ({"metrics": ["bleu", "bleu"]}, "metrics", "one metric twice"),
+        ({"subsets": ["w>2"]}, "subsets", "a weight from -1 to 1"),
+        ({"unit_size": 0}, "unit_size", "found 0; accepted: a whole number from 1"),
+        ({"orientation": "sideways"}, "orientation", "accepted: both, fixed, random"),
+        ({"lowercase": "yes"}, "lowercase", "accepted: true or false"),
+        ({"colour": "red"}, "colour", "accepted: assignments, bootstrap"),
+    ],
+)
+def test_a_wrong_field_is_named_with_what_was_found_and_what_is_accepted(
+    world: World, change: dict[str, object], field: str, message: str
+) -> None:
+    with pytest.raises(StudyRefused) as refusal:
+        make(world, **change)
+
+    assert message in refusal.value.fields[field][0]
+
+
+def test_an_unfinished_release_cannot_be_studied(world: World) -> None:
+    Release.objects.filter(pk=world.release.pk).update(state=JobState.QUEUED, finished_at=None)
+
+    with pytest.raises(StudyRefused, match="none yet: weights must be released"):
+        make(world)
+
+
+def test_a_release_of_another_project_is_not_found(world: World) -> None:
+    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
+
+    with pytest.raises(StudyRefused, match="release"):
+        study_create(project=elsewhere, name="x", specification=world.specification(), by=None)
+
+
+def test_the_demo_study_is_the_design_of_the_paper() -> None:
+    demo = Specification.from_mapping(demo_study_specification())
+
+    assert len(demo.pairs) == 15
+    assert (demo.order, demo.unit_size, demo.assignments) == (2, 100, 1000)
+    assert (demo.orientation, demo.remainder, demo.lowercase, demo.tokenize) == ("both", "keep", True, "whitespace")
+    assert demo.subsets == ("original", "w>0", "w>=0.6", "all")

@@ -1,0 +1,276 @@
+"""Pages of studies: for members, in their roles; for nobody else."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import JobState
+from correlations.models import Study
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+
+READING = [
+    ("study-list", {}),
+    ("study-detail", {"pk": True}),
+    ("study-row", {"pk": True, "row": 0}),
+    ("study-figure", {"pk": True, "figure": "forest"}),
+    ("study-figure-download", {"pk": True, "figure": "order", "file_format": "svg"}),
+    ("study-download", {"pk": True, "table": "correlations", "file_format": "csv"}),
+]
+CHANGING = [("study-cancel", {"pk": True}), ("study-retry", {"pk": True})]
+
+
+@pytest.fixture
+def study(world: World) -> Study:
+    made, _ = study_create(
+        project=world.project, name="Cats", specification=world.specification(sweeps=True, assignments=5), by=None
+    )
+    study_execute(study_id=made.pk)
+    made.refresh_from_db()
+    assert made.state == JobState.DONE, made.error
+    return made
+
+
+def address(study: Study, name: str, arguments: dict[str, object]) -> str:
+    kwargs = arguments | ({"pk": study.pk} if "pk" in arguments else {})
+    return reverse(f"correlations:{name}", kwargs={"project_slug": study.project.slug} | kwargs)
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def form_data(world: World, **changes: object) -> dict[str, object]:
+    return {
+        "release": world.release.pk, "name": "From the form", "campaigns": ["Output ratings"],
+        "systems": ["Echo", "Parrot", "Quill"], "metrics": ["bleu", "delta_bleu"], "subsets": "original, w>=0.5",
+        "unit_size": 10, "assignments": 3, "bootstrap": 0, "order": 2, "tokenize": "whitespace", "lowercase": "on",
+        "orientation": "both", "remainder": "keep", "seed": 1,
+    } | changes  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments"), READING)
+def test_a_viewer_may_read(study: Study, viewer, as_user, name: str, arguments: dict[str, object]) -> None:
+    assert as_user(viewer).get(address(study, name, arguments)).status_code == 200
+
+
+@pytest.mark.parametrize(("name", "arguments"), [*READING, *CHANGING, ("study-create", {})])
+def test_an_outsider_gets_404(study: Study, outsider, as_user, name: str, arguments: dict[str, object]) -> None:
+    client = as_user(outsider)
+    ask = client.post if (name, arguments) in CHANGING else client.get
+
+    assert ask(address(study, name, arguments)).status_code == 404
+
+
+def test_a_stranger_is_asked_to_sign_in(study: Study, client) -> None:
+    response = client.get(address(study, "study-detail", {"pk": True}))
+
+    assert response.status_code == 302
+    assert response.url.startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize(("name", "arguments"), [*CHANGING, ("study-create", {})])
+def test_a_viewer_may_not_change(study: Study, viewer, as_user, name: str, arguments: dict[str, object]) -> None:
+    assert as_user(viewer).post(address(study, name, arguments)).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "arguments"), CHANGING)
+def test_changes_reject_get(study: Study, manager, as_user, name: str, arguments: dict[str, object]) -> None:
+    assert as_user(manager).get(address(study, name, arguments)).status_code == 405
+
+
+def test_another_projects_study_is_not_found_under_ones_own(study: Study, outsider, as_user) -> None:
+    url = reverse("correlations:study-detail", kwargs={"project_slug": "elsewhere", "pk": study.pk})
+
+    assert as_user(outsider).get(url).status_code == 404
+
+
+def test_the_report_names_every_row_and_what_it_rests_on(study: Study, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
+
+    for row in study.result["rows"]:
+        assert f"{row['rho']['value']:.3f}" in page
+        assert f"{row['tau']['over_items'][0]:.3f}" in page
+        assert f"{row['rho']['paper'][1]:.3f}" in page
+    assert "Circularity." in page
+    assert study.signature in page
+    assert f"Seed {study.specification['seed']}" in page
+    assert "no reference with a positive weight" in page
+
+
+def test_a_row_leads_to_the_score_run_of_each_system(world: World, study: Study, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 1})).content.decode()
+
+    for system in world.hypotheses:
+        run = study.result["rows"][1]["run"]
+        assert reverse("metrics:run-system-detail", args=[study.project.slug, run, system.pk]) in page
+
+
+def test_a_row_that_is_not_there_is_404(study: Study, viewer, as_user) -> None:
+    assert as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 99})).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["correlations", "sweeps", "threshold", "comparisons", "systems", "dropped", "pairs", "observations"],
+)
+def test_every_table_comes_as_csv_and_json_with_the_same_rows(study: Study, viewer, as_user, table: str) -> None:
+    client = as_user(viewer)
+    arguments = {"pk": True, "table": table}
+
+    text = body(client.get(address(study, "study-download", arguments | {"file_format": "csv"}))).decode("utf-8-sig")
+    data = json.loads(body(client.get(address(study, "study-download", arguments | {"file_format": "json"}))))
+
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(data) > 0
+    assert list(rows[0]) == list(data[0])
+
+
+def test_the_table_of_correlations_holds_the_stored_numbers(study: Study, viewer, as_user) -> None:
+    url = address(study, "study-download", {"pk": True, "table": "correlations", "file_format": "json"})
+
+    first = json.loads(body(as_user(viewer).get(url)))[0]
+
+    row = study.result["rows"][0]
+    assert first["rho"] == row["rho"]["value"]
+    assert [first["tau_items_low"], first["tau_items_high"]] == row["tau"]["over_items"]
+    assert first["observations"] == row["n_observations"]
+
+
+def test_the_whole_study_comes_as_one_file(study: Study, viewer, as_user) -> None:
+    url = address(study, "study-download", {"pk": True, "table": "study", "file_format": "json"})
+
+    whole = json.loads(as_user(viewer).get(url).content)
+
+    assert whole["signature"] == study.signature
+    assert whole["result"] == study.result
+
+
+@pytest.mark.parametrize("table", ["nonsense", "study"])
+def test_an_unknown_table_is_404(study: Study, viewer, as_user, table: str) -> None:
+    url = address(study, "study-download", {"pk": True, "table": table, "file_format": "csv"})
+
+    assert as_user(viewer).get(url).status_code == 404
+
+
+@pytest.mark.parametrize("figure", ["forest", "threshold", "unit_size", "order", "row-0"])
+def test_figures_are_specifications_in_both_themes(study: Study, viewer, as_user, figure: str) -> None:
+    url = address(study, "study-figure", {"pk": True, "figure": figure})
+
+    light, dark = (as_user(viewer).get(url, {"theme": theme}).json() for theme in ("light", "dark"))
+
+    assert "vega-lite" in light["$schema"]
+    assert light != dark
+
+
+@pytest.mark.parametrize(("kind", "starts"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_figures_are_files(study: Study, viewer, as_user, kind: str, starts: bytes) -> None:
+    url = address(study, "study-figure-download", {"pk": True, "figure": "forest", "file_format": kind})
+
+    response = as_user(viewer).get(url)
+
+    assert response.content.startswith(starts)
+    assert response["Content-Disposition"].endswith(f'forest.{kind}"')
+
+
+@pytest.mark.parametrize(("figure", "kind"), [("forest", "gif"), ("row-99", "svg"), ("spiral", "svg")])
+def test_an_unknown_figure_is_404(study: Study, viewer, as_user, figure: str, kind: str) -> None:
+    url = address(study, "study-figure-download", {"pk": True, "figure": figure, "file_format": kind})
+
+    assert as_user(viewer).get(url).status_code == 404
+
+
+def test_a_manager_starts_a_study_and_the_same_one_only_once(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
+) -> None:
+    handed_out: list[int] = []
+    monkeypatch.setattr("correlations.tasks.execute.delay", handed_out.append)
+    url = reverse("correlations:study-create", args=[world.project.slug])
+
+    with django_capture_on_commit_callbacks(execute=True):
+        first = as_user(manager).post(url, form_data(world))
+        again = as_user(manager).post(url, form_data(world, name="Another name"))
+
+    study = Study.objects.get()
+    assert first.url == again.url == reverse("correlations:study-detail", args=[world.project.slug, study.pk])
+    assert handed_out == [study.pk]
+    assert study.requested_by == manager
+    assert study.specification["subsets"] == ["original", "w>=0.5"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"subsets": "w>9"}, "accepted: a weight from -1 to 1"),
+        ({"systems": ["Echo"]}, "accepted: two or more"),
+        ({"systems": []}, "This field is required"),
+        ({"unit_size": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_form_says_what_is_accepted(
+    world: World, manager, as_user, change: dict[str, object], message: str
+) -> None:
+    response = as_user(manager).post(
+        reverse("correlations:study-create", args=[world.project.slug]), form_data(world, **change)
+    )
+
+    assert response.status_code == 200
+    assert message in response.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_queued_study_is_cancelled_at_once_and_can_be_repeated(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
+) -> None:
+    handed_out: list[int] = []
+    monkeypatch.setattr("correlations.tasks.execute.delay", handed_out.append)
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
+
+    as_user(manager).post(address(study, "study-cancel", {"pk": True}))
+    study.refresh_from_db()
+    assert study.state == JobState.CANCELLED
+
+    with django_capture_on_commit_callbacks(execute=True):
+        as_user(manager).post(address(study, "study-retry", {"pk": True}))
+    study.refresh_from_db()
+    assert study.state == JobState.QUEUED
+    assert handed_out == [study.pk]
+
+
+def test_a_study_without_a_result_shows_its_state_and_has_no_downloads(world: World, viewer, as_user) -> None:
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
+    client = as_user(viewer)
+
+    assert "Waiting for a worker" in client.get(address(study, "study-detail", {"pk": True})).content.decode()
+    for name, arguments in READING[2:]:
+        assert client.get(address(study, name, arguments)).status_code == 404
+
+
+def test_the_watched_fragment_asks_for_the_page_once_the_study_is_done(study: Study, viewer, as_user) -> None:
+    response = as_user(viewer).get(address(study, "study-detail", {"pk": True}), headers={"HX-Request": "true"})
+
+    assert response["HX-Refresh"] == "true"
+
+
+def test_the_list_asks_the_database_a_bounded_number_of_questions(
+    world: World, viewer, as_user, django_assert_max_num_queries
+) -> None:
+    for seed in range(60):
+        study_create(project=world.project, name=f"Study {seed}", specification=world.specification(seed=seed), by=None)
+    client = as_user(viewer)
+    url = reverse("correlations:study-list", args=[world.project.slug])
+
+    with django_assert_max_num_queries(8):
+        page = client.get(url).content.decode()
+
+    assert "Study 59" in page
+    assert "Study 9<" not in page
+    oldest = Study.objects.order_by("-pk")[49].pk
+    assert f"?before={oldest}" in page
+    assert "Study 9<" in client.get(f"{url}?before={oldest}").content.decode()
