@@ -47,6 +47,7 @@ class Facts:
     items: int
     responses: int
     outputs: int
+    distinct_outputs: int
     references: int
     kinds: list[tuple[str, int]]
     systems: list[SystemRow]
@@ -69,6 +70,7 @@ def dataset_facts(dataset: Dataset) -> Facts:
         items=dataset.items.count(),
         responses=Response.objects.filter(item__dataset=dataset).count(),
         outputs=kinds.get(SourceKind.SYSTEM, 0),
+        distinct_outputs=sources.filter(kind=SourceKind.SYSTEM).values("response").distinct().count(),
         references=sum(count for kind, count in kinds.items() if kind != SourceKind.SYSTEM),
         kinds=[(kind.label, kinds[kind]) for kind in SourceKind if kind in kinds],
         systems=[

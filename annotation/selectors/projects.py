@@ -59,15 +59,15 @@ class CampaignRow:
 
 @dataclass
 class Step:
-    """One of the four steps of the loop."""
+    """One of the four steps of the loop: how much of it there is, and what to do where there is nothing."""
 
     number: int
     name: str
-    text: str
-    count: int
-    noun: str
+    hint: str
+    advice: str
+    action: str
     url_name: str
-    is_next: bool = False
+    count: int
 
 
 @dataclass
@@ -84,6 +84,11 @@ class Overview:
     @property
     def has_data(self) -> bool:
         return self.counts["datasets"] > 0
+
+    @property
+    def next_step(self) -> Step | None:
+        """The first step that has nothing yet; none before there is data."""
+        return next((step for step in self.steps if step.count == 0), None) if self.has_data else None
 
 
 def project_overview(project: Project) -> Overview:
@@ -137,15 +142,21 @@ def _by_campaign(rows: QuerySet[Any], aggregate: Count) -> dict[int, int]:
 
 
 def _steps(counts: dict[str, int]) -> list[Step]:
-    """Rate, weigh, score, correlate; the first that has nothing yet is next. Without data, none is."""
-    weigh = "Ratings become weights from −1 to +1."
-    steps = [
-        Step(1, "Rate", "People judge texts on a scale.", counts["ratings"], "rating", "annotation:campaign-list"),
-        Step(2, "Weigh", weigh, counts["releases"], "release", "annotation:reference-set-list"),
-        Step(3, "Score", "Metrics use the weights.", counts["runs"], "score run", "metrics:run-list"),
-        Step(4, "Correlate", "Metrics against people.", counts["studies"], "study", "correlations:study-list"),
-    ]
-    following = next((step for step in steps if step.count == 0), None)
-    if following and counts["datasets"]:
-        following.is_next = True
-    return steps
+    return [
+        Step(
+            1, "Rate", "ratings by people", "Draft a campaign and share its link, or import ratings into a data set.",
+            "Campaigns", "annotation:campaign-list", counts["ratings"],
+        ),
+        Step(
+            2, "Weigh", "releases of weights", "Turn ratings into reference weights from −1 to +1.",
+            "Reference sets", "annotation:reference-set-list", counts["releases"],
+        ),
+        Step(
+            3, "Score", "finished score runs", "Score the systems with metrics that use the weights.",
+            "Score runs", "metrics:run-list", counts["runs"],
+        ),
+        Step(
+            4, "Correlate", "finished studies", "Test the metrics against the same people.",
+            "Studies", "correlations:study-list", counts["studies"],
+        ),
+    ]  # fmt: skip
