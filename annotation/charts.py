@@ -48,7 +48,8 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture:
         .encode(
             x=alt.X("from:Q", title="Weight", scale=alt.Scale(domain=[-1.05, 1.05], nice=False), axis=_signed_axis()),
             x2="to:Q",
-            y=alt.Y("references:Q", title="References"),
+            y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
+            y2=alt.datum(0),
             color=alt.Color(
                 "sign:N", legend=None, scale=alt.Scale(domain=signs, range=[colours[sign] for sign in signs])
             ),
@@ -137,7 +138,8 @@ def _share_tooltip() -> alt.Tooltip:
 
 
 def _signed_axis() -> alt.Axis:
-    return alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False)
+    words = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
+    return alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=words, grid=False)
 
 
 def _criterion_colour(names: Mapping[str, object], theme: Theme) -> alt.Color:

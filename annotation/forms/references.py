@@ -158,9 +158,9 @@ class WeightFilterForm(forms.Form):
 
     text = forms.CharField(label="Text", required=False, max_length=200)
     low = forms.FloatField(label="Weight from", required=False, min_value=-1, max_value=1)
-    high = forms.FloatField(label="to", required=False, min_value=-1, max_value=1)
+    high = forms.FloatField(label="Weight to", required=False, min_value=-1, max_value=1)
     source = forms.ChoiceField(required=False)
-    min_ratings = forms.IntegerField(label="Judgements at least", required=False, min_value=1)
+    min_ratings = forms.IntegerField(label="Judgements ≥", required=False, min_value=1)
     no_positive = forms.BooleanField(label="Only items without a positive weight", required=False)
 
     def __init__(self, *args: Any, sources: list[str], **kwargs: Any) -> None:

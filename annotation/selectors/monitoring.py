@@ -106,7 +106,7 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
 
 def campaign_figures(campaign: Campaign, last: int) -> Figures:
     """Figures as of rating ``last``, from the cache if they are there."""
-    key = f"campaign-figures-{campaign.pk}-{last}"
+    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{last}"
     found: Figures | None = cache.get(key)
     if found is None:
         found = _figures(campaign)

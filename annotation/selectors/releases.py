@@ -177,7 +177,7 @@ def release_items(
     *,
     after: int | None = None,
     before: int | None = None,
-    size: int = 20,
+    size: int = 10,
 ) -> ItemPage:
     """One page of items in their own order, each with the references that match, by weight."""
     matching = _matching_weights(release, chosen)

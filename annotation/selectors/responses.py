@@ -18,9 +18,8 @@ class LoggedRating(NamedTuple):
 class ExplainedWeight(NamedTuple):
     weight: ReleaseWeight
     judgements: list[tuple[str, float]]  # pseudonym and value of those that count, in order of value
-    low: float  # of the scale
-    high: float
     steps: list[str]
+    interval: str
 
 
 def response_ratings(response: Response) -> list[LoggedRating]:
@@ -92,7 +91,8 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     order = np.argsort(values, kind="stable")
     raters = pseudonyms(table.rater_id[mine])
     judged = [(str(raters[index]), float(values[index])) for index in order]
-    return ExplainedWeight(weight, judged, table.low, table.high, _steps(weight, values, table.low, table.high))
+    interval = "" if weight.low is None else f"{_signed(weight.low)} to {_signed(weight.high)}"
+    return ExplainedWeight(weight, judged, _steps(weight, values, table.low, table.high), interval)
 
 
 def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -> list[str]:

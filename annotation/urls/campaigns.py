@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import campaigns, monitoring
+from annotation.views import campaigns
 
 ALL = "p/<slug:project_slug>/campaigns/"
 ONE = f"{ALL}<int:pk>/"
@@ -16,9 +16,4 @@ urlpatterns: list[URLPattern] = [
     path(f"{ONE}close/", campaigns.campaign_close, name="campaign-close"),
     path(f"{ONE}ratings/", campaigns.campaign_ratings, name="campaign-ratings"),
     path(f"{ONE}raters/", campaigns.campaign_raters, name="campaign-raters"),
-    path(f"{ONE}monitor/", monitoring.campaign_monitor_fragment, name="campaign-monitor-fragment"),
-    path(
-        f"{ONE}agreement.<str:file_format>", monitoring.campaign_agreement_download, name="campaign-agreement-download"
-    ),
-    path(f"{ONE}charts/<slug:name>.<str:file_format>", monitoring.campaign_chart, name="campaign-chart"),
 ]

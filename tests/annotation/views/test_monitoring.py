@@ -1,0 +1,79 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+
+
+@pytest.fixture
+def campaign(project):
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    for number, values in enumerate(((5, 4), (2, 1))):
+        response = make_response(make_item(dataset, f"i{number}"), f"Answer {number}", "A")
+        for rater, value in zip(("ann", "bob"), values, strict=True):
+            rate(campaign, rater, response, value)
+    return campaign
+
+
+def page(campaign, name, *args):
+    return reverse(f"annotation:{name}", args=["chit-chat", campaign.pk, *args])
+
+
+HTMX = {"HX-Request": "true"}
+
+
+def test_a_page_for_people_and_fragments_for_polling(campaign, viewer, as_user):
+    address, client = page(campaign, "campaign-monitor-fragment"), as_user(viewer)
+    assert b"<html" in client.get(address).content
+    both = client.get(address, headers=HTMX).content.decode()
+    assert "<html" not in both
+    assert 'id="campaign-live"' in both
+    assert 'id="campaign-figures"' in both
+    live = client.get(f"{address}?part=live", headers=HTMX).content.decode()
+    assert 'id="campaign-live"' in live
+    assert 'id="campaign-figures"' not in live
+
+
+def test_polling_answers_nothing_new_until_there_is(campaign, viewer, as_user):
+    client, address = as_user(viewer), page(campaign, "campaign-monitor-fragment")
+    for part, version in (("live", "version"), ("figures", "figures_version")):
+        seen = getattr(client.get(f"{address}?part={part}", headers=HTMX).context["monitor"], version)
+        assert client.get(f"{address}?part={part}&seen={seen}", headers=HTMX).status_code == 204
+    rate(campaign, "cem", campaign.units.first().item.responses.get(), 3)
+    assert client.get(f"{address}?part=figures&seen={seen}", headers=HTMX).status_code == 200
+
+
+def test_a_closed_or_imported_campaign_does_not_poll(campaign, viewer, as_user):
+    imported = make_campaign(campaign.dataset, "Elsewhere", imported=True)
+    text = as_user(viewer).get(page(imported, "campaign-monitor-fragment")).content.decode()
+    assert "hx-get" not in text
+    assert "Slots filled" not in text
+    assert "no response has ratings of two raters" in text
+
+
+def test_charts_and_the_agreement_table_can_be_kept(campaign, viewer, as_user):
+    client = as_user(viewer)
+    for name in ("values", "hours", "responses"):
+        specification = client.get(page(campaign, "campaign-chart", name, "json")).json()
+        (rows,) = specification["datasets"].values()
+        assert len(rows) == {"values": 5, "hours": 1, "responses": 1}[name]
+    assert client.get(page(campaign, "campaign-chart", "values", "svg")).content.startswith(b"<svg")
+    assert client.get(page(campaign, "campaign-chart", "moods", "json")).status_code == 404
+    answer = client.get(page(campaign, "campaign-agreement-download", "json"))
+    (row,) = json.loads(b"".join(answer.streaming_content))
+    assert (row["criterion"], row["ratings"], row["mean"]) == ("quality", 4, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("campaign-monitor-fragment", ()),
+        ("campaign-chart", ("values", "json")),
+        ("campaign-agreement-download", ("csv",)),
+    ],
+)
+def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, as_user, name, args):
+    assert as_user(outsider).get(page(campaign, name, *args)).status_code == 404
+    assert as_user(viewer).post(page(campaign, name, *args)).status_code == 405

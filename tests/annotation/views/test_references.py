@@ -1,0 +1,211 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import JobState, Release
+from annotation.services.jobs import job_request_cancel
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+
+
+@pytest.fixture
+def dataset(project):
+    """i0 .. i11; each has a good answer of Human, and a bad one of Robot but for i11, where both are bad."""
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    for number in range(12):
+        item = make_item(dataset, f"i{number}", context=["Hello."])
+        human = make_response(item, f"=Fine answer {number}", "Human")
+        robot = make_response(item, f"Bad answer {number}", "Robot")
+        for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2)):
+            rate(campaign, rater, human, good if number < 11 else 2)
+            rate(campaign, rater, robot, bad)
+    return dataset
+
+
+@pytest.fixture
+def reference_set(project, dataset):
+    return reference_set_create(
+        project=project,
+        dataset=dataset,
+        name="Both",
+        campaigns=list(dataset.campaigns.all()),
+        source_systems=["Human", "Robot"],
+        original_systems=["Human"],
+    )
+
+
+@pytest.fixture
+def release(reference_set):
+    release = release_create(reference_set=reference_set)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    return release
+
+
+def page(name, *args):
+    return reverse(f"annotation:{name}", args=["chit-chat", *args])
+
+
+READ_PAGES = [
+    ("reference-set-list", ()),
+    ("reference-set-detail", ("both",)),
+    ("release-detail", ("both", 1)),
+    ("release-download", ("both", 1, "csv")),
+    ("release-chart", ("both", 1, "json")),
+]
+WRITES = [("release-create", ("both",)), ("release-cancel", ("both", 1)), ("release-retry", ("both", 1))]
+
+
+@pytest.mark.parametrize(("name", "args"), READ_PAGES)
+def test_a_viewer_may_read_and_an_outsider_gets_404(release, viewer, outsider, as_user, name, args):
+    assert as_user(viewer).get(page(name, *args)).status_code == 200
+    assert as_user(outsider).get(page(name, *args)).status_code == 404
+    assert as_user(viewer).post(page(name, *args)).status_code == 405
+
+
+@pytest.mark.parametrize(("name", "args"), [*WRITES, ("reference-set-create", ())])
+def test_only_managers_write(release, viewer, outsider, as_user, name, args):
+    assert as_user(viewer).post(page(name, *args)).status_code == 403
+    assert as_user(outsider).post(page(name, *args)).status_code == 404
+
+
+@pytest.mark.parametrize(("name", "args"), WRITES)
+def test_what_changes_something_rejects_get(release, manager, as_user, name, args):
+    assert as_user(manager).get(page(name, *args)).status_code == 405
+
+
+def test_a_visitor_is_asked_to_sign_in(release, client):
+    assert client.get(page("release-detail", "both", 1)).url.startswith("/accounts/login/")
+
+
+def test_a_manager_creates_a_reference_set(dataset, project, manager, as_user):
+    campaign = dataset.campaigns.get()
+    answer = as_user(manager).post(
+        f"{page('reference-set-create')}?dataset=replies",
+        {"name": "Mine", "campaigns": [campaign.pk], "sources": ["system:Human"], "originals": ["system:Human"]},
+    )
+    assert answer.url == page("reference-set-detail", "mine")
+    made = project.reference_sets.get()
+    assert (made.source_systems, made.original_systems, made.source_kinds) == (["Human"], ["Human"], [])
+
+
+def test_a_refused_reference_set_says_why_at_the_field(dataset, project, manager, as_user):
+    answer = as_user(manager).post(
+        f"{page('reference-set-create')}?dataset=replies",
+        {
+            "name": "Mine",
+            "campaigns": [dataset.campaigns.get().pk],
+            "sources": ["system:Human"],
+            "originals": ["system:Robot"],
+        },
+    )
+    assert "is no reference of this set" in answer.context["form"].errors["originals"][0]
+    assert not project.reference_sets.exists()
+
+
+def test_a_manager_starts_a_release_with_its_rules(
+    reference_set, manager, as_user, monkeypatch, django_capture_on_commit_callbacks
+):
+    queued = []
+    monkeypatch.setattr("annotation.tasks.release_build.delay", lambda *args, **_: queued.append(args))
+    monkeypatch.setattr("annotation.tasks.release_build.apply_async", lambda args, *_, **__: queued.append(args))
+    form = {"method": "linear", "criteria": ["quality"], "n_bootstrap": 100, "seed": 7, "exclude_raters": "ann,\nbob"}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = as_user(manager).post(page("release-create", "both"), form)
+    release = Release.objects.get()
+    assert answer.url == page("release-detail", "both", 1)
+    assert (release.parameters, release.requested_by) == ({"n_bootstrap": 100, "seed": 7}, manager)
+    assert release.exclusion_rules[1] == {"rule": "exclude_raters", "version": 1, "raters": ["ann", "bob"]}
+    assert [tuple(args) for args in queued] == [(release.pk,)]
+
+
+def test_a_refused_release_says_why_and_queues_nothing(reference_set, manager, as_user):
+    form = {"method": "linear", "criteria": ["quality"], "n_bootstrap": 100, "seed": 7, "exclude_raters": "zoe"}
+    answer = as_user(manager).post(page("release-create", "both"), form)
+    assert answer.status_code == 400
+    assert "names no rater of this project: zoe" in answer.content.decode()
+    assert not Release.objects.exists()
+
+
+def test_progress_is_shown_until_the_release_is_done_and_then_the_page_is_loaded_anew(reference_set, viewer, as_user):
+    release = release_create(reference_set=reference_set)
+    address = f"{page('release-detail', 'both', 1)}?progress=1"
+    waiting = as_user(viewer).get(address, headers={"HX-Request": "true"})
+    assert "Waiting for a worker" in waiting.content.decode()
+    assert "hx-get" in waiting.content.decode()
+    release_build(release_id=release.pk)
+    assert as_user(viewer).get(address, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+
+def test_a_cancelled_release_can_be_started_over(reference_set, manager, as_user, monkeypatch):
+    release = release_create(reference_set=reference_set)
+    job_request_cancel(release)
+    as_user(manager).post(page("release-retry", "both", 1))
+    release.refresh_from_db()
+    assert release.state == JobState.QUEUED
+
+
+def test_items_come_in_their_order_ten_a_page_each_with_its_references_by_weight(release, viewer, as_user):
+    client = as_user(viewer)
+    first = client.get(page("release-detail", "both", 1))
+    assert [item.external_id for item in first.context["page"].items] == [f"i{n}" for n in range(10)]
+    assert [w.response.text for w in first.context["page"].items[0].shown_weights] == ["=Fine answer 0", "Bad answer 0"]
+    second = client.get(page("release-detail", "both", 1) + first.context["next_url"])
+    assert [item.external_id for item in second.context["page"].items] == ["i10", "i11"]
+    assert second.context["next_url"] is None
+    back = client.get(page("release-detail", "both", 1) + second.context["previous_url"])
+    assert [item.external_id for item in back.context["page"].items] == [f"i{n}" for n in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "items", "references"),
+    [
+        ("low=0", 11, 11),
+        ("high=-0.6", 12, 12),
+        ("source=Robot&low=-1", 12, 12),
+        ("no_positive=on", 1, 2),
+        ("text=answer+7", 1, 2),
+        ("min_ratings=3", 0, 0),
+        ("low=lots", 12, 24),
+    ],
+)
+def test_the_browser_can_be_narrowed(release, viewer, as_user, asked, items, references):
+    found = as_user(viewer).get(f"{page('release-detail', 'both', 1)}?{asked}").context["page"]
+    assert (found.n_items, found.n_weights) == (items, references)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_references(
+    release, viewer, as_user, django_assert_max_num_queries
+):
+    client = as_user(viewer)
+    with django_assert_max_num_queries(22):
+        client.get(page("release-detail", "both", 1))
+
+
+def test_downloads_hold_every_reference_and_neutralise_formulas(release, viewer, as_user):
+    def download(kind, query=""):
+        answer = as_user(viewer).get(f"{page('release-download', 'both', 1, kind)}{query}")
+        return b"".join(answer.streaming_content).decode()
+
+    lines = download("csv").splitlines()
+    assert len(lines) == 25
+    assert lines[1].startswith("i0,")
+    assert ",'=Fine answer 0,0.75,4.5,2," in lines[1]
+    rows = json.loads(download("json", "?source=Robot"))
+    assert {row["text"] for row in rows} == {f"Bad answer {n}" for n in range(12)}
+    assert json.loads(download("jsonl").splitlines()[0])["sources"] == ["Human"]
+    assert download("tsv").splitlines()[0] == "i0\t0.75\t=Fine answer 0\t-0.75\tBad answer 0"
+    assert as_user(viewer).get(page("release-download", "both", 1, "exe")).status_code == 404
+
+
+def test_the_distribution_is_drawn_as_specification_and_as_pictures(release, viewer, as_user):
+    client = as_user(viewer)
+    specification = client.get(page("release-chart", "both", 1, "json") + "?theme=dark").json()
+    (rows,) = specification["datasets"].values()
+    # 11 weights of 0.75 and one of -0.5 for Human; 12 of -0.75 for Robot
+    assert {row["weight"]: row["references"] for row in rows} == {-0.8: 12, -0.5: 1, 0.8: 11}
+    assert client.get(page("release-chart", "both", 1, "svg")).content.startswith(b"<svg")
+    assert client.get(page("release-chart", "both", 1, "gif")).status_code == 404
