@@ -100,7 +100,7 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0)
         self.stdout.write("ready.")
         if settings.DEMO and not self.stopping:
-            call_command("load_demo", stdout=self.stdout)
+            call_command("load_demo")
         heartbeat_forget("worker")
         connections.close_all()
 
