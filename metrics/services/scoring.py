@@ -34,8 +34,11 @@ class Scorer:
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:
     """Why an item is left out of this metric under this subset."""
-    which = {"original": "original reference", "all": "reference"}.get(subset.kind, f"reference with {subset.label}")
-    return f"no {which} of positive weight" if metric.needs_weights else f"no {which}"
+    if subset.kind == "threshold":
+        which = f"no reference with {subset.label}"
+        return f"{which} and above 0" if metric.needs_weights and subset.value < 0 else which
+    which = "no original reference" if subset.kind == "original" else "no reference"
+    return f"{which} of positive weight" if metric.needs_weights else which
 
 
 def system_score_fields(statistics: MetricStatistics, system: int) -> dict[str, Any]:

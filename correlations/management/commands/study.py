@@ -1,0 +1,128 @@
+"""Run a study from the command line."""
+
+import json
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError
+from django.core.management.base import BaseCommand
+
+from annotation.errors import AnnotationError
+from annotation.models import JobState, Project
+from annotation.services.jobs import job_requeue
+from correlations.models import Study
+from correlations.services.execution import study_execute
+from correlations.services.progress import PARTS
+from correlations.services.studies import study_create
+from metrics.management.progress import followed
+
+DESCRIPTION = """\
+Correlate metrics with human ratings, and store the study with its table, intervals and sweeps.
+
+The specification is a JSON file (--spec, "-" for standard input), flags, or both: a flag wins over the file. What is
+left out takes its default. The same specification is never computed twice.
+
+Examples:
+  manage.py study --project demo --spec study.json
+  manage.py study --project demo --release dstc7-references --campaign "Output ratings" \\
+      --systems Baseline TeamA TeamCE --subsets original "w>0" all --assignments 200
+  manage.py study --project demo --spec study.json --json > result.json
+
+A specification:
+  {"release": "dstc7-references/v1", "campaigns": ["Output ratings"], "systems": ["Baseline", "TeamA", "TeamCE"],
+   "metrics": ["bleu", "sbleu", {"name": "delta_bleu", "semantics": "galley2015"}], "subsets": ["original", "w>=0.6"],
+   "unit_size": 100, "assignments": 1000, "seed": 1}
+"""
+
+
+class Command(BaseCommand):
+    help = DESCRIPTION
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, help="slug of the project")
+        parser.add_argument("--name", default="", help="what the study is called; by default the name of the file")
+        parser.add_argument("--spec", help="JSON file with the specification; - reads standard input")
+        parser.add_argument("--release", help="reference set, or reference set and release: name/v2")
+        parser.add_argument(
+            "--campaign", dest="campaigns", action="append", help="whose ratings count; may be repeated"
+        )
+        parser.add_argument("--criteria", nargs="+", help="criteria to average; by default all of the campaigns")
+        parser.add_argument("--systems", nargs="+", help="hypotheses; all pairs of them are compared")
+        parser.add_argument("--metrics", nargs="+", help="bleu, sbleu, delta_bleu; by default all three")
+        parser.add_argument("--subsets", nargs="+", help='references: original, "w>0", "w>=0.6", all')
+        parser.add_argument("--unit-size", type=int, help="items in one unit (100)")
+        parser.add_argument("--assignments", type=int, help="random assignments of items to units (1000)")
+        parser.add_argument("--bootstrap", type=int, help="replicates; 0 leaves out the honest intervals (500)")
+        parser.add_argument("--order", type=int, help="longest n-gram, 1 to 4 (2)")
+        parser.add_argument("--tokenize", help="whitespace, 13a, intl, char, zh or none (whitespace)")
+        parser.add_argument("--orientation", help="both, fixed or random (both)")
+        parser.add_argument("--remainder", help="keep or drop (keep)")
+        parser.add_argument("--seed", type=int, help="every random choice follows from it")
+        parser.add_argument(
+            "--keep-case", dest="lowercase", action="store_false", default=None, help="do not lowercase"
+        )
+        parser.add_argument("--no-sweeps", dest="sweeps", action="store_false", default=None, help="the table alone")
+        parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"--project: found {options['project']!r}; no such project.")
+        given = self.specification(options)
+        name = options["name"] or (Path(options["spec"]).stem if options["spec"] not in (None, "-") else "Study")
+        try:
+            study, _ = study_create(project=project, name=name, specification=given, by=None)
+        except AnnotationError as error:
+            raise CommandError(error.message) from error
+        job_requeue(study)
+        followed(Study, study.pk, lambda: study_execute(study_id=study.pk), total=PARTS, quiet=options["json"])
+        study.refresh_from_db()
+        if study.state != JobState.DONE:
+            raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")
+        self.report(study, as_json=options["json"])
+
+    def specification(self, options: dict[str, Any]) -> dict[str, Any]:
+        given: dict[str, Any] = {}
+        if options["spec"]:
+            try:
+                text = sys.stdin.read() if options["spec"] == "-" else Path(options["spec"]).read_text()
+                given = json.loads(text)
+            except (OSError, ValueError) as error:
+                raise CommandError(f"--spec {options['spec']}: {error}") from error
+            if not isinstance(given, dict):
+                raise CommandError(f"--spec {options['spec']}: found a {type(given).__name__}; accepted: an object")
+        flags = (
+            "release", "campaigns", "criteria", "systems", "metrics", "subsets", "unit_size", "assignments",
+            "bootstrap", "order", "tokenize", "orientation", "remainder", "seed", "lowercase", "sweeps",
+        )  # fmt: skip
+        return given | {name: options[name] for name in flags if options[name] is not None}
+
+    def report(self, study: Study, *, as_json: bool) -> None:
+        result = study.result or {}
+        if as_json:
+            whole = {"study": study.pk, "signature": study.signature, "specification": study.specification}
+            self.stdout.write(json.dumps(whole | {"result": result}, ensure_ascii=False))
+            return
+        self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
+        heading = f"{'metric':<10}{'references':<12}{'rho':>8}  {'bootstrap':<18}{'tau':>8}  {'bootstrap':<18}{'N':>6}"
+        self.stdout.write(heading)
+        for row in result["rows"]:
+            cells = "".join(f"{_value(row[key]):>8}  {_interval(row[key]):<18}" for key in ("rho", "tau"))
+            self.stdout.write(f"{row['label']:<10}{row['subset_label']:<12}{cells}{row['n_observations']:>6}")
+            for key in ("rho", "tau"):
+                if row[key]["value"] is None:
+                    self.stdout.write(f"  {key} undefined: {row[key]['reason']}")
+
+
+def _value(found: dict[str, Any]) -> str:
+    return "–" if found["value"] is None else f"{found['value']:.3f}"
+
+
+def _interval(found: dict[str, Any]) -> str:
+    ends = found.get("over_items")
+    return "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
