@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.urls import path
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
@@ -33,6 +35,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return Response(body, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, AnnotationError):
         return Response({"detail": error.message, "fields": error.fields}, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, RequestDataTooBig):
+        message = f"Accepted: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes of JSON; or a file, as multipart."
+        return Response({"detail": message}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
     response = rest_exception_handler(error, context)
     if response is not None and isinstance(error, ValidationError):
         fields: dict[str, list[str]] = {}

@@ -3,17 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from annotation.access import get_in_project_or_404
 from annotation.api.base import ProjectViewSet, ReadViewSet, find_named
 from annotation.models import Campaign, Criterion, Rating, Role
+from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
 from annotation.services.campaigns import (
     CampaignDraft,
@@ -60,22 +61,26 @@ class CampaignSerializer(serializers.ModelSerializer):
     dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     criteria = CriterionSerializer(many=True, read_only=True)
+    n_units = serializers.IntegerField(read_only=True)
+    n_done = serializers.IntegerField(read_only=True, help_text="Units judged, each as often as it was.")
+    n_wanted = serializers.IntegerField(read_only=True, help_text="Units × ratings per unit.")
+    n_raters = serializers.IntegerField(read_only=True)
     rater_link = serializers.SerializerMethodField(help_text="For raters; shown to managers, once launched.")
 
     class Meta:
         model = Campaign
         fields = (
-            "id", "state", "imported", "dataset", *DRAFTED, "systems", "criteria", "rater_link", "design_hash",
-            "created_at", "launched_at", "closed_at",
+            "id", "state", "imported", "dataset", *DRAFTED, "systems", "criteria", "n_units", "n_done",
+            "n_wanted", "n_raters", "rater_link", "design_hash", "created_at", "launched_at", "closed_at",
         )  # fmt: skip
         read_only_fields = fields
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_rater_link(self, campaign: Campaign) -> str | None:
-        role = Role(campaign.project.membership.role)
+        role = Role(self.context["view"].project.membership.role)
         if campaign.imported or not campaign.design_hash or role.rank < Role.MANAGER.rank:
             return None
-        return f"{settings.SITE_URL}/r/{campaign.link_token}/"
+        return reverse("annotation:rater-landing", args=[campaign.link_token], request=self.context["request"])
 
 
 class RatingSerializer(serializers.ModelSerializer):
@@ -140,7 +145,7 @@ class CampaignsViewSet(ReadViewSet):
     lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[Campaign]:
-        return self.project.campaigns.select_related("dataset").prefetch_related("systems", "criteria")
+        return campaigns_of(self.project).prefetch_related("systems", "criteria")
 
     def _draft(self) -> CampaignDraft:
         asked = self.asked(CampaignDraftSerializer)

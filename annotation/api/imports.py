@@ -9,12 +9,11 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.parsers import MultiPartParser
+from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, find_named
-from annotation.api.parsers import BoundedJSONParser
 from annotation.models import Dataset, DatasetImport, RatingImport
 from annotation.services.imports import dataset_import_create, rating_import_create
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
@@ -189,7 +188,7 @@ class RatingImportSerializer(JobSerializer):
 
 
 class ImportsViewSet(JobViewSet):
-    parser_classes = (MultiPartParser, BoundedJSONParser)
+    parser_classes = (MultiPartParser, JSONParser)
     lookup_value_converter = "int"
     lookup_field = "pk"
 

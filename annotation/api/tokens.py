@@ -5,14 +5,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.authtoken.serializers import AuthTokenSerializer
-from rest_framework.parsers import FormParser
+from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
-from annotation.api.parsers import BoundedJSONParser
 from annotation.services.api_tokens import api_token_get_or_create, api_token_revoke
 
 
@@ -44,7 +43,7 @@ class TokenSerializer(serializers.Serializer):
 
 
 class TokenView(APIView):
-    parser_classes = (FormParser, BoundedJSONParser)
+    parser_classes = (FormParser, JSONParser)
 
     def get_permissions(self) -> list[Any]:
         return [AllowAny() if self.request.method == "POST" else IsAuthenticated()]

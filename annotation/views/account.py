@@ -2,11 +2,11 @@
 
 from typing import cast
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from rest_framework.authtoken.models import Token
@@ -20,7 +20,8 @@ from annotation.services.api_tokens import api_token_revoke, api_token_rotate
 @require_GET
 def account_token(request: HttpRequest) -> HttpResponse:
     token = Token.objects.filter(user=request.user).first()
-    return render(request, "annotation/account_token.html", {"token": token, "site_url": settings.SITE_URL})
+    context = {"token": token, "example_url": request.build_absolute_uri(reverse("api:project-list"))}
+    return render(request, "annotation/account_token.html", context)
 
 
 @login_required
