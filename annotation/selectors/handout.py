@@ -147,6 +147,5 @@ def _available(campaign: Campaign, rater: Rater) -> QuerySet[Unit]:
     over = Presentation.objects.filter(
         campaign=campaign, rater=rater, outcome__in=[*ANSWERED, PresentationOutcome.RETURNED]
     )
-    return Unit.objects.filter(campaign=campaign, done_slots__lt=campaign.ratings_per_unit).exclude(
-        pk__in=over.values("unit")
-    )
+    wanting = Unit.objects.filter(campaign=campaign, done_slots__lt=campaign.ratings_per_unit).order_by()
+    return wanting.exclude(pk__in=over.order_by().values("unit"))

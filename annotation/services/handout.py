@@ -90,7 +90,7 @@ _TAKE = """
         FROM nearby n LEFT JOIN mine ON mine.unit_id = n.id LEFT JOIN held ON held.unit_id = n.id
         ORDER BY place LIMIT 100
     ), taken AS MATERIALIZED (
-        SELECT s.id
+        SELECT s.id, s.state = 'leased' AS lapsed
         FROM ranked JOIN annotation_slot s ON s.unit_id = ranked.id
         WHERE s.state IN ('open', 'returned') OR (s.state = 'leased' AND s.expires_at <= statement_timestamp())
         ORDER BY ranked.place, s.number LIMIT 1
@@ -101,7 +101,7 @@ _TAKE = """
         expires_at = statement_timestamp() + make_interval(secs => %(lease)s)
     FROM taken, annotation_unit u
     WHERE s.id = taken.id AND u.id = s.unit_id
-    RETURNING s.id, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
+    RETURNING s.id, taken.lapsed, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
               (SELECT count(*) FROM annotation_unitresponse r WHERE r.unit_id = u.id)
 """
 
@@ -224,8 +224,9 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing) -> Presentation 
         row = cursor.fetchone()
     if row is None:
         return None
-    slot_id, unit_id, number, token, now, position, n_responses = row
-    _end_shown([slot_id])  # whoever let the lease of this slot run out
+    slot_id, lapsed, unit_id, number, token, now, position, n_responses = row
+    if lapsed:
+        _end_shown([slot_id])
     unit_seed = derive_seed(campaign.seed, "unit", position)
     return Presentation.objects.create(
         campaign=campaign,

@@ -66,7 +66,7 @@ def ratings_submit(*, token: UUID, rater: Rater, values: Mapping[Place, object])
         raise SubmissionRefused("This campaign has been closed; ratings are no longer accepted.")
     answer = _validated(campaign, presentation, values)
     slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
-    presentation.refresh_from_db(fields=["outcome", "ended_at"])
+    presentation.refresh_from_db(fields=["outcome"])
     correction = presentation.outcome in ANSWERED
     if not correction:
         _settle(presentation, slot)
@@ -88,7 +88,7 @@ def _settle(presentation: Presentation, slot: Slot) -> None:
     Presentation.objects.filter(pk=presentation.pk).update(outcome=outcome, ended_at=Now())
     if holds or free:
         Unit.objects.filter(pk=presentation.unit_id).update(done_slots=F("done_slots") + 1)
-    presentation.refresh_from_db(fields=["outcome", "ended_at"])
+    presentation.outcome = outcome
 
 
 def _write(presentation: Presentation, answer: Mapping[tuple[int, int], tuple[int, int]]) -> int:

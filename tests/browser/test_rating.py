@@ -1,0 +1,183 @@
+"""Rating as raters do it: by keyboard at a desk, by thumb on a phone, with reloads, detours and double clicks."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
+from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
+from tests.browser.support import DESKTOP, PHONE, axe
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    return Project.objects.create(name="Chit-chat", slug="chit-chat")
+
+
+@pytest.fixture
+def singles(project: Project) -> Campaign:
+    return make_campaign(
+        make_dataset(project, items=1),
+        criteria=[RELEVANCE, INFORMATIVENESS],
+        instructions="Read *everything*.",
+        consent="I agree.",
+        completion_code="DONE-1",
+    )
+
+
+@pytest.fixture
+def pairs(project: Project) -> Campaign:
+    return make_campaign(make_dataset(project, items=1, systems=["Ada", "Bo"]), presentation="pair", ratings_per_unit=1)
+
+
+def begin(page: Page, base: str, campaign: Campaign) -> None:
+    page.goto(base + reverse("annotation:rater-landing", args=[campaign.link_token]))
+    axe(page)
+    if campaign.consent:
+        page.get_by_label("I have read this and agree").check()
+    page.get_by_role("button", name="Start rating").click()
+    page.wait_for_url("**/work/")
+
+
+def shown_token(page: Page) -> str:
+    return page.locator("input[name=token]").first.input_value()
+
+
+def chosen(page: Page) -> list[str]:
+    return [radio.get_attribute("value") or "" for radio in page.locator("input[type=radio]:checked").all()]
+
+
+def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, singles)
+    axe(page)
+    expect(page.locator("#rater-progress")).to_have_text("0 rated, up to 3 left")
+    for done in range(3):
+        token = shown_token(page)
+        page.keyboard.press("4")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        page.wait_for_function("token => document.querySelector('input[name=token]')?.value !== token", arg=token)
+        assert Presentation.objects.filter(outcome=PresentationOutcome.SUBMITTED).count() == done + 1
+    expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
+    expect(page.locator("#completion-code")).to_have_text("DONE-1")
+    axe(page)
+    assert sorted(Rating.objects.values_list("criterion__name", "value")) == [
+        *[("informativeness", 2.0)] * 3, *[("relevance", 4.0)] * 3
+    ]  # fmt: skip
+
+
+def test_instructions_are_one_key_away_and_enter_sends_nothing_unfinished(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, singles)
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Instructions")
+    expect(dialog).to_contain_text("Read everything.")
+    page.keyboard.press("5")  # nothing is rated behind the dialog
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert chosen(page) == []
+    page.keyboard.press("3")
+    page.keyboard.press("k")  # back to the first question; Enter then finds the second unanswered
+    page.keyboard.press("Enter")
+    expect(page.locator("#rater-status")).to_contain_text("Not rated yet: How informative")
+    assert Rating.objects.count() == 0
+
+
+def test_a_reload_keeps_the_unit_its_order_and_the_unsent_answers(live_server, new_page, pairs) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, pairs)
+    texts = page.locator("blockquote").all_inner_texts()
+    token = shown_token(page)
+    page.keyboard.press("5")
+    page.reload()
+    assert shown_token(page) == token
+    assert page.locator("blockquote").all_inner_texts() == texts
+    assert chosen(page) == ["5"]
+    page.keyboard.press("1")  # goes on with the second response
+    assert chosen(page) == ["5", "1"]
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/finish/")
+    assert {(rating.position, rating.response.text): rating.value for rating in Rating.objects.all()} == {
+        (0, texts[0]): 5.0, (1, texts[1]): 1.0
+    }  # fmt: skip
+
+
+def test_an_answer_is_corrected_with_one_key_back(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, singles)
+    first = shown_token(page)
+    for key in ("1", "1", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#rater-back")).to_be_visible()
+    second = shown_token(page)
+    page.keyboard.press("z")
+    page.wait_for_url(re.compile(f"unit={first}"))
+    assert chosen(page) == ["1", "1"]
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Your earlier answer has been changed.")).to_be_visible()
+    assert shown_token(page) == second
+    current = Rating.objects.filter(presentation__token=first, criterion__name="relevance").order_by("revision")
+    assert list(current.values_list("value", flat=True)) == [1.0, 5.0]
+
+
+def test_going_back_and_sending_again_or_clicking_twice_counts_once(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, singles)
+    first = shown_token(page)
+    page.keyboard.press("3")
+    page.keyboard.press("3")
+    page.get_by_role("button", name="Send").dblclick()
+    page.wait_for_function("token => document.querySelector('input[name=token]')?.value !== token", arg=first)
+    page.go_back()
+    page.wait_for_load_state()
+    if shown_token(page) == first:  # the browser kept the page: send it once more
+        page.get_by_role("button", name=re.compile("Send|Save")).click()
+        page.wait_for_load_state()
+    assert Rating.objects.filter(presentation__token=first).count() == 2
+    assert Unit.objects.get(presentations__token=first).done_slots == 1
+    assert Slot.objects.filter(state=SlotState.DONE).count() == 1
+
+
+def test_a_pair_is_rated_with_one_thumb_on_a_phone(live_server, new_page, pairs) -> None:
+    page = new_page(**PHONE)
+    begin(page, live_server.url, pairs)
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for target in page.locator(".scale-point, .rater-actions .btn, .rater-bar .btn").all():
+        box = target.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 44
+    send = page.get_by_role("button", name="Send")
+    expect(send).to_be_in_viewport()  # sticky: no scrolling to reach it
+    cards = page.locator(".response-card")
+    cards.nth(0).locator(".scale-point").nth(3).tap()
+    cards.nth(1).locator(".scale-point").nth(0).tap()
+    send.tap()
+    page.wait_for_url("**/finish/")
+    assert list(Rating.objects.order_by("position").values_list("value", flat=True)) == [4.0, 1.0]
+
+
+def test_everything_works_without_javascript(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP, java_script_enabled=False)
+    page.goto(live_server.url + reverse("annotation:rater-landing", args=[singles.link_token]))
+    page.get_by_label("I have read this and agree").check()
+    page.get_by_role("button", name="Start rating").click()
+    for _ in range(2):
+        page.locator("input[name=r0-relevance][value='5']").check()
+        page.locator("input[name=r0-informativeness][value='1']").check()
+        page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Skip").click()
+    expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
+    assert Rating.objects.count() == 4
+    assert Presentation.objects.filter(outcome=PresentationOutcome.RETURNED).count() == 1
+
+
+def test_the_rater_page_is_readable_in_the_dark(live_server, new_page, pairs) -> None:
+    page = new_page(**DESKTOP, theme="dark")
+    begin(page, live_server.url, pairs)
+    page.keyboard.press("2")
+    axe(page)
