@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from django.db import connection
+from kombu import pools
 
 from config.celery import app
 
@@ -73,7 +74,8 @@ def running_worker() -> Iterator[Worker]:
         worker.schedule.cleanup()
         app.conf.broker_url = app.conf.broker_write_url = previous
         app.conf.broker_transport_options = options
-        app.pool.force_close_all()
+        pools.reset()
+        app._after_fork()  # forgets the closed pools, so that the next test opens its own
 
 
 def wait_until(condition, *, seconds: float = 60, every: float = 0.1) -> None:  # type: ignore[no-untyped-def]
