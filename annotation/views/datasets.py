@@ -47,7 +47,7 @@ def dataset_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -
         "facts": selectors.dataset_facts(dataset),
         "source": source,
         "report": report_rows(source.report.get("counts", {})) if source else [],
-        "campaigns": dataset.campaigns.order_by("-pk")[:10],
+        "campaigns": dataset.campaigns.order_by("-pk"),
     }
     return render(request, "annotation/dataset_detail.html", context)
 

@@ -1,0 +1,24 @@
+"""A small data set for tests of pages: the example that users download."""
+
+from annotation.models import Campaign, Dataset, Project
+from annotation.services.imports.dataset_files import read_dataset
+from annotation.services.imports.rating_files import RatingOptions, read_ratings
+from annotation.services.imports.runs import campaign_import, dataset_create
+from tests.conftest import ROOT
+
+EXAMPLES = ROOT / "demo" / "examples"
+
+
+def example_dataset(project: Project, name: str = "Small") -> Dataset:
+    content, _ = read_dataset((EXAMPLES / "dataset.jsonl").read_bytes(), filename="dataset.jsonl", file_format="jsonl")
+    return dataset_create(project=project, name=name, content=content)
+
+
+def example_ratings(dataset: Dataset, name: str = "Judged") -> Campaign:
+    options = RatingOptions()
+    raw = (EXAMPLES / "ratings.csv").read_bytes()
+    content = read_ratings(raw, filename="ratings.csv", file_format="csv", options=options)
+    campaign, _ = campaign_import(
+        dataset=dataset, name=name, by=None, content=content, options=options, filename="ratings.csv"
+    )
+    return campaign

@@ -1,0 +1,145 @@
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
+from annotation.selectors.datasets import item_page
+from tests.annotation.datasets import example_dataset, example_ratings
+
+
+def url(name: str, *args: object) -> str:
+    return reverse(f"annotation:{name}", args=args)
+
+
+@pytest.fixture
+def dataset(project: Project) -> Dataset:
+    return example_dataset(project)
+
+
+@pytest.fixture
+def item(dataset: Dataset) -> Item:
+    return dataset.items.get(external_id="1")
+
+
+def test_an_outsider_gets_404(as_user, project: Project, dataset: Dataset, item: Item, outsider: User) -> None:
+    client = as_user(outsider)
+    for address in (
+        url("dataset-list", project.slug), url("dataset-detail", project.slug, "small"),
+        url("dataset-edit", project.slug, "small"), url("item-detail", project.slug, "small", item.pk),
+        url("dataset-download", project.slug, "small", "items", "csv"),
+    ):  # fmt: skip
+        assert client.get(address).status_code == 404, address
+
+
+def test_a_data_set_of_another_project_does_not_exist_here(
+    as_user, dataset: Dataset, item: Item, outsider: User
+) -> None:
+    client = as_user(outsider)
+    assert client.get(url("dataset-detail", "elsewhere", "small")).status_code == 404
+    mine = example_dataset(outsider.projects.get(), name="Mine")
+    assert client.get(url("item-detail", "elsewhere", mine.slug, item.pk)).status_code == 404
+
+
+def test_its_page_shows_facts_systems_and_items(
+    as_user, project: Project, dataset: Dataset, viewer: User, django_assert_max_num_queries
+) -> None:
+    client = as_user(viewer)
+    with django_assert_max_num_queries(20):
+        page = client.get(url("dataset-detail", project.slug, dataset.slug)).content.decode()
+    for text in ("SystemA", "SystemB", "Then you saw the goal!", "Written by a person"):
+        assert text in page
+
+
+def test_items_are_found_by_id_context_and_message(as_user, project: Project, dataset: Dataset, viewer: User) -> None:
+    client, address = as_user(viewer), url("dataset-detail", project.slug, dataset.slug)
+    for search, found in [
+        ("sourdough", "What am I doing wrong?"),
+        ("WEEKEND", "Any plans"),
+        ("nowhere", "No item has"),
+    ]:
+        rows = client.get(address, {"q": search}, headers={"HX-Request": "true"}).content.decode()
+        assert found in rows
+        assert "Then you saw the goal!" not in rows
+        assert "<html" not in rows
+
+
+def test_pages_of_items_follow_one_another_both_ways(dataset: Dataset) -> None:
+    Item.objects.bulk_create(Item(dataset=dataset, external_id=f"n{i}", position=3 + i) for i in range(4))
+    first = item_page(dataset, size=3)
+    second = item_page(dataset, size=3, after=first.following)
+    third = item_page(dataset, size=3, after=second.following)
+    assert [[i.position for i in page.items] for page in (first, second, third)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert (first.previous, third.following) == (None, None)
+    back = item_page(dataset, size=3, before=third.previous)
+    assert [i.position for i in back.items] == [3, 4, 5]
+    assert item_page(dataset, size=3, before=back.previous).previous is None
+
+
+def test_an_item_shows_outputs_first_and_what_raters_said(
+    as_user, project: Project, dataset: Dataset, item: Item, viewer: User, django_assert_max_num_queries
+) -> None:
+    example_ratings(dataset)
+    client = as_user(viewer)
+    with django_assert_max_num_queries(20):
+        page = client.get(url("item-detail", project.slug, dataset.slug, item.pk)).content.decode()
+    assert page.index("Yes, it was brilliant.") < page.index("Yes, from thirty metres!")
+    # ratings.csv: SystemA on item 1 has 5, 4, 5 on relevance and 4, 4, 3 on informativeness.
+    assert page.count("4.67") == 1
+    assert page.count("3.67") == 1
+
+
+def test_references_are_sorted_by_the_weight_of_the_latest_release(
+    as_user, project: Project, dataset: Dataset, item: Item, viewer: User
+) -> None:
+    chosen = ReferenceSet.objects.create(project=project, dataset=dataset, name="All", slug="all")
+    release = Release.objects.create(reference_set=chosen, number=1)
+    for text, weight in [("Yes, from thirty metres!", -0.5), ("Then you saw the goal!", 0.75)]:
+        response = item.responses.get(text=text)
+        ReleaseWeight.objects.create(
+            release=release, item=item, response=response, weight=weight, rating_mean=3, n_ratings=5
+        )
+    Release.objects.filter(pk=release.pk).update(state=JobState.DONE, content_hash="x", finished_at="2026-01-01T00:00Z")
+    page = as_user(viewer).get(url("item-detail", project.slug, dataset.slug, item.pk)).content.decode()
+    references = page[page.index("references-heading") :]
+    weighed = [references.index(text) for text in ("+0.75", "−0.50", "I did. What a strike.")]
+    assert weighed == sorted(weighed)
+
+
+def test_an_identical_output_names_both_systems(as_user, project: Project, dataset: Dataset, viewer: User) -> None:
+    item = dataset.items.get(external_id="2")
+    table = as_user(viewer).get(url("item-detail", project.slug, dataset.slug, item.pk), {"format": "json"})
+    outputs = [row["systems"] for row in json.loads(table.getvalue()) if row["systems"]]
+    assert outputs == ["SystemA, SystemB"]
+
+
+def test_only_managers_describe_it(as_user, project: Project, dataset: Dataset, viewer: User, manager: User) -> None:
+    address = url("dataset-edit", project.slug, dataset.slug)
+    said = {"name": "Talk", "language": "en-GB", "description": "", "licence": "CC0", "attribution": ""}
+    assert as_user(viewer).post(address, said).status_code == 403
+    assert as_user(manager).post(address, said).status_code == 302
+    dataset.refresh_from_db()
+    assert (dataset.name, dataset.slug, dataset.licence) == ("Talk", "small", "CC0")
+
+
+def test_reading_pages_refuse_post(as_user, project: Project, dataset: Dataset, item: Item, manager: User) -> None:
+    client = as_user(manager)
+    assert client.post(url("dataset-list", project.slug)).status_code == 405
+    assert client.post(url("item-detail", project.slug, dataset.slug, item.pk)).status_code == 405
+
+
+@pytest.mark.parametrize(("table", "rows"), [("items", 3), ("systems", 2), ("responses", 13)])
+def test_every_table_is_downloadable(as_user, project, dataset, viewer, table: str, rows: int) -> None:
+    client = as_user(viewer)
+    content = client.get(url("dataset-download", project.slug, dataset.slug, table, "csv")).getvalue().decode()
+    assert len(list(csv.DictReader(io.StringIO(content)))) == rows
+    document = client.get(url("dataset-download", project.slug, dataset.slug, table, "json")).getvalue()
+    assert len(json.loads(document)) == rows
+
+
+def test_an_unknown_table_or_format_is_404(as_user, project: Project, dataset: Dataset, viewer: User) -> None:
+    for table, kind in [("secrets", "csv"), ("items", "xlsx")]:
+        address = url("dataset-download", project.slug, dataset.slug, table, kind)
+        assert as_user(viewer).get(address).status_code == 404

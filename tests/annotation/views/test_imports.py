@@ -1,0 +1,149 @@
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation import tasks
+from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
+from annotation.services.imports import dataset_import_execute, rating_import_execute
+from annotation.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
+from tests.annotation.datasets import EXAMPLES, example_dataset
+
+HTMX = {"HX-Request": "true"}
+
+
+def url(name: str, *args: object) -> str:
+    return reverse(f"annotation:{name}", args=args)
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What was put into the queue instead of the queue."""
+    seen: list[tuple[str, int]] = []
+    for name in ("dataset_import_execute", "rating_import_execute"):
+        task = getattr(tasks, name)
+        monkeypatch.setattr(task, "delay_on_commit", lambda pk, name=name: seen.append((name, pk)))
+    return seen
+
+
+def upload(client, project: Project, content: bytes, filename: str = "items.jsonl", **fields):
+    data = {
+        "name": "My data", "file": SimpleUploadedFile(filename, content), "language": "en",
+        "normalisation": "nfc-space", **fields,
+    }  # fmt: skip
+    return client.post(url("dataset-import", project.slug), data)
+
+
+def upload_ratings(client, project: Project, dataset: Dataset, content: bytes, **fields):
+    data = {"name": "Judged", "file": SimpleUploadedFile("r.csv", content), "scale_min": 1, "scale_max": 5, **fields}
+    return client.post(url("rating-import", project.slug, dataset.slug), data)
+
+
+def test_an_upload_is_queued_and_its_page_leads_to_the_data_set(as_user, project, manager: User, queued) -> None:
+    client = as_user(manager)
+    answer = upload(client, project, (EXAMPLES / "dataset.jsonl").read_bytes())
+    job = DatasetImport.objects.get()
+    assert queued == [("dataset_import_execute", job.pk)]
+    page = url("dataset-import-detail", project.slug, job.pk)
+    assert answer.headers["Location"] == page
+    assert "Queued" in client.get(page).content.decode()
+    assert f'hx-get="{page}"' in client.get(page, headers=HTMX).content.decode()
+    dataset_import_execute(import_id=job.pk)
+    assert client.get(page, headers=HTMX).headers["HX-Redirect"] == url("dataset-detail", project.slug, "my-data")
+    assert "Everything was imported." in client.get(page).content.decode()
+
+
+def test_a_refused_file_shows_line_field_found_and_accepted(as_user, project: Project, manager: User, queued) -> None:
+    client = as_user(manager)
+    upload(client, project, b'{"id": "1"}\n{"id": "2", "split": 7}\n')
+    job = DatasetImport.objects.get()
+    dataset_import_execute(import_id=job.pk)
+    address = url("dataset-import-detail", project.slug, job.pk)
+    page = client.get(address, headers=HTMX).content.decode()
+    for text in ("Nothing was imported", "items.jsonl", "<code>split</code>", ">7<", ">a text<", "Upload again"):
+        assert text in page
+    assert "hx-trigger" not in page
+    errors = json.loads(client.get(address, {"format": "json"}).getvalue())
+    assert [(error["line"], error["field"]) for error in errors] == [(2, "split")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"filename": "items.xlsx"}, "does not say the format: choose one"),
+        ({"name": "Small"}, "has a data set &#x27;small&#x27; already"),
+        ({"name": "日本"}, "at least one letter or digit"),
+        ({"content": b""}, "The submitted file is empty."),
+    ],
+)
+def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fields: dict, message: str) -> None:
+    example_dataset(project)
+    answer = upload(as_user(manager), project, **{"content": b'{"id": "1"}', **fields})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not DatasetImport.objects.exists()
+    assert queued == []
+
+
+def test_a_file_over_the_limit_is_refused(as_user, project, manager, queued, settings) -> None:
+    settings.UPLOAD_MAX_BYTES = 10
+    assert "accepted: at most 10" in upload(as_user(manager), project, b'{"id": "12345"}').content.decode()
+
+
+def test_ratings_are_uploaded_into_a_campaign(as_user, project: Project, manager: User, queued) -> None:
+    dataset = example_dataset(project)
+    client = as_user(manager)
+    rows = b"Judge,item,system,q\nann,1,SystemA,3\nann,1,Alias,3\n"
+    upload_ratings(client, project, dataset, rows, columns="rater = Judge", aliases="Alias = SystemA")
+    job = RatingImport.objects.get()
+    assert queued == [("rating_import_execute", job.pk)]
+    rating_import_execute(import_id=job.pk)
+    page = url("rating-import-detail", project.slug, job.pk)
+    campaign = Campaign.objects.get()
+    assert client.get(page, headers=HTMX).headers["HX-Redirect"] == url("campaign-detail", project.slug, campaign.pk)
+    assert "Judgements made under another name" in client.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scale_max": 1}, "found 1 to 1; accepted: a lower end below the upper end"),
+        ({"aliases": "TeamEC: TeamCE"}, "Line 1: found &#x27;TeamEC: TeamCE&#x27;; accepted: name = other name."),
+        ({"columns": "judge = rater"}, "found &#x27;judge&#x27;; accepted: rater, item"),
+    ],
+)
+def test_bad_options_of_ratings_are_told(as_user, project, manager, queued, fields: dict, message: str) -> None:
+    answer = upload_ratings(as_user(manager), project, example_dataset(project), b"x", **fields)
+    assert message in answer.content.decode()
+    assert not RatingImport.objects.exists()
+
+
+def test_an_import_can_be_cancelled(as_user, project: Project, manager: User, viewer: User, queued) -> None:
+    upload(as_user(manager), project, b'{"id": "1"}')
+    job = DatasetImport.objects.get()
+    address = url("dataset-import-cancel", project.slug, job.pk)
+    assert as_user(viewer).post(address).status_code == 403
+    assert as_user(manager).get(address).status_code == 405
+    as_user(manager).post(address)
+    job.refresh_from_db()
+    assert job.state == JobState.CANCELLED
+
+
+def test_viewers_may_not_upload_and_outsiders_get_404(as_user, project, viewer, outsider, manager, queued) -> None:
+    dataset = example_dataset(project)
+    assert upload(as_user(viewer), project, b"{}").status_code == 403
+    assert upload_ratings(as_user(viewer), project, dataset, b"x").status_code == 403
+    assert upload(as_user(outsider), project, b"{}").status_code == 404
+    upload(as_user(manager), project, b'{"id": "1"}')
+    job = DatasetImport.objects.get()
+    assert as_user(viewer).get(url("dataset-import-detail", project.slug, job.pk)).status_code == 200
+    assert as_user(outsider).get(url("dataset-import-detail", project.slug, job.pk)).status_code == 404
+    assert as_user(outsider).get(url("dataset-import-detail", "elsewhere", job.pk)).status_code == 404
+
+
+def test_the_examples_are_there_to_download(client) -> None:
+    for name in (*DATASET_EXAMPLES, *RATING_EXAMPLES):
+        assert client.get(url("import-example", name)).getvalue() == (EXAMPLES / name).read_bytes()
+    assert client.get(url("import-example", "README.md")).status_code == 404

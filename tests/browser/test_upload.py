@@ -1,0 +1,74 @@
+"""Uploading as a person does it: a file with a mistake, the message that names it, then the right file."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.models import Dataset, Membership, Project, Role, User
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.worker
+GOOD = ROOT / "demo" / "examples" / "dataset.jsonl"
+
+
+@pytest.fixture
+def manager(transactional_db: None) -> User:
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    user = User.objects.create_user("max-manager", password="password")
+    Membership.objects.create(project=project, user=user, role=Role.MANAGER)
+    return user
+
+
+@pytest.fixture
+def bad_file(tmp_path: Path) -> Path:
+    """The example with a second item of the same id and an unknown field."""
+    lines = GOOD.read_text().splitlines()
+    lines.append(json.dumps({"id": "1", "mesage": "typo"}))
+    path = tmp_path / "dataset.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.usefixtures("worker", "manager")
+def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(
+    live_server, new_page, bad_file: Path, screen
+) -> None:
+    page = new_page(**screen)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.get_by_role("link", name="Chit-chat").click()
+    axe(page)
+    page.get_by_role("link", name="Import a data set").first.click()
+    axe(page)
+
+    page.get_by_label("Name of the data set").fill("First words")
+    page.get_by_label("File", exact=True).set_input_files(bad_file)
+    page.get_by_role("button", name="Upload and import").click()
+    expect(page.get_by_role("heading", name="Nothing was imported")).to_be_visible(timeout=30_000)
+    errors = page.get_by_role("region", name="Nothing was imported").get_by_role("row")
+    expect(errors.nth(1)).to_contain_text("4")
+    expect(errors.nth(1)).to_contain_text("mesage")
+    expect(errors.nth(2)).to_contain_text("this one is on line 1 already")
+    axe(page)
+    assert not Dataset.objects.exists()
+
+    page.get_by_role("link", name="Upload again").click()
+    page.get_by_label("Name of the data set").fill("First words")
+    page.get_by_label("File", exact=True).set_input_files(GOOD)
+    page.get_by_role("button", name="Upload and import").click()
+    page.wait_for_url("**" + reverse("annotation:dataset-detail", args=["chit-chat", "first-words"]), timeout=30_000)
+    expect(page.get_by_role("heading", name="First words")).to_be_visible()
+    axe(page)
+
+    page.get_by_label("Find in ids, contexts and messages").fill("sourdough")
+    expect(page.locator("#item-rows tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="3", exact=True).click()
+    expect(page.get_by_role("heading", name="Item 3")).to_be_visible()
+    expect(page.get_by_text("Feed the starter twice a day.")).to_be_visible()
+    axe(page)
+    sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert sideways <= 0
