@@ -1,0 +1,77 @@
+"""A manager starts a study, watches it on a real worker, reads the report, follows a number down, downloads."""
+
+import csv
+import io
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Membership, Project, Role, User
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.world import make_world
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def world(transactional_db):
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    user = User.objects.create_user("max-manager", password="password")
+    Membership.objects.create(project=project, user=user, role=Role.MANAGER)
+    return make_world(project)
+
+
+def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page):
+    page = new_page(**DESKTOP)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/studies/")
+    page.get_by_role("link", name="New study").first.click()
+    axe(page)
+
+    page.get_by_label("Name").fill("Do cats agree?")
+    page.get_by_label("References", exact=True).fill("original, w>7")
+    page.get_by_role("button", name="Start the study").click()
+    expect(page.get_by_text("accepted: a weight from -1 to 1")).to_be_visible()
+
+    page.get_by_label("References", exact=True).fill("original, w>0, all")
+    page.get_by_text("Design: units, assignments").click()
+    page.get_by_label("Unit size M").fill("8")
+    page.get_by_label("Assignments K").fill("200")
+    page.get_by_role("button", name="Start the study").click()
+
+    expect(page.get_by_role("heading", name="Do cats agree?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Correlation with human ratings")).to_be_visible(timeout=60_000)
+    page.wait_for_function("!document.querySelector('[data-chart][aria-busy]')")
+    expect(page.locator("#figure-forest svg").first).to_be_visible()
+    axe(page)
+
+    table = page.get_by_role("region", name="Correlation with human ratings")
+    shown = table.get_by_role("row").nth(2).get_by_role("cell").nth(1).inner_text()
+    page.get_by_role("button", name="Download the table of correlations").click()
+    with page.expect_download() as file:
+        page.get_by_role("link", name="CSV table").locator("visible=true").click()
+    rows = list(csv.DictReader(io.StringIO(file.value.path().read_text("utf-8-sig"))))
+    assert len(rows) == 9
+    assert f"{float(rows[0]['rho']):.3f}" == shown
+
+    page.get_by_role("button", name="Download The table as a picture").click()
+    with page.expect_download() as file:
+        page.get_by_role("link", name="SVG picture").locator("visible=true").click()
+    assert file.value.path().read_text().startswith("<svg")
+
+    table.get_by_role("link", name="ΔBLEU, all").click()
+    axe(page)
+    page.get_by_role("region", name="Systems, over all items").get_by_role("link", name="Echo").click()
+    page.get_by_role("region", name="Segments").get_by_role("link", name="item-3", exact=True).click()
+    expect(page.get_by_role("heading", name="Where this score comes from")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Reference 1", exact=True).first.click()
+    expect(page.get_by_text("rater-0").first).to_be_visible()
+
+    phone = new_page(**PHONE, theme="dark")
+    sign_in(phone, live_server.url, "max-manager", "password")
+    phone.goto(f"{live_server.url}/p/chit-chat/studies/")
+    phone.get_by_role("link", name="Do cats agree?").click()
+    phone.wait_for_function("!document.querySelector('[data-chart][aria-busy]')")
+    axe(phone)
+    assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0

@@ -1,0 +1,79 @@
+"""A study on a real worker: killed, taken up again, cancelled while it runs."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from annotation.models import JobState, Project
+from annotation.services.jobs import job_request_cancel
+from correlations import tasks
+from correlations.models import Study
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.models import ScoreRun
+from tests.metrics.world import World, make_world
+from tests.worker import Worker, wait_until
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
+
+LONG = {"assignments": 10_000, "unit_size": 5, "bootstrap": 20}  # several seconds, most of them in the table
+
+
+@pytest.fixture
+def world(project: Project) -> Iterator[World]:
+    return make_world(project, n_items=200)
+
+
+def started(world: World, **changes: object) -> Study:
+    study, _ = study_create(
+        project=world.project, name="Cats", specification=world.specification(**(LONG | changes)), by=None
+    )
+    tasks.execute.delay(study.pk)
+    return study
+
+
+def at_work_on_the_table(study: Study) -> bool:
+    study.refresh_from_db()
+    assert study.state in (JobState.QUEUED, JobState.RUNNING), "The study was over too soon to be disturbed."
+    return study.progress_note == "Table" and study.progress_done > 0
+
+
+def test_a_study_whose_worker_is_killed_is_taken_up_again_with_the_same_result(worker: Worker, world: World) -> None:
+    study = started(world)
+    wait_until(lambda: at_work_on_the_table(study))
+
+    worker.kill()
+    study.refresh_from_db()
+    assert study.state == JobState.RUNNING
+    worker.start()
+
+    def done() -> bool:
+        study.refresh_from_db()
+        return study.is_finished
+
+    wait_until(done, seconds=90)
+    assert (study.state, study.error) == (JobState.DONE, "")
+    assert study.attempt >= 2
+    disturbed = {key: value for key, value in study.result.items() if key != "seconds"}
+    assert set(ScoreRun.objects.values_list("state", flat=True)) == {JobState.DONE}
+
+    Study.objects.all().delete()
+    calm, _ = study_create(project=world.project, name="Cats", specification=world.specification(**LONG), by=None)
+    study_execute(study_id=calm.pk)
+    calm.refresh_from_db()
+    assert {key: value for key, value in calm.result.items() if key != "seconds"} == disturbed
+
+
+def test_a_running_study_stops_when_cancelled(worker: Worker, world: World) -> None:
+    study = started(world, seed=9)
+    wait_until(lambda: at_work_on_the_table(study))
+
+    job_request_cancel(study)
+
+    def over() -> bool:
+        study.refresh_from_db()
+        return study.is_finished
+
+    wait_until(over)
+    assert study.state == JobState.CANCELLED
+    assert study.result is None

@@ -1,0 +1,215 @@
+import threading
+
+import pytest
+import sacrebleu
+from django.db import connection
+
+from annotation.models import JobState, Project
+from annotation.services.jobs import job_claim, job_request_cancel, job_requeue
+from metrics.errors import ScoreRunRefused
+from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.aggregates import aggregate_from
+from metrics.scoring.delta_bleu import corpus_delta_bleu
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.subsets import Subset
+from tests.metrics.world import HYPOTHESES, REFERENCES, World, make_world
+
+pytestmark = pytest.mark.django_db
+
+PARAMETERS = {"tokenize": "whitespace", "lowercase": True}
+
+
+def create(world: World, metric: str = "bleu", subset: str | Subset = "all", **changes: object) -> tuple[ScoreRun, bool]:
+    given: dict = {
+        "project": world.project,
+        "release": world.release,
+        "systems": world.hypotheses,
+        "metric": metric,
+        "parameters": PARAMETERS,
+        "subset": Subset.parse(subset) if isinstance(subset, str) else subset,
+        "by": None,
+    }
+    return score_run_create(**(given | changes))
+
+
+def executed(world: World, *args: str, **changes: object) -> ScoreRun:
+    run, _ = create(world, *args, **changes)
+    score_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.DONE, run.error
+    return run
+
+
+def test_bleu_over_all_references_is_sacrebleus(world: World) -> None:
+    bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)
+    places = range(len(world.items))
+    references = [[world.responses[name, place].text for place in places] for name in REFERENCES]
+
+    run = executed(world)
+
+    for name in HYPOTHESES:
+        hypotheses = [world.responses[name, place].text for place in places]
+        expected = bleu.corpus_score(hypotheses, references).score / 100
+        assert run.scores.get(system__name=name).score == pytest.approx(expected, abs=1e-9)
+
+
+def test_delta_bleu_over_a_threshold_takes_those_weights_alone(world: World) -> None:
+    kept = [
+        (place, [name for name in REFERENCES if world.weights[name, place] >= 0.25])
+        for place in range(len(world.items))
+    ]
+    kept = [(place, names) for place, names in kept if names]
+
+    run = executed(world, "delta_bleu", "w>=0.25")
+
+    for system in HYPOTHESES:
+        expected = corpus_delta_bleu(
+            [world.responses[system, place].text for place, _ in kept],
+            [[world.responses[name, place].text for name in names] for place, names in kept],
+            [[world.weights[name, place] for name in names] for place, names in kept],
+            **PARAMETERS,
+        )
+        score = run.scores.get(system__name=system)
+        assert score.score == pytest.approx(expected.score, abs=1e-12)
+        assert score.details["precisions"] == pytest.approx(expected.precisions)
+        assert score.details["brevity_penalty"] == pytest.approx(expected.brevity_penalty)
+    assert run.report["items_scored"] == len(kept)
+    assert run.report["dropped"][-1]["count"] == len(world.items) - len(kept)
+
+
+def test_stored_statistics_give_the_score_again(world: World) -> None:
+    run = executed(world, "delta_bleu", "all")
+    aggregate = aggregate_from(run.report["aggregate"])
+
+    for score in run.scores.all():
+        rows = [
+            score.statistics[start : start + score.statistics_width]
+            for start in range(0, len(score.statistics), score.statistics_width)
+        ]
+        assert len(rows) == len(score.segment_scores) == len(run.item_ids)
+        assert float(aggregate([sum(column) for column in zip(*rows, strict=True)])) == score.score
+
+
+def test_a_system_that_matches_nothing_is_clamped_and_says_at_which_order(world: World) -> None:
+    for place in range(len(world.items)):
+        response = world.responses["Quill", place]
+        response.text = f"zzz {place} yyy"
+        response.save()
+
+    run = executed(world)
+
+    score = run.scores.get(system__name="Quill")
+    assert (score.score, score.clamped_orders) == (0.0, [1, 2])
+
+
+def test_the_signature_names_all_that_the_score_depends_on(world: World) -> None:
+    run, _ = create(world, "delta_bleu", "w>0")
+
+    digest = run.signature.split("outputs:3-")[1].split("|")[0]
+    assert run.signature == (
+        "delta_bleu|order:2|sem:galley2015|tok:whitespace|lc:yes|smooth:none|weights:release|refs:w>0"
+        f"|release:cat-references/v1-c0ffeec0|data:cats|items:referenced|outputs:3-{digest}|version:0.1.0"
+    )
+
+
+def test_the_same_run_is_made_once_whatever_the_order_of_its_systems(world: World) -> None:
+    first, created = create(world)
+    again, created_again = create(world, systems=list(reversed(world.hypotheses)))
+
+    assert (created, created_again) == (True, False)
+    assert first.pk == again.pk
+
+
+@pytest.mark.parametrize(
+    "change", [{"metric": "sbleu"}, {"subset": Subset.parse("w>0")}, {"parameters": {**PARAMETERS, "max_order": 3}},
+               {"subset": Subset("all", items="positive")}],
+)  # fmt: skip
+def test_another_parameter_is_another_run(world: World, change: dict[str, object]) -> None:
+    first, _ = create(world)
+
+    assert create(world, **change)[0].pk != first.pk
+
+
+def test_a_changed_output_is_another_run(world: World) -> None:
+    first, _ = create(world)
+    world.systems["Echo"].outputs.filter(item=world.items[1]).update(response=world.responses["Quill", 1])
+
+    assert create(world)[0].signature != first.signature
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_make_one_run_and_compute_it_once(project: Project) -> None:
+    world = make_world(project, n_items=8)
+    barrier = threading.Barrier(8)
+    found: list[tuple[int, bool]] = []
+
+    def ask() -> None:
+        try:
+            barrier.wait(10)
+            run, created = create(world)
+            score_run_execute(run_id=run.pk)
+            found.append((run.pk, created))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert len(found) == 8
+    assert [created for _, created in found].count(True) == 1
+    run = ScoreRun.objects.get()
+    assert (run.state, run.attempt) == (JobState.DONE, 1)
+    assert SystemScore.objects.count() == 3
+
+
+def test_a_worker_that_lost_its_lease_cannot_write(world: World) -> None:
+    run, _ = create(world)
+    assert job_claim(ScoreRun, run.pk) is not None  # somebody else is at it
+
+    score_run_execute(run_id=run.pk)
+
+    run.refresh_from_db()
+    assert run.state == JobState.RUNNING
+    assert not run.scores.exists()
+
+
+def test_a_cancelled_run_can_be_repeated(world: World) -> None:
+    run, _ = create(world)
+    job_request_cancel(run)
+    score_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.CANCELLED
+
+    assert job_requeue(run)
+    score_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.DONE
+
+
+def test_a_run_without_any_item_fails_and_counts_why(world: World) -> None:
+    empty = world.dataset.systems.create(name="Silent")
+    run, _ = create(world, systems=[empty])
+
+    score_run_execute(run_id=run.pk)
+
+    run.refresh_from_db()
+    assert run.state == JobState.FAILED
+    assert run.error == f"No item can be scored. Left out: not every system has an output: {len(world.items)}."
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        ({"metric": "rouge"}, "metric", "found 'rouge'; accepted: 'bleu', 'sbleu', 'delta_bleu'"),
+        ({"parameters": {"max_order": 9}}, "max_order", "found 9; accepted: an integer from 1 to 4"),
+        ({"systems": []}, "systems", "at least one system"),
+    ],
+)
+def test_a_wrong_field_is_named(world: World, change: dict[str, object], field: str, message: str) -> None:
+    with pytest.raises(ScoreRunRefused) as refusal:
+        create(world, **change)
+
+    assert message in refusal.value.fields[field][0]

@@ -1,0 +1,203 @@
+"""Pages of score runs: for members, in their roles; for nobody else."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import JobState
+from metrics.models import ScoreRun
+from metrics.scoring.delta_bleu import sentence_delta_bleu
+from metrics.selectors.runs import explain
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.subsets import Subset
+from tests.metrics.world import REFERENCES, World
+
+pytestmark = pytest.mark.django_db
+
+READING = [
+    ("run-list", []),
+    ("run-list-download", ["csv"]),
+    ("run-detail", ["run"]),
+    ("run-figure", ["run"]),
+    ("run-figure-download", ["run", "svg"]),
+    ("run-download", ["run", "systems", "csv"]),
+    ("run-system-detail", ["run", "system"]),
+    ("run-system-download", ["run", "system", "csv"]),
+    ("run-segment", ["run", "system", "item"]),
+]
+CHANGING = [("run-cancel", ["run"]), ("run-retry", ["run"])]
+
+
+@pytest.fixture
+def run(world: World) -> ScoreRun:
+    made, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="delta_bleu",
+        parameters={"tokenize": "whitespace", "lowercase": True}, subset=Subset.parse("all"), by=None,
+    )  # fmt: skip
+    score_run_execute(run_id=made.pk)
+    made.refresh_from_db()
+    assert made.state == JobState.DONE, made.error
+    return made
+
+
+def address(world: World, run: ScoreRun, name: str, parts: list[str]) -> str:
+    found = {"run": run.pk, "system": world.systems["Echo"].pk, "item": world.items[3].pk}
+    return reverse(f"metrics:{name}", args=[world.project.slug, *(found.get(part, part) for part in parts)])
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+@pytest.mark.parametrize(("name", "parts"), READING)
+def test_a_viewer_may_read(world: World, run: ScoreRun, viewer, as_user, name: str, parts: list[str]) -> None:
+    assert as_user(viewer).get(address(world, run, name, parts)).status_code == 200
+
+
+@pytest.mark.parametrize(("name", "parts"), [*READING, *CHANGING, ("run-create", [])])
+def test_an_outsider_gets_404(world: World, run: ScoreRun, outsider, as_user, name: str, parts: list[str]) -> None:
+    client = as_user(outsider)
+    ask = client.post if (name, parts) in CHANGING else client.get
+
+    assert ask(address(world, run, name, parts)).status_code == 404
+
+
+@pytest.mark.parametrize(("name", "parts"), [*CHANGING, ("run-create", [])])
+def test_a_viewer_may_not_change(world: World, run: ScoreRun, viewer, as_user, name: str, parts: list[str]) -> None:
+    assert as_user(viewer).post(address(world, run, name, parts)).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "parts"), CHANGING)
+def test_changes_reject_get(world: World, run: ScoreRun, manager, as_user, name: str, parts: list[str]) -> None:
+    assert as_user(manager).get(address(world, run, name, parts)).status_code == 405
+
+
+def test_another_projects_run_is_not_found_under_ones_own(run: ScoreRun, outsider, as_user) -> None:
+    assert as_user(outsider).get(reverse("metrics:run-detail", args=["elsewhere", run.pk])).status_code == 404
+
+
+def test_the_page_shows_each_score_and_what_was_left_out(world: World, run: ScoreRun, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(world, run, "run-detail", ["run"])).content.decode()
+
+    for score in run.scores.all():
+        assert f"{score.score:.4f}" in page
+    assert "no reference of positive weight" in page
+    assert run.signature.replace(">", "&gt;") in page
+
+
+def test_a_finished_run_asks_its_watcher_to_load_the_page_again(world: World, run: ScoreRun, viewer, as_user) -> None:
+    url = address(world, run, "run-detail", ["run"])
+
+    assert as_user(viewer).get(url, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+
+@pytest.mark.parametrize("table", ["systems", "segments", "dropped"])
+def test_every_table_comes_as_csv_and_json(world: World, run: ScoreRun, viewer, as_user, table: str) -> None:
+    client = as_user(viewer)
+
+    text = body(client.get(address(world, run, "run-download", ["run", table, "csv"]))).decode("utf-8-sig")
+    data = json.loads(body(client.get(address(world, run, "run-download", ["run", table, "json"]))))
+
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(data) > 0
+    assert list(rows[0]) == list(data[0])
+
+
+@pytest.mark.parametrize(("name", "parts"), [("run-download", ["run", "secrets", "csv"]),
+                                             ("run-download", ["run", "systems", "exe"]),
+                                             ("run-figure-download", ["run", "gif"])])  # fmt: skip
+def test_an_unknown_download_is_404(world: World, run: ScoreRun, viewer, as_user, name: str, parts: list[str]) -> None:
+    assert as_user(viewer).get(address(world, run, name, parts)).status_code == 404
+
+
+def test_segments_come_in_the_asked_order(world: World, run: ScoreRun, viewer, as_user) -> None:
+    url = address(world, run, "run-system-detail", ["run", "system"])
+    scores = run.scores.get(system=world.systems["Echo"]).segment_scores
+
+    for sort, best_first in (("highest", True), ("lowest", False)):
+        shown = [segment.score for segment in as_user(viewer).get(url, {"sort": sort}).context["segments"]]
+        defined = sorted((score for score in scores if score is not None), reverse=best_first)
+        assert shown[: len(defined)] == defined
+    assert as_user(viewer).get(url, {"sort": "random"}).status_code == 404
+
+
+def test_a_segment_shows_the_mean_of_its_ratings(world: World, run: ScoreRun, viewer, as_user) -> None:
+    """Item 3's Echo output is nobody else's; each judgement has two criteria."""
+    segment = as_user(viewer).get(address(world, run, "run-segment", ["run", "system", "item"])).context["segment"]
+
+    judged = world.judgements["Echo", 3]
+    assert segment.rating == pytest.approx(sum(judged) / len(judged))
+    assert segment.n_ratings == 2 * len(judged)
+
+
+def test_a_segment_adds_up_to_its_score(world: World, run: ScoreRun) -> None:
+    place = 3
+    explanation = explain(run, world.items[place], world.responses["Echo", place])
+
+    texts = [world.responses[name, place].text for name in REFERENCES]
+    weights = [world.weights[name, place] for name in REFERENCES]
+    (_, above1, below1), (_, above2, below2) = explanation.totals
+    top = max(weights)
+    smoothed = (max(above1, 0) / below1 * (max(above2, 0) + top) / (below2 + top)) ** 0.5
+    expected = sentence_delta_bleu(world.responses["Echo", place].text, texts, weights)
+    assert smoothed == pytest.approx(expected)  # all texts have nine words: no brevity penalty
+    won = {part.reference.response for part in explanation.contributions if part.reference}
+    assert won <= {world.responses[name, place] for name in REFERENCES}
+
+
+def test_a_manager_starts_a_run_and_the_same_one_only_once(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
+) -> None:
+    handed_out: list[int] = []
+    monkeypatch.setattr("metrics.tasks.execute.delay", handed_out.append)
+    url = reverse("metrics:run-create", args=[world.project.slug])
+    data = {
+        "release": world.release.pk, "metric": "bleu", "subset": "w>=0.5", "max_order": 2, "tokenize": "13a",
+        "systems": [system.pk for system in world.hypotheses], "semantics": "galley2015", "items": "positive",
+    }  # fmt: skip
+
+    with django_capture_on_commit_callbacks(execute=True):
+        first = as_user(manager).post(url, data)
+        again = as_user(manager).post(url, data)
+
+    run = ScoreRun.objects.get()
+    assert first.url == again.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
+    assert handed_out == [run.pk]
+    assert run.subset == {"kind": "threshold", "op": ">=", "value": 0.5, "items": "positive"}
+    assert run.parameters["tokenize"] == "13a"
+    assert not run.parameters["lowercase"]
+
+
+def test_a_wrong_subset_is_named_beside_its_field(world: World, manager, as_user) -> None:
+    url = reverse("metrics:run-create", args=[world.project.slug])
+
+    response = as_user(manager).post(url, {"release": world.release.pk, "subset": "the best ones"})
+
+    assert "accepted: “all”, “original”" in response.context["form"].errors["subset"][0]
+    assert not ScoreRun.objects.exists()
+
+
+def test_the_form_explains_that_a_release_is_needed(project, manager, as_user) -> None:
+    page = as_user(manager).get(reverse("metrics:run-create", args=[project.slug])).content.decode()
+
+    assert "No release of weights yet" in page
+
+
+def test_the_list_asks_the_database_a_bounded_number_of_questions(
+    world: World, run: ScoreRun, viewer, as_user, django_assert_max_num_queries
+) -> None:
+    for hundredth in range(60):
+        score_run_create(
+            project=world.project, release=world.release, systems=world.hypotheses, metric="bleu", parameters={},
+            subset=Subset("threshold", ">=", hundredth / 100), by=None,
+        )  # fmt: skip
+    client = as_user(viewer)
+
+    with django_assert_max_num_queries(8):
+        page = client.get(address(world, run, "run-list", [])).content.decode()
+
+    assert page.count("Run ") >= 50
+    assert "?before=" in page
