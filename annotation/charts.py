@@ -13,6 +13,8 @@ PICTURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application
 PICTURE_WIDTH = 640
 BIN = 0.1  # of weights: what five ratings on five points can tell apart
 
+FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the figure
+
 PALETTES: dict[str, dict[str, str]] = {
     "light": {
         "paper": "#ffffff", "ink": "#1d2125", "muted": "#5b6168", "line": "#e3dfd6", "axis": "#8a8b86",
@@ -110,9 +112,10 @@ def ratings_per_response(
 ) -> dict[str, Any]:
     """Responses per number of judgements they have."""
     rows = [{"judgements": n, "responses": count} for n, count in counts]
+    size = FEW_BARS_WIDTH if len(rows) <= FEW_BARS else alt.Undefined
     chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2, color=PALETTES[theme]["accent"])
+        .mark_bar(cornerRadiusEnd=2, color=PALETTES[theme]["accent"], size=size)
         .encode(
             x=alt.X("judgements:O", title="Judgements of a response", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("responses:Q", title="Responses", axis=alt.Axis(format=",d", tickMinStep=1)),

@@ -60,6 +60,7 @@ class Figures:
     n_superseded: int
     n_judgements: int
     n_raters: int
+    n_responses: int  # that have a judgement
     per_response: list[tuple[int, int]]  # judgements, responses that have so many
     per_hour: list[tuple[datetime, int]]
     criteria: list[CriterionFigures]
@@ -141,6 +142,7 @@ def _figures(campaign: Campaign) -> Figures:
         n_superseded=everything["all"] - len(ratings.value) - n_current_extra,
         n_judgements=judged.shape[1],
         n_raters=len(np.unique(ratings.rater_id)),
+        n_responses=len(np.unique(ratings.response_id)),
         per_response=_per_response(campaign, judged[1]),
         per_hour=_per_hour(campaign),
         criteria=[_criterion_figures(criterion, ratings) for criterion in criteria],

@@ -91,7 +91,8 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     order = np.argsort(values, kind="stable")
     raters = pseudonyms(table.rater_id[mine])
     judged = [(str(raters[index]), float(values[index])) for index in order]
-    interval = "" if weight.low is None else f"{_signed(weight.low)} to {_signed(weight.high)}"
+    bounds = [bound for bound in (weight.low, weight.high) if bound is not None]
+    interval = " to ".join(_signed(bound) for bound in bounds)
     return ExplainedWeight(weight, judged, _steps(weight, values, table.low, table.high), interval)
 
 

@@ -34,18 +34,32 @@ from annotation.services.reference_sets import reference_set_create as create_re
 from annotation.services.releases import release_create as create_release
 from annotation.views.figures import chart_theme, picture_response
 
-DOWNLOADS = ("csv", "json", "jsonl", "tsv")
+SET_COLUMNS = ("name", "slug", "dataset", "campaigns", "source_kinds", "source_systems", "finished_releases", "latest")
+RELEASE_COLUMNS = (
+    "number",
+    "state",
+    "method",
+    "parameters",
+    "exclusion_rules",
+    "content_hash",
+    "signature",
+    "created_at",
+    "requested_by",
+    "report",
+)
 
 
 @login_required
 @require_GET
 def reference_set_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
-    return render(
-        request,
-        "annotation/reference_set_list.html",
-        {"project": project, "sets": reference_sets(project), "may_manage": _manages(project)},
-    )
+    sets = reference_sets(project)
+    if "format" in request.GET:
+        rows = map(_set_row, sets)
+        name = f"{project.slug}-reference-sets"
+        return table_response(format=request.GET["format"], filename=name, columns=SET_COLUMNS, rows=rows)
+    context = {"project": project, "sets": sets, "may_manage": _manages(project)}
+    return render(request, "annotation/reference_set_list.html", context)
 
 
 @login_required
@@ -77,6 +91,10 @@ def reference_set_create(request: HttpRequest, project_slug: str) -> HttpRespons
 def reference_set_detail(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
     reference_set = _set_or_404(project, slug)
+    if "format" in request.GET:
+        rows = map(_release_row, releases(reference_set))
+        name = f"{project.slug}-{slug}-releases"
+        return table_response(format=request.GET["format"], filename=name, columns=RELEASE_COLUMNS, rows=rows)
     return _render_set(request, project, reference_set, ReleaseForm(reference_set=reference_set))
 
 
@@ -103,7 +121,7 @@ def release_detail(request: HttpRequest, project_slug: str, slug: str, number: i
     """Progress while it is built, then the browser of its weights."""
     project = get_project_or_404(request.user, project_slug)
     release = _release_or_404(project, slug, number)
-    if request.htmx and release.state == JobState.DONE and "progress" in request.GET:
+    if request.htmx and release.is_finished and "progress" in request.GET:
         return HttpResponseClientRefresh()
     context = {
         "project": project,
@@ -234,6 +252,25 @@ def _position(request: HttpRequest, name: str) -> int | None:
 
 def _query(request: HttpRequest, *, without: tuple[str, ...]) -> str:
     return urlencode([(name, value) for name, value in request.GET.items() if value and name not in without])
+
+
+def _set_row(reference_set: ReferenceSet) -> tuple[object, ...]:
+    return (
+        reference_set.name,
+        reference_set.slug,
+        reference_set.dataset.name,
+        [campaign.name for campaign in reference_set.campaigns.all()],
+        reference_set.source_kinds,
+        reference_set.source_systems,
+        reference_set.n_releases,
+        reference_set.latest_number,
+    )
+
+
+def _release_row(release: Release) -> tuple[object, ...]:
+    by = release.requested_by.get_username() if release.requested_by else None
+    fields = (getattr(release, name) for name in RELEASE_COLUMNS[:8])
+    return (*fields, by, release.report)
 
 
 def _weight_row(weight: ReleaseWeight) -> tuple[object, ...]:

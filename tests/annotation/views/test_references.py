@@ -201,6 +201,17 @@ def test_downloads_hold_every_reference_and_neutralise_formulas(release, viewer,
     assert as_user(viewer).get(page("release-download", "both", 1, "exe")).status_code == 404
 
 
+def test_the_tables_of_sets_and_releases_can_be_kept(release, viewer, as_user):
+    def rows(name, *args):
+        answer = as_user(viewer).get(f"{page(name, *args)}?format=json")
+        return json.loads(b"".join(answer.streaming_content))
+
+    (reference_set,) = rows("reference-set-list")
+    assert (reference_set["source_systems"], reference_set["latest"]) == (["Human", "Robot"], 1)
+    (row,) = rows("reference-set-detail", "both")
+    assert (row["number"], row["content_hash"], row["report"]["items"]["all"]) == (1, release.content_hash, 12)
+
+
 def test_the_distribution_is_drawn_as_specification_and_as_pictures(release, viewer, as_user):
     client = as_user(viewer)
     specification = client.get(page("release-chart", "both", 1, "json") + "?theme=dark").json()

@@ -1,0 +1,35 @@
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from annotation import charts
+
+
+def rows_of(specification):
+    (rows,) = specification["datasets"].values()
+    return rows
+
+
+def test_weights_fall_into_the_nearest_tenth_the_same_on_both_sides_of_zero():
+    weights = np.array([-1, -0.35, -0.25, -0.04, 0, 0.04, 0.25, 0.35, 1])
+    rows = rows_of(charts.weight_distribution(weights))
+    assert {row["weight"]: row["references"] for row in rows} == {-1: 1, -0.4: 1, -0.3: 1, 0: 3, 0.3: 1, 0.4: 1, 1: 1}
+    assert {row["sign"] for row in rows if row["weight"] < 0} == {"negative"}
+
+
+def test_values_are_shares_of_each_criterion():
+    specification = charts.value_distribution({"relevance": [(1, 3), (2, 1)], "charm": [(1, 0), (2, 0)]})
+    assert [row["share"] for row in rows_of(specification)] == [0.75, 0.25, 0, 0]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("kind", "beginning"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_every_chart_becomes_a_picture(theme, kind, beginning):
+    specification = charts.ratings_per_hour([(datetime(2026, 3, 1, 12, tzinfo=UTC), 7)], theme=theme, picture=True)
+    assert charts.picture_of(specification, kind).startswith(beginning)
+
+
+def test_another_kind_of_picture_is_refused():
+    with pytest.raises(ValueError, match="kind of picture is 'gif'; accepted: svg, png, pdf"):
+        charts.picture_of(charts.ratings_per_response([(3, 10)]), "gif")
