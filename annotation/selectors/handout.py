@@ -21,7 +21,7 @@ from annotation.models import (
 )
 
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE)
-COUNTED_UP_TO = 1000  # beyond it "how many are left" is not worth a scan
+COUNTED_UP_TO = 300  # beyond it "how many are left" is not worth a scan
 
 
 @dataclass(frozen=True)

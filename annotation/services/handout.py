@@ -85,9 +85,10 @@ _TAKE = """
         ) u
     ), ranked AS (
         SELECT n.id, row_number() OVER (
-            ORDER BY mine.unit_id IS NOT NULL, n.done_slots + COALESCE(held.n, 0), n.systems && %(avoid)s::bigint[],
+            ORDER BY n.id IN (SELECT unit_id FROM mine), n.filled, n.systems && %(avoid)s::bigint[],
                      hashint8extended(n.id, %(seed)s), n.id) AS place
-        FROM nearby n LEFT JOIN mine ON mine.unit_id = n.id LEFT JOIN held ON held.unit_id = n.id
+        FROM (SELECT id, systems, done_slots + CASE WHEN id IN (SELECT unit_id FROM held)
+                  THEN (SELECT h.n FROM held h WHERE h.unit_id = nearby.id) ELSE 0 END AS filled FROM nearby) n
         ORDER BY place LIMIT 100
     ), taken AS MATERIALIZED (
         SELECT s.id, s.state = 'leased' AS lapsed
