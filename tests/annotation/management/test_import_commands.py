@@ -1,0 +1,92 @@
+"""The commands: what they print, what they refuse, and that nothing is left behind."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Campaign, Dataset, Project, User
+from tests.annotation.datasets import EXAMPLES, example_dataset
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*[str(argument) for argument in arguments], stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def who(project: Project, manager: User) -> tuple[str, ...]:
+    return "--project", project.slug, "--user", manager.username
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv"])
+def test_a_data_set_is_imported_and_reported(who: tuple[str, ...], kind: str) -> None:
+    out = run("import_dataset", EXAMPLES / f"dataset.{kind}", "--name", "Small", *who)
+    assert Dataset.objects.get().slug == "small"
+    assert "       12  Distinct responses" in out
+
+
+def test_the_report_is_json_where_asked(who: tuple[str, ...]) -> None:
+    out = json.loads(run("import_dataset", EXAMPLES / "dataset.csv", "--name", "Small", "--json", *who))
+    assert (out["state"], out["dataset"], out["counts"]["references"]) == ("done", "small", 7)
+
+
+def test_every_bad_row_is_in_the_message(who: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"id": "1"}\n{"id": "1"}\n{"idd": "2"}\n')
+    with pytest.raises(CommandError) as refused:
+        run("import_dataset", path, "--name", "Bad", *who)
+    assert "bad.jsonl:2  id: found 1; accepted: each id once" in str(refused.value)
+    assert "bad.jsonl:3  idd: found an unknown field" in str(refused.value)
+    assert not Dataset.objects.exists()
+
+
+def test_ratings_are_imported_with_their_options(who: tuple[str, ...], project: Project, tmp_path: Path) -> None:
+    example_dataset(project)
+    path = tmp_path / "judges.tsv"
+    path.write_text("Judge\titem\tsystem\tq\nann\t1\tAlias\t7\nann\t1\tSystemB\t7\n")
+    out = run(
+        "import_ratings", path, "--dataset", "small", "--name", "Judged", "--column", "rater=Judge",
+        "--alias", "Alias=SystemA", "--only-system", "Alias", "--scale", "1", "7", "--json", *who,
+    )  # fmt: skip
+    report = json.loads(out)
+    assert (report["campaign"], report["counts"]["alias_judgements"]) == ("Judged", 1)
+    assert Campaign.objects.get().criteria.get().scale_max == 7
+
+
+def test_an_unknown_data_set_is_refused_with_those_there_are(who: tuple[str, ...], project: Project) -> None:
+    example_dataset(project)
+    with pytest.raises(CommandError, match="found 'large'; accepted: a data set of the project: small"):
+        run("import_ratings", EXAMPLES / "ratings.csv", "--dataset", "large", "--name", "J", *who)
+
+
+def test_only_managers_import(project: Project, viewer: User, outsider: User) -> None:
+    for user in (viewer, outsider):
+        with pytest.raises(CommandError, match="accepted: a manager or owner of the project 'chit-chat'"):
+            run("import_dataset", EXAMPLES / "dataset.csv", "--name", "S", "--project", project.slug, "--user", user)
+
+
+def test_a_file_that_is_not_there_is_refused(who: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match=r"file: found nowhere\.csv"):
+        run("import_dataset", "nowhere.csv", "--name", "S", *who)
+
+
+def test_made_up_data_goes_to_files_and_into_a_project(who: tuple[str, ...], tmp_path: Path) -> None:
+    size = ("--items", "5", "--references", "3", "--systems", "2", "--pairs", "1", "--raters", "3", "--ratings", "2")
+    out = json.loads(run("generate_dataset", *size, "--out", tmp_path / "new", *who, "--json"))
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "design.json", "items.jsonl", "output-ratings.csv", "reference-ratings.csv",
+    ]  # fmt: skip
+    counts = {campaign.name: campaign.ratings.count() for campaign in Campaign.objects.all()}
+    assert counts == dict(zip(out["campaigns"], (5 * 3 * 2, 5 * 2 * 2), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [((), "Say where"), (("--out", "x", "--items", "0"), "--items: found 0")]
+)
+def test_made_up_data_needs_a_place_and_a_size(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        run("generate_dataset", *arguments)

@@ -1,0 +1,31 @@
+"""What docs/data-formats.md shows can be imported as it stands there."""
+
+import re
+
+from annotation.models import SourceKind
+from annotation.services.imports.content import REFERENCE_KINDS
+from annotation.services.imports.dataset_files import COLUMNS, ITEM_NAMES, read_dataset
+from annotation.services.imports.normalisation import RULES
+from annotation.services.imports.rating_files import RatingOptions, read_ratings
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "data-formats.md").read_text()
+BLOCKS = re.findall(r"```(?:json)?\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_its_examples_are_read() -> None:
+    dataset, wide, long, lines = BLOCKS
+    content, _ = read_dataset(dataset.encode(), filename="x", file_format="jsonl")
+    assert content.counts("exact")["responses"] == 4
+    judgements = [
+        read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions()).judgements[0]
+        for text, kind in ((wide, "csv"), (long, "csv"), (lines, "jsonl"))
+    ]
+    assert {(one.rater, one.item, one.system, one.values) for one in judgements} == {
+        ("ann", "1", "SystemA", (4.0, 3.0))
+    }
+
+
+def test_it_names_every_field_column_rule_and_kind() -> None:
+    for name in (*ITEM_NAMES, *COLUMNS, *RULES, *REFERENCE_KINDS, SourceKind.SYSTEM.value):
+        assert f"`{name}`" in PAGE, name
