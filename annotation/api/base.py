@@ -25,6 +25,16 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+class Strict:
+    """For serializers of requests: a misspelt name is a mistake to be told, not a default to be taken."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = [name for name in data if name not in self.fields] if isinstance(data, Mapping) else []
+        if unknown:
+            raise ValidationError({name: [f"Not known; accepted: {', '.join(self.fields)}."] for name in unknown})
+        return super().to_internal_value(data)
+
+
 class ProjectViewSet(viewsets.GenericViewSet):
     """Everything in a project: 404 for outsiders, 403 where the role is too small. Subclasses set their own parent."""
 

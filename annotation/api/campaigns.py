@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from annotation.access import get_in_project_or_404
-from annotation.api.base import ProjectViewSet, ReadViewSet, find_named
+from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.models import Campaign, Criterion, Rating, Role
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
@@ -35,7 +35,7 @@ DRAFTED = (
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
-class CriterionSerializer(serializers.ModelSerializer):
+class CriterionSerializer(Strict, serializers.ModelSerializer):
     labels = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="One per point of the scale, or none."
     )
@@ -45,7 +45,7 @@ class CriterionSerializer(serializers.ModelSerializer):
         fields = ("name", "question", "scale_min", "scale_max", "labels")
 
 
-class CampaignDraftSerializer(serializers.ModelSerializer):
+class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     systems = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Names, where the target is “chosen”."

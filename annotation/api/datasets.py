@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
 from annotation.access import get_in_project_or_404
-from annotation.api.base import ReadViewSet
+from annotation.api.base import ReadViewSet, Strict
 from annotation.models import Dataset, Item, Response, ResponseSource
 from annotation.selectors.datasets import Facts, dataset_facts, datasets_of, item_responses, items_matching
 from annotation.services.datasets import dataset_update
@@ -56,7 +56,7 @@ class DatasetDetailSerializer(DatasetSerializer):
         return FactsSerializer(facts).data
 
 
-class DatasetRequestSerializer(serializers.ModelSerializer):
+class DatasetRequestSerializer(Strict, serializers.ModelSerializer):
     class Meta:
         model = Dataset
         fields = DESCRIBED

@@ -13,7 +13,7 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, find_named
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
 from annotation.models import Dataset, DatasetImport, RatingImport
 from annotation.services.imports import dataset_import_create, rating_import_create
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
@@ -33,7 +33,7 @@ class Upload(NamedTuple):
 # --- What is asked ----------------------------------------------------------------------------------------------------
 
 
-class FileSerializer(serializers.Serializer):
+class FileSerializer(Strict, serializers.Serializer):
     file = serializers.FileField(help_text="JSON Lines, CSV or TSV, in UTF-8.")
     file_format = serializers.ChoiceField(
         choices=list(FORMATS.items()), required=False, help_text="Where the file's name does not say it."
@@ -47,7 +47,7 @@ class FileSerializer(serializers.Serializer):
         return file
 
 
-class DatasetImportRequestSerializer(serializers.ModelSerializer):
+class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer):
     normalisation = serializers.ChoiceField(
         choices=list(RULES), default=DEFAULT_RULE, help_text="When two texts of an item are one response."
     )
@@ -75,7 +75,7 @@ class DatasetItemsSerializer(DatasetImportRequestSerializer):
         fields = (*DatasetImportRequestSerializer.Meta.fields, "items")
 
 
-class RatingOptionsSerializer(serializers.Serializer):
+class RatingOptionsSerializer(Strict, serializers.Serializer):
     columns = serializers.DictField(
         child=serializers.CharField(), required=False, help_text="Assay's names to the file's: {“rater”: “JudgeID”}."
     )
@@ -99,14 +99,12 @@ class RatingOptionsField(serializers.JSONField):
     """An object; in multipart, its JSON text."""
 
     def to_internal_value(self, data: Any) -> RatingOptions:
-        given = super().to_internal_value(data)
-        given = json.loads(given) if isinstance(given, str) else given
-        checked = RatingOptionsSerializer(data=given)
+        checked = RatingOptionsSerializer(data=super().to_internal_value(data))
         checked.is_valid(raise_exception=True)
         return RatingOptions(**checked.validated_data)
 
 
-class RatingImportRequestSerializer(serializers.ModelSerializer):
+class RatingImportRequestSerializer(Strict, serializers.ModelSerializer):
     name = serializers.CharField(max_length=120, help_text="Of the campaign that the ratings become.")
     dataset = serializers.SlugField(help_text="Slug of the data set that was rated.")
     options = RatingOptionsField(required=False)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.access import get_project_or_404
+from annotation.api.base import Strict
 from annotation.models import Project, Role
 from annotation.services.projects import project_create, project_update
 
@@ -24,7 +25,7 @@ class ProjectSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ProjectRequestSerializer(serializers.ModelSerializer):
+class ProjectRequestSerializer(Strict, serializers.ModelSerializer):
     class Meta:
         model = Project
         fields = ("name", "description")

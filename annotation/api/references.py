@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import get_in_project_or_404
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, find_named
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
 from annotation.models import ReferenceSet, Release, ReleaseWeight, SourceKind
 from annotation.selectors.releases import WeightFilter, reference_sets, releases, weight_rows
@@ -28,7 +28,7 @@ def names(help_text: str) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(), required=False, help_text=help_text)
 
 
-class ReferenceSetRequestSerializer(serializers.ModelSerializer):
+class ReferenceSetRequestSerializer(Strict, serializers.ModelSerializer):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     campaigns = serializers.ListField(
         child=serializers.CharField(), help_text="Names of those whose ratings become the weights."
@@ -60,7 +60,7 @@ class ReferenceSetSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ReleaseRequestSerializer(serializers.Serializer):
+class ReleaseRequestSerializer(Strict, serializers.Serializer):
     method = serializers.ChoiceField(choices=list(SCHEME_NAMES), default="linear")
     parameters = serializers.DictField(
         required=False, help_text="n_bootstrap, seed, criteria, and what the method takes."

@@ -3,33 +3,88 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet
+from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
 from correlations.models import Study
 from correlations.services.studies import study_create
 from correlations.tasks import execute
+from metrics.scoring.registry import METRICS
 from metrics.services.runs import release_name
+
+METRIC_KEYS = {"name", "parameters"}
+METRIC_SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "enum": list(METRICS)}, "parameters": {"type": "object"}},
+    "required": ["name"],
+}
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
-class StudyRequestSerializer(serializers.Serializer):
-    name = serializers.CharField(max_length=120)
-    specification = serializers.DictField(
-        help_text="release, campaigns and systems are needed; all else has a default, shown in the answer."
+@extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA]})
+class MetricField(serializers.Field):
+    """A metric's name, or its name with its own parameters."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        entry = {"name": data} if isinstance(data, str) else data
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not set(entry) <= METRIC_KEYS:
+            raise ValidationError(f"Found {data!r}; accepted: a name, or an object with a name and parameters.")
+        if not isinstance(entry.get("parameters", {}), dict):
+            raise ValidationError(f"Found parameters {entry['parameters']!r}; accepted: an object.")
+        return entry
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class NamesField(serializers.ListField):
+    child = serializers.CharField()
+
+
+class SpecificationSerializer(Strict, serializers.Serializer):
+    """What is left out takes its default; the answer spells all of it out, and may be sent again as it is."""
+
+    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
+    campaigns = NamesField(help_text="Whose ratings of the systems count.")
+    systems = NamesField(help_text="The hypotheses.")
+    criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
+    pairs = serializers.ListField(
+        child=NamesField(min_length=2, max_length=2), required=False, help_text="By default all pairs of systems."
     )
+    metrics = serializers.ListField(child=MetricField(), required=False, allow_empty=False)
+    subsets = NamesField(required=False, allow_empty=False, help_text="References: original, all, w>0, w>=0.6, …")
+    sweep_subset = serializers.CharField(required=False)
+    order = serializers.IntegerField(required=False, help_text="Longest n-gram, of every metric.")
+    tokenize = serializers.CharField(required=False)
+    lowercase = serializers.BooleanField(required=False)
+    unit_size = serializers.IntegerField(required=False, help_text="Items of an observation unit.")
+    assignments = serializers.IntegerField(required=False, help_text="Random assignments of items to units.")
+    orientation = serializers.CharField(required=False, help_text="both, fixed or random.")
+    remainder = serializers.CharField(required=False, help_text="keep or drop.")
+    bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")
+    sweeps = serializers.BooleanField(required=False)
+    seed = serializers.IntegerField(required=False)
+    named = serializers.DictField(
+        required=False, help_text="In answers: hashes of what was named. In requests it is ignored."
+    )
+
+
+class StudyRequestSerializer(Strict, serializers.Serializer):
+    name = serializers.CharField(max_length=120)
+    specification = SpecificationSerializer()
 
 
 class StudySerializer(JobSerializer):
     dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
     campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
-    specification = serializers.DictField(read_only=True, help_text="As asked, with every default spelled out.")
+    specification = SpecificationSerializer(read_only=True)
     score_runs = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
 
     class Meta:

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import get_in_project_or_404
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, find_named
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
 from annotation.models import Item, Project, Release
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
@@ -22,7 +22,7 @@ from metrics.tasks import execute
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
-class ScoreRunRequestSerializer(serializers.Serializer):
+class ScoreRunRequestSerializer(Strict, serializers.Serializer):
     release = serializers.CharField(help_text="A finished release: `reference-set/v2`.")
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))

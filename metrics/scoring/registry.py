@@ -16,7 +16,7 @@ METRICS: dict[str, type[Bleu] | type[SentenceBleu] | type[DeltaBleu]] = {
 }
 
 
-def get_metric(name: str, **parameters: Any) -> Metric:
+def get_metric(name: str, /, **parameters: Any) -> Metric:
     """The metric of that name with these parameters; what is left out takes its default.
 
     Parameters

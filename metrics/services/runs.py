@@ -24,6 +24,7 @@ def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
         return get_metric(name, **parameters)
     except ValueError as error:
         field = str(error).split(":", 1)[0]
+        field = "parameters" if field == name else field  # an unknown parameter is told by the metric
         raise ScoreRunRefused(str(error), fields={field: [str(error)]}) from error
 
 

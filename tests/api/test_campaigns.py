@@ -1,0 +1,83 @@
+from collections.abc import Callable
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.models import Slot
+from tests.api.conftest import World
+
+Api = Callable[..., APIClient]
+CAMPAIGNS = "/api/v1/projects/chit-chat/campaigns/"
+DRAFT = {
+    "dataset": "chats",
+    "name": "Crowd",
+    "target": "chosen",
+    "systems": ["Beta", "Alpha"],
+    "ratings_per_unit": 2,
+    "criteria": [{"name": "quality", "question": "How good is it?", "labels": ["bad", "poor", "fair", "good", "best"]}],
+}
+
+
+def test_a_campaign_is_drafted_changed_launched_paused_resumed_and_closed(world: World, api: Api) -> None:
+    client = api(world.people["manager"])
+    made = client.post(CAMPAIGNS, DRAFT, format="json")
+    assert (made.status_code, made.json()["state"], made.json()["rater_link"]) == (201, "draft", None)
+    where = made["Location"]
+
+    changed = client.put(where, {**DRAFT, "ratings_per_unit": 3}, format="json").json()
+    assert (changed["ratings_per_unit"], sorted(changed["systems"])) == (3, ["Alpha", "Beta"])
+
+    launched = client.post(f"{where}launch/").json()
+    # Four items, one output of each of two systems: eight units of three slots.
+    assert (launched["state"], launched["n_units"], launched["n_wanted"]) == ("running", 8, 24)
+    assert Slot.objects.filter(campaign=launched["id"]).count() == 24
+    assert client.get(launched["rater_link"]).status_code == 200
+    monitor = client.get(f"{where}monitor/").json()
+    assert (monitor["slots"], monitor["slots_done"], monitor["criteria"][0]["alpha"]) == (24, 0, None)
+    assert monitor["criteria"][0]["alpha_reason"]
+
+    states = [client.post(f"{where}{verb}/").json()["state"] for verb in ("pause", "resume", "close")]
+    assert states == ["paused", "running", "closed"]
+
+
+def test_a_launched_campaign_can_be_neither_changed_nor_launched_again(world: World, api: Api) -> None:
+    client = api(world.people["manager"])
+    where = client.post(CAMPAIGNS, DRAFT, format="json")["Location"]
+    client.post(f"{where}launch/")
+    for answer in (client.put(where, DRAFT, format="json"), client.post(f"{where}launch/")):
+        assert answer.status_code == 400
+        assert "running" in answer.json()["detail"]
+
+
+def test_the_rater_link_is_for_managers(world: World, api: Api) -> None:
+    live = next(row for row in api(world.people["manager"]).get(CAMPAIGNS).json()["results"] if row["name"] == "Live")
+    assert live["rater_link"]
+    assert api(world.people["viewer"]).get(f"{CAMPAIGNS}{live['id']}/").json()["rater_link"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"systems": ["Delta"]}, "systems"),
+        ({"dataset": "more"}, "dataset"),
+        ({"criteria": []}, "criteria"),
+        ({"criteria": [{"name": "q", "question": "?", "scale_min": 5, "scale_max": 1}]}, "criteria"),
+        ({"criteria": [{"name": "q", "question": "?", "low": 5}]}, "criteria.0.low"),
+        ({"ratings_per_unit": 0}, "ratings_per_unit"),
+        ({"name": "References"}, "name"),
+        ({"k": 5}, "k"),
+    ],
+)
+def test_a_wrong_draft_is_refused_by_field(world: World, api: Api, change: dict, field: str) -> None:
+    answer = api(world.people["manager"]).post(CAMPAIGNS, {**DRAFT, **change}, format="json")
+    assert answer.status_code == 400
+    assert list(answer.json()["fields"]) == [field]
+
+
+def test_the_log_can_be_narrowed_to_a_rater_and_an_item(world: World, api: Api) -> None:
+    client, where = api(world.people["viewer"]), f"{CAMPAIGNS}{world.names['campaign_pk']}/ratings/"
+    everything = client.get(where).json()["results"]
+    rater = everything[0]["rater"]
+    narrowed = client.get(where, {"rater": rater, "item": "i2"}).json()["results"]
+    assert narrowed == [row for row in everything if (row["rater"], row["item"]) == (rater, "i2")]
+    assert len(narrowed) == 2  # two references an item

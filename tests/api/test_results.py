@@ -1,0 +1,128 @@
+"""Reference sets, releases, score runs and studies: asked for, computed, read back."""
+
+from collections.abc import Callable
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.models import Project
+from correlations.models import Study
+from metrics.models import ScoreRun
+from tests.api.conftest import World
+from tests.api.world import STUDY
+
+Api = Callable[..., APIClient]
+HERE = "/api/v1/projects/chit-chat"
+RUN = {"release": "gold/v1", "systems": ["Gamma", "Alpha", "Beta"], "metric": "bleu", "parameters": {"max_order": 2}}
+
+
+def test_a_reference_set_and_its_first_release_are_asked_for(
+    world: World, api: Api, django_capture_on_commit_callbacks: Callable
+) -> None:
+    client = api(world.people["manager"])
+    body = {"dataset": "chats", "name": "Bronze", "campaigns": ["References"], "source_kinds": ["human"]}
+    made = client.post(f"{HERE}/reference-sets/", body, format="json")
+    assert (made.status_code, made.json()["slug"], made.json()["latest_release"]) == (201, "bronze", None)
+    with django_capture_on_commit_callbacks() as enqueued:
+        release = client.post(f"{made['Location']}releases/", {"method": "zscore"}, format="json")
+    assert (release.status_code, release.json()["name"], release.json()["state"]) == (201, "bronze/v1", "queued")
+    assert release.json()["parameters"]["clip"] == 2.0
+    assert len(enqueued) == 1
+
+
+def test_weights_are_read_in_pages_and_narrowed(world: World, api: Api) -> None:
+    client, where = api(world.people["viewer"]), f"{HERE}/reference-sets/gold/releases/1/weights/"
+    everything = client.get(where).json()["results"]
+    # Linear weights on a scale of 1 to 5: (mean - 3) / 2.
+    assert [row["weight"] for row in everything] == pytest.approx([(row["rating_mean"] - 3) / 2 for row in everything])
+    assert client.get(where, {"low": 0.1}).json()["results"] == [row for row in everything if row["weight"] >= 0.1]
+    assert client.get(where, {"low": "much"}).json()["fields"] == {"low": ["A valid number is required."]}
+
+
+def test_the_same_run_is_the_same_row_and_is_not_enqueued_again(
+    world: World, api: Api, django_capture_on_commit_callbacks: Callable
+) -> None:
+    client, before = api(world.people["manager"]), ScoreRun.objects.count()
+    with django_capture_on_commit_callbacks() as enqueued:
+        known = client.post(f"{HERE}/score-runs/", RUN, format="json")
+        new = client.post(f"{HERE}/score-runs/", {**RUN, "subset": "w >= 0.5"}, format="json")
+        again = client.post(f"{HERE}/score-runs/", {**RUN, "subset": "w>=0.5"}, format="json")
+    assert [answer.status_code for answer in (known, new, again)] == [200, 201, 200]
+    assert known.json()["state"] == "done"
+    assert again.json()["id"] == new.json()["id"]
+    assert new.json()["subset"] == "w>=0.5"
+    assert (ScoreRun.objects.count(), len(enqueued)) == (before + 1, 1)
+
+
+def test_segments_are_those_that_the_system_scores_rest_on(world: World, api: Api) -> None:
+    client, run = api(world.people["viewer"]), ScoreRun.objects.get(pk=world.names["score_run_pk"])
+    segments = client.get(f"{HERE}/score-runs/{run.pk}/segments/", {"page_size": 3}).json()
+    assert [row["item"] for row in segments["results"]] == ["i0", "i1", "i2"]
+    last = client.get(segments["next"]).json()["results"]
+    stored = run.scores.get(system__name="Beta").segment_scores
+    assert [row["scores"]["Beta"] for row in segments["results"] + last] == stored
+
+
+def test_the_same_study_is_the_same_row_however_it_is_written(
+    world: World, api: Api, django_capture_on_commit_callbacks: Callable
+) -> None:
+    client, before = api(world.people["manager"]), Study.objects.count()
+    with django_capture_on_commit_callbacks() as enqueued:
+        new = client.post(f"{HERE}/studies/", {"name": "Third", "specification": {**STUDY, "seed": 3}}, format="json")
+        spelled_out = {"name": "Same", "specification": new.json()["specification"]}
+        again = client.post(f"{HERE}/studies/", spelled_out, format="json")
+    assert (new.status_code, again.status_code) == (201, 200)
+    assert again.json()["id"] == new.json()["id"]
+    assert (Study.objects.count(), len(enqueued)) == (before + 1, 1)
+    assert client.get(f"{new['Location']}table/").status_code == 409
+
+
+def test_the_table_of_a_study_leads_to_the_runs_behind_it(world: World, api: Api) -> None:
+    client, where = api(world.people["viewer"]), f"{HERE}/studies/{world.names['study_pk']}/"
+    table = client.get(f"{where}table/").json()
+    assert {row["run"] for row in table} == set(client.get(where).json()["score_runs"])
+    for row in table:
+        assert client.get(f"{HERE}/score-runs/{row['run']}/").json()["signature"] == row["signature"]
+    assert [row["rho"]["value"] for row in client.get(f"{where}result/").json()["rows"]] == [
+        row["rho"]["value"] for row in table
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "body", "field"),
+    [
+        ("reference-sets/gold/releases/", {"method": "magic"}, "method"),
+        ("reference-sets/gold/releases/", {"parameters": {"clip": 1}}, "parameters"),
+        ("reference-sets/gold/releases/", {"exclusion_rules": [{"rule": "who?"}]}, "exclusion_rules"),
+        ("reference-sets/gold/releases/", {"exclusion_rule": []}, "exclusion_rule"),
+        ("score-runs/", {**RUN, "release": "gold/v9"}, "release"),
+        ("score-runs/", {**RUN, "release": "gold/v²"}, "release"),
+        ("score-runs/", {**RUN, "systems": ["Delta"]}, "systems"),
+        ("score-runs/", {**RUN, "systems": []}, "systems"),
+        ("score-runs/", {**RUN, "parameters": {"name": "bleu"}}, "parameters"),
+        ("score-runs/", {**RUN, "parameters": {"max_order": 9}}, "max_order"),
+        ("score-runs/", {**RUN, "subset": "some"}, "subset"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "release": 5.5}}, "release"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "release": "a\x00b"}}, "specification.release"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "pairs": 5}}, "specification.pairs"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "metrics": [5]}}, "specification.metrics.0"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "subsets": []}}, "specification.subsets"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "sweep_subset": [5]}}, "specification.sweep_subset"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "unit_sizes": 5}}, "specification.unit_sizes"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "unit_size": 0}}, "unit_size"),
+        ("studies/", {"name": "S", "specification": {**STUDY, "systems": ["Alpha"]}}, "systems"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_by_field(
+    world: World, api: Api, where: str, body: dict, field: str
+) -> None:
+    answer = api(world.people["manager"]).post(f"{HERE}/{where}", body, format="json")
+    assert answer.status_code == 400, answer.content
+    assert list(answer.json()["fields"]) == [field]
+    assert answer.json()["detail"]
+
+
+def test_a_release_of_another_project_cannot_be_named(world: World, api: Api) -> None:
+    elsewhere = Project.objects.get(slug="elsewhere")
+    answer = api(world.people["outsider"]).post(f"/api/v1/projects/{elsewhere.slug}/score-runs/", RUN, format="json")
+    assert answer.json()["fields"]["release"] == ["Found 'gold/v1'; accepted: none yet: release weights first."]
