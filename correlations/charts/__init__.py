@@ -4,7 +4,6 @@ Every function takes ``theme`` ("light" or "dark"), ``width`` ("container" fills
 returns a dict that any Vega-Lite 6 runtime draws, Vega's CSP-safe expression interpreter included.
 """
 
-from correlations.charts.campaign import completion_chart, rating_histogram, ratings_per_hour_chart, weight_histogram
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.render import render
@@ -12,12 +11,8 @@ from correlations.charts.sweeps import sweep_chart
 
 __all__ = [
     "ForestRow",
-    "completion_chart",
     "forest_plot",
     "observation_scatter",
-    "rating_histogram",
-    "ratings_per_hour_chart",
     "render",
     "sweep_chart",
-    "weight_histogram",
 ]

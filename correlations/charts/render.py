@@ -33,8 +33,8 @@ def render(spec: Spec, format: Format = "svg", *, width: int = _FILE_WIDTH) -> b
 
     Examples
     --------
-    >>> from correlations.charts import rating_histogram
-    >>> render(rating_histogram([1, 2, 2, 5], low=1, high=5), "png")[1:4]
+    >>> from correlations.charts import sweep_chart
+    >>> render(sweep_chart([1, 2], {"BLEU": [0.1, 0.2]}, kind="order"), "png")[1:4]
     b'PNG'
     """
     if format not in MEDIA_TYPES:

@@ -1,6 +1,5 @@
 import json
 import math
-from datetime import UTC, datetime, timedelta
 
 import altair as alt
 import numpy as np
@@ -8,17 +7,12 @@ import pytest
 
 from correlations.charts import (
     ForestRow,
-    completion_chart,
     forest_plot,
     observation_scatter,
-    rating_histogram,
-    ratings_per_hour_chart,
     render,
     sweep_chart,
-    weight_histogram,
 )
 
-HOURS = [datetime(2025, 3, 1, 9, tzinfo=UTC) + timedelta(hours=hour) for hour in range(4)]
 NAN = math.nan
 
 
@@ -44,11 +38,6 @@ def all_charts(**options):
         "scatter": observation_scatter(
             rng.normal(size=9), rng.normal(size=9), metric_name="BLEU", pairs=["A, B"] * 9, **options
         ),
-        "ratings": rating_histogram([1, 2, 2, 4], low=1, high=5, **options),
-        "binned ratings": rating_histogram(100 * rng.random(50), low=0, high=100, **options),
-        "weights": weight_histogram([-0.8, 0.0, 0.2, 0.2, 1.0], **options),
-        "completion": completion_chart(HOURS, [0, 10, 10, 25], total=40, **options),
-        "rate": ratings_per_hour_chart(HOURS, [3, 0, 7, 2], **options),
     }
 
 
@@ -89,7 +78,7 @@ def test_the_drawing_holds_its_words_and_the_themes_background():
     for words in ("BLEU · all", "Spearman’s ρ", "undefined: 2 units", "#212529"):
         assert words in svg
     with pytest.raises(ValueError, match="format is 'gif': accepted are svg, png, pdf"):
-        render(all_charts()["rate"], "gif")
+        render(all_charts()["scatter"], "gif")
 
 
 def drawn_values(spec, field):
@@ -115,11 +104,7 @@ def test_series_differ_in_mark_and_dash_not_only_in_colour():
         assert scale["range"][0] != scale["range"][1]
 
 
-def test_the_wanted_counts_are_drawn():
-    assert drawn_values(rating_histogram([1, 2, 2, 5], low=1, high=5), "count") == [1, 2, 0, 0, 1]
-    weights = drawn_values(weight_histogram([-1, -0.02, 0, 0.04, 0.6, 0.6]), "count")
-    assert {step: weights[step + 10] for step in (-10, -1, 0, 1, 6)} == {-10: 1, -1: 1, 0: 1, 1: 1, 6: 2}
-    assert sum(weights) == 6
+def test_the_wanted_observations_are_drawn():
     scatter = observation_scatter([0.1, NAN, 0.2], [1, 2, -3], metric_name="BLEU")
     assert drawn_values(scatter, "human") == [0.1, 0.2]
     assert "1 undefined units left out" in scatter["description"]
@@ -141,14 +126,8 @@ def test_the_wanted_counts_are_drawn():
         (lambda: sweep_chart([0, 2], {"B": [0.1, 0.2]}, kind="unit_size"), "unit sizes start at 1"),
         (lambda: sweep_chart([1, 2], {"B": [0.1, 7]}, kind="order"), "series 'B' holds 7"),
         (lambda: observation_scatter([NAN], [1.0], metric_name="B"), "nothing to draw"),
-        (lambda: rating_histogram([1, 6], low=1, high=5), r"ratings\[1\] is 6: the scale runs from 1 to 5"),
-        (lambda: rating_histogram([], low=1, high=5), r"ratings has shape \(0,\)"),
-        (lambda: weight_histogram([0.5, -1.2]), r"weights\[1\] is -1.2"),
-        (lambda: completion_chart(HOURS, [0, 5, 4, 6], total=9), r"done\[2\] is 4, less than the one before"),
-        (lambda: completion_chart([datetime(2025, 3, 1)], [0], total=9), "without a time zone"),  # noqa: DTZ001
-        (lambda: ratings_per_hour_chart(HOURS[::-1], [1, 2, 3, 4]), r"times\[1\] is .* not after"),
-        (lambda: weight_histogram([0.5], theme="sepia"), "theme is 'sepia'"),
-        (lambda: weight_histogram([0.5], width="wide"), "width is 'wide'"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", theme="sepia"), "theme is 'sepia'"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", width="wide"), "width is 'wide'"),
     ],
 )
 def test_bad_input_is_named(draw, message):

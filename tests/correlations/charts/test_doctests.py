@@ -3,7 +3,7 @@ import importlib
 
 import pytest
 
-MODULES = ["campaign", "forest", "observations", "render", "sweeps"]
+MODULES = ["forest", "observations", "render", "sweeps"]
 
 
 @pytest.mark.parametrize("name", MODULES)
