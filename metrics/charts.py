@@ -22,14 +22,15 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, dark: bool = Fa
         "encoding": {
             "x": {
                 "field": "low", "bin": {"binned": True, "step": 0.05}, "type": "quantitative",
-                "title": "Segment score", "axis": {"format": ".1f", "grid": False},
+                "title": "Segment score",
+                "axis": {"format": ".1f", "grid": False, "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
             },
             "x2": {"field": "high"},
             "y": {"field": "system", "type": "nominal", "title": None},
             "color": {
                 "field": "share", "type": "quantitative", "title": "Share of segments",
                 "scale": {"range": shades, "type": "sqrt"},
-                "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 160},
+                "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 160, "tickCount": 3},
             },
             "tooltip": [
                 {"field": "system", "title": "System"},

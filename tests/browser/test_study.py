@@ -41,7 +41,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
 
     expect(page.get_by_role("heading", name="Do cats agree?")).to_be_visible()
     expect(page.get_by_role("heading", name="Correlation with human ratings")).to_be_visible(timeout=60_000)
-    page.wait_for_function("!document.querySelector('[data-chart][aria-busy]')")
+    expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("#figure-forest svg").first).to_be_visible()
     axe(page)
 
@@ -72,6 +72,6 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     sign_in(phone, live_server.url, "max-manager", "password")
     phone.goto(f"{live_server.url}/p/chit-chat/studies/")
     phone.get_by_role("link", name="Do cats agree?").click()
-    phone.wait_for_function("!document.querySelector('[data-chart][aria-busy]')")
+    expect(phone.locator("[data-chart][aria-busy]")).to_have_count(0)
     axe(phone)
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
