@@ -68,7 +68,7 @@ You see the passage of an encyclopedia or a news page that people talk about onl
 2. **Relevance**: does the response fit what is being talked about?
 3. **Informativeness**: does the response say something, or could it stand anywhere?
 
-Judge content, not spelling: all texts are in lower case, and names or numbers may be masked as `<link>` or `<number>`.
+Judge content, not spelling: all texts are in lower case, and names or numbers may be masked as `<link>` or `<numbers>`.
 There are no right answers. If you are unsure, choose the middle.
 """
 CONSENT = """\

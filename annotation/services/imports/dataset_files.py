@@ -15,8 +15,11 @@ from annotation.services.imports.content import (
 )
 from annotation.services.imports.problems import Problems
 from annotation.services.imports.reading import (
+    Beat,
     Oddities,
+    beating,
     check_header,
+    no_beat,
     read_jsonl,
     read_table,
     square,
@@ -34,14 +37,14 @@ RESPONSE_COLUMNS = ("system", "kind", "text", "rank", "score", "source_context",
 
 
 def read_dataset(
-    content: bytes, *, filename: str, file_format: str, turn_separator: str = TURN_SEPARATOR
+    content: bytes, *, filename: str, file_format: str, turn_separator: str = TURN_SEPARATOR, beat: Beat = no_beat
 ) -> tuple[DatasetContent, Oddities]:
     """Everything a file says; ImportRefused with every bad row where it cannot be read."""
     problems = Problems(filename)
     if file_format == "jsonl":
-        read, oddities = _read_jsonl(content, problems)
+        read, oddities = _read_jsonl(content, problems, beat)
     else:
-        read, oddities = _read_table(content, file_format, problems, turn_separator)
+        read, oddities = _read_table(content, file_format, problems, turn_separator, beat)
     if not problems.total and not read.items:
         problems.add(None, "items", "none", "at least one item")
     problems.refuse()
@@ -51,9 +54,9 @@ def read_dataset(
 # --- JSON Lines: one item a line --------------------------------------------------------------------------------------
 
 
-def _read_jsonl(content: bytes, problems: Problems) -> tuple[DatasetContent, Oddities]:
+def _read_jsonl(content: bytes, problems: Problems, beat: Beat) -> tuple[DatasetContent, Oddities]:
     read, oddities = DatasetContent(), Oddities()
-    for line, value in read_jsonl(content, problems, oddities):
+    for line, value in beating(read_jsonl(content, problems, oddities), beat):
         _unknown_names(value, ITEM_NAMES, line, "", problems)
         external_id = value.get("id")
         if isinstance(external_id, int) and not isinstance(external_id, bool):
@@ -142,13 +145,13 @@ def _json_reference(value: dict[str, Any], line: int, prefix: str, index: int, p
 
 
 def _read_table(
-    content: bytes, file_format: str, problems: Problems, turn_separator: str
+    content: bytes, file_format: str, problems: Problems, turn_separator: str, beat: Beat
 ) -> tuple[DatasetContent, Oddities]:
-    table = read_table(content, file_format, problems)
+    table = read_table(content, file_format, problems, beat)
     check_header(table, problems, required=["item_id"], known=COLUMNS)
     square(table, problems)
     read = DatasetContent()
-    for line, cells in table.rows:
+    for line, cells in beating(table.rows, beat):
         row = {name: check_text(cell, line, name, problems) for name, cell in zip(table.header, cells, strict=True)}
         if not row["item_id"].strip():
             problems.add(line, "item_id", "", "a text that names the item")

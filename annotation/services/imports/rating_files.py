@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -13,7 +13,17 @@ from django.utils.text import slugify
 from annotation.errors import AnnotationError
 from annotation.services.imports.content import check_text
 from annotation.services.imports.problems import Problems
-from annotation.services.imports.reading import Oddities, Table, check_header, read_jsonl, read_table, square
+from annotation.services.imports.reading import (
+    Beat,
+    Oddities,
+    Table,
+    beating,
+    check_header,
+    no_beat,
+    read_jsonl,
+    read_table,
+    square,
+)
 
 OWN_COLUMNS = ("rater", "item", "system", "text", "time", "criterion", "value")
 JSON_NAMES = ("rater", "item", "system", "text", "time", "ratings")
@@ -76,18 +86,20 @@ class _Cells(NamedTuple):
     values: dict[str, object]
 
 
-def read_ratings(content: bytes, *, filename: str, file_format: str, options: RatingOptions) -> RatingContent:
+def read_ratings(
+    content: bytes, *, filename: str, file_format: str, options: RatingOptions, beat: Beat = no_beat
+) -> RatingContent:
     problems = Problems(filename)
     if file_format == "jsonl":
-        read, rows = _jsonl_rows(content, options, problems)
+        read, rows = _jsonl_rows(content, options, problems, beat)
     else:
-        table = read_table(content, file_format, problems)
+        table = read_table(content, file_format, problems, beat)
         read, rows = _table_rows(table, options, problems)
     names = [slugify(name)[:60] for name in read.criteria]
     for name, slug in zip(read.criteria, names, strict=True):
         if not slug or names.count(slug) > 1:
             problems.add(None, name, name, "criteria whose names differ in their letters and digits")
-    _gather(rows, read, options, problems)
+    _gather(beating(rows, beat), read, options, problems)
     if not problems.total and not read.judgements:
         problems.add(None, "judgements", "none", "at least one judgement")
     problems.refuse()
@@ -148,12 +160,14 @@ def _joined(rows: list[_Cells], read: RatingContent, options: RatingOptions, pro
     return [one for one in joined if len(one.values) == len(read.criteria)]
 
 
-def _jsonl_rows(content: bytes, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[_Cells]]:
+def _jsonl_rows(
+    content: bytes, options: RatingOptions, problems: Problems, beat: Beat
+) -> tuple[RatingContent, list[_Cells]]:
     theirs = {ours: options.columns.get(ours, ours) for ours in OWN_COLUMNS}
     oddities, rows = Oddities(), []
     criteria = list(options.criteria)
     known = {options.columns.get(name, name): name for name in JSON_NAMES}
-    for line, value in read_jsonl(content, problems, oddities):
+    for line, value in beating(read_jsonl(content, problems, oddities), beat):
         for name in value:
             if name not in known:
                 problems.add(line, name, "an unknown field", f"only {', '.join(known)}")
@@ -176,7 +190,7 @@ def _jsonl_rows(content: bytes, options: RatingOptions, problems: Problems) -> t
 # --- Judgements -------------------------------------------------------------------------------------------------------
 
 
-def _gather(rows: list[_Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> None:
+def _gather(rows: Iterable[_Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> None:
     wanted = set(options.only_systems)
     for row in rows:
         system = row.own.get("system", "").strip()

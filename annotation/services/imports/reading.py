@@ -3,9 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from annotation.services.imports.problems import Problems
 
@@ -14,6 +14,11 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
+
+BEAT_ROWS = 20_000
+
+AnyRow = TypeVar("AnyRow")
+Beat = Callable[[], None]
 
 # The module's own limit, 128 KiB a cell, is below what a context document may need.
 csv.field_size_limit(CSV_FIELD_LIMIT)
@@ -47,6 +52,18 @@ class Table:
     header_line: int
     rows: list[Row]
     oddities: Oddities = field(default_factory=Oddities)
+
+
+def no_beat() -> None:
+    """For readers that nobody waits for."""
+
+
+def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
+    """The same rows; now and then ``beat`` is called, by which a worker keeps its job, or learns that it lost it."""
+    for number, row in enumerate(rows, start=1):
+        if number % BEAT_ROWS == 0:
+            beat()
+        yield row
 
 
 def format_of(filename: str) -> str | None:
@@ -84,11 +101,11 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def read_tsv(content: bytes, problems: Problems) -> Table:
+def read_tsv(content: bytes, problems: Problems, beat: Beat = no_beat) -> Table:
     """Tab-separated: no quoting, so a quote character is a character and a cell holds neither tab nor line break."""
     oddities = Oddities()
     rows = []
-    for number, line in enumerate(lines_of(decode(content, problems, oddities)), start=1):
+    for number, line in enumerate(beating(lines_of(decode(content, problems, oddities)), beat), start=1):
         if not line.strip():
             oddities.blank_lines += 1
             continue
@@ -98,14 +115,14 @@ def read_tsv(content: bytes, problems: Problems) -> Table:
     return _with_header(rows, oddities, problems)
 
 
-def read_csv(content: bytes, problems: Problems) -> Table:
+def read_csv(content: bytes, problems: Problems, beat: Beat = no_beat) -> Table:
     """Comma-separated as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
     oddities = Oddities()
     reader = csv.reader(io.StringIO(decode(content, problems, oddities), newline=""), strict=True)
     rows = []
     begins = 1
     try:
-        for cells in reader:
+        for cells in beating(reader, beat):
             if any(cell.strip() for cell in cells):
                 rows.append(Row(begins, cells))
             else:
@@ -157,8 +174,8 @@ def check_header(table: Table, problems: Problems, *, required: Sequence[str], k
     problems.refuse()
 
 
-def read_table(content: bytes, file_format: str, problems: Problems) -> Table:
-    return read_csv(content, problems) if file_format == "csv" else read_tsv(content, problems)
+def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat = no_beat) -> Table:
+    return (read_csv if file_format == "csv" else read_tsv)(content, problems, beat)
 
 
 class _RepeatedName(ValueError):

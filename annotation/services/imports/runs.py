@@ -15,7 +15,7 @@ from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
 from annotation.services.imports.rating_store import known_of, match, store_aliases, store_campaign
-from annotation.services.imports.reading import FORMATS, format_of
+from annotation.services.imports.reading import FORMATS, Beat, format_of
 from annotation.services.jobs import Claim, job_run
 
 Progress = Callable[[int, int, str], None]
@@ -76,6 +76,10 @@ def dataset_import_execute(*, import_id: int, progress: Progress = no_progress) 
     job_run(DatasetImport, import_id, lambda job, claim: _execute_dataset_import(job, claim, progress))
 
 
+def _beat(claim: Claim, note: str) -> Beat:
+    return lambda: claim.progress(0, STEPS, note)
+
+
 def _tell(claim: Claim, progress: Progress, done: int, note: str) -> None:
     claim.progress(done, STEPS, note)
     progress(done, STEPS, note)
@@ -83,10 +87,15 @@ def _tell(claim: Claim, progress: Progress, done: int, note: str) -> None:
 
 def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress) -> None:
     def work() -> None:
-        _tell(claim, progress, 0, f"Reading {job.filename}")
+        note = f"Reading {job.filename}"
+        _tell(claim, progress, 0, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
         read, oddities = read_dataset(
-            bytes(job.content), filename=job.filename, file_format=job.file_format, turn_separator=separator
+            bytes(job.content),
+            filename=job.filename,
+            file_format=job.file_format,
+            turn_separator=separator,
+            beat=_beat(claim, note),
         )
         _tell(claim, progress, 1, f"Storing {len(read.items)} items")
         with transaction.atomic():
@@ -156,9 +165,16 @@ def rating_import_execute(*, import_id: int, progress: Progress = no_progress) -
 
 def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) -> None:
     def work() -> None:
-        _tell(claim, progress, 0, f"Reading {job.filename}")
+        note = f"Reading {job.filename}"
+        _tell(claim, progress, 0, note)
         options = RatingOptions(**job.options)
-        content = read_ratings(bytes(job.content), filename=job.filename, file_format=job.file_format, options=options)
+        content = read_ratings(
+            bytes(job.content),
+            filename=job.filename,
+            file_format=job.file_format,
+            options=options,
+            beat=_beat(claim, note),
+        )
         _tell(claim, progress, 1, f"Storing {len(content.judgements)} judgements")
         with transaction.atomic():
             claim.lock()

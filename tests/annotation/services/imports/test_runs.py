@@ -10,6 +10,7 @@ from annotation.services.imports import (
     dataset_import_execute,
     rating_import_create,
     rating_import_execute,
+    reading,
     runs,
 )
 
@@ -106,3 +107,14 @@ def test_refused_ratings_leave_no_campaign_and_no_system_behind(dataset: Dataset
     assert (job.state, job.report["errors"][0]["line"]) == (JobState.FAILED, 3)
     assert not Campaign.objects.exists()
     assert list(dataset.systems.values_list("name", flat=True)) == ["A", "B"]
+
+
+def test_a_long_read_keeps_its_lease_and_stops_when_told_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "BEAT_ROWS", 10)
+    content = b"item_id\n" + b"".join(b"%d\n" % number for number in range(100))
+    job = dataset_import_create(project=project, by=None, name="Long", filename="d.csv", content=content)
+    monkeypatch.setattr(runs, "_tell", lambda *_: DatasetImport.objects.filter(pk=job.pk).update(cancel_requested=True))
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.progress_note) == (JobState.CANCELLED, "Reading d.csv")
+    assert not Dataset.objects.exists()
