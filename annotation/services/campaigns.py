@@ -1,5 +1,6 @@
 """The life of a campaign: drafted, launched once with its design frozen, paused, resumed, closed."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,15 @@ from annotation.services.launch import design_freeze, units_create
 
 MAX_CRITERIA = 5
 MAX_POINTS = 11
+RANGES = {
+    "ratings_per_unit": (1, 100),
+    "lease_seconds": (5, 30 * 24 * 3600),
+    "item_limit": (1, 10**9),
+    "max_units_per_rater": (1, 10**9),
+    "seed": (0, 2**63 - 1),
+}
+NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+OPTIONAL = ("item_limit", "max_units_per_rater")
 
 
 @dataclass(frozen=True)
@@ -155,14 +165,16 @@ def _validate(project: Project, draft: CampaignDraft) -> None:
         refuse("dataset", f"Data set {draft.dataset.name!r} is not one of this project.")
     if not draft.name.strip():
         refuse("name", "Found nothing; a campaign needs a name.")
-    if not 1 <= draft.ratings_per_unit <= 100:
-        refuse("ratings_per_unit", f"Found {draft.ratings_per_unit}; accepted: 1 to 100.")
-    if draft.lease_seconds < 5:
-        refuse("lease_seconds", f"Found {draft.lease_seconds}; accepted: 5 seconds or more.")
-    for name in ("item_limit", "max_units_per_rater"):
+    for name, longest in (("name", 120), ("completion_code", 60)):
+        if len(getattr(draft, name)) > longest:
+            refuse(name, f"Found {len(getattr(draft, name))} characters; accepted: up to {longest}.")
+    for name, (low, high) in RANGES.items():
         value = getattr(draft, name)
-        if value is not None and value < 1:
-            refuse(name, f"Found {value}; accepted: 1 or more, or nothing for no limit.")
+        if value is None and name in OPTIONAL:
+            continue
+        if not low <= value <= high:
+            nothing = ", or nothing for no limit" if name in OPTIONAL else ""
+            refuse(name, f"Found {value}; accepted: {low} to {high}{nothing}.")
     if draft.target not in Target.values:
         refuse("target", f"Found {draft.target!r}; accepted: {', '.join(Target.values)}.")
     if draft.presentation not in PresentationKind.values:
@@ -192,12 +204,16 @@ def _validate_criteria(criteria: Sequence[CriterionDraft], refuse: Callable[[str
     for criterion in criteria:
         label = f"Criterion {criterion.name!r}"
         points = criterion.scale_max - criterion.scale_min + 1
-        if not criterion.name or not all(mark.isalnum() or mark in "-_" for mark in criterion.name):
-            refuse("criteria", f"{label}: accepted as a name: letters, digits, hyphens and underscores.")
+        if not NAME.fullmatch(criterion.name):
+            refuse("criteria", f"{label}: accepted as a name: up to 60 letters, digits, hyphens and underscores.")
         if names.count(criterion.name) > 1:
             refuse("criteria", f"{label} is there twice; each needs a name of its own.")
         if not criterion.question.strip():
             refuse("criteria", f"{label} asks no question.")
+        if len(criterion.question) > 300:
+            refuse("criteria", f"{label}: its question has {len(criterion.question)} characters; accepted: up to 300.")
+        if not -1000 <= criterion.scale_min <= 1000:
+            refuse("criteria", f"{label}: its scale begins at {criterion.scale_min}; accepted: -1000 to 1000.")
         if not 2 <= points <= MAX_POINTS:
             refuse(
                 "criteria",

@@ -102,10 +102,15 @@ def test_every_mistake_in_a_draft_is_named_with_its_field(project: Project) -> N
             name=" ",
             ratings_per_unit=0,
             lease_seconds=1,
+            item_limit=10**10,
+            seed=-1,
+            completion_code="x" * 61,
             systems=list(elsewhere.systems.all()),
             criteria=[CriterionDraft("a b", "?", 5, 1), CriterionDraft("c", " ", 1, 5, ["low", "high"])],
         )
-    assert set(refused.value.fields) == {"name", "ratings_per_unit", "lease_seconds", "systems", "criteria"}
+    assert set(refused.value.fields) == {
+        "name", "ratings_per_unit", "lease_seconds", "item_limit", "seed", "completion_code", "systems", "criteria"
+    }  # fmt: skip
     assert len(refused.value.fields["criteria"]) == 4
     make_campaign(dataset, launch=False)
     with pytest.raises(AnnotationError, match="has a campaign named 'Replies' already"):
