@@ -7,7 +7,18 @@ from django.db import connection
 from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Unit
+from annotation.models import (
+    Campaign,
+    Item,
+    Presentation,
+    PresentationOutcome,
+    Project,
+    Rating,
+    ResponseSource,
+    SourceKind,
+    Target,
+    Unit,
+)
 
 RATING_COLUMNS = (
     "rating", "item", "response", "text", "systems", "rated_as", "rater", "criterion", "value", "position", "revision",
@@ -55,6 +66,21 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         )
         .annotate(n_wanted=F("n_units") * F("ratings_per_unit"))
     )
+
+
+def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
+    """The sources whose responses a campaign has rated, by its target and item limit, in the order of the items."""
+    found = ResponseSource.objects.filter(item__dataset=campaign.dataset)
+    if campaign.item_limit is not None:
+        first = Item.objects.filter(dataset=campaign.dataset).order_by("position")[: campaign.item_limit]
+        found = found.filter(item__in=first.values("pk"))
+    if campaign.target == Target.REFERENCES:
+        found = found.exclude(kind=SourceKind.SYSTEM)
+    elif campaign.target == Target.OUTPUTS:
+        found = found.filter(kind=SourceKind.SYSTEM)
+    else:
+        found = found.filter(system__in=campaign.systems.values("pk"))
+    return found.order_by("item__position", "response_id", "id")
 
 
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:

@@ -6,6 +6,7 @@ from string import ascii_uppercase
 
 from django.db.models import QuerySet
 
+from annotation.allocation import MAX_LIST
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -13,12 +14,14 @@ from annotation.models import (
     Item,
     Participation,
     Presentation,
+    PresentationKind,
     PresentationOutcome,
     Rater,
     Rating,
     Unit,
     UnitResponse,
 )
+from annotation.selectors.campaigns import rated_sources
 
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE)
 COUNTED_UP_TO = 300  # beyond it "how many are left" is not worth a scan
@@ -110,6 +113,27 @@ def screen(
         responses.append(ShownResponse(letter, shown[number].text, questions))
     item = Item.objects.get(units=presentation.unit_id)
     return Screen(item, responses, presentation.outcome in ANSWERED)
+
+
+def preview_screen(campaign: Campaign) -> Screen | None:
+    """What raters will see, with the first item that has something to rate; None where there is nothing."""
+    sources = rated_sources(campaign)
+    first = sources.select_related("item").first()
+    if first is None:
+        return None
+    several = {PresentationKind.SINGLE: 1, PresentationKind.PAIR: 2, PresentationKind.LIST: MAX_LIST}
+    of_item = sources.filter(item=first.item).select_related("response")
+    shown = list({source.response_id: source.response for source in of_item}.values())
+    shown = shown[: several[PresentationKind(campaign.presentation)]]
+    responses = [
+        ShownResponse(
+            ascii_uppercase[position] if len(shown) > 1 else "",
+            response.text,
+            [Question(f"r{position}-{criterion.name}", criterion, None) for criterion in campaign.criteria.all()],
+        )
+        for position, response in enumerate(shown)
+    ]
+    return Screen(first.item, responses, answered=False)
 
 
 def presentation_before(*, campaign: Campaign, rater: Rater, than: Presentation | None) -> Presentation | None:

@@ -26,13 +26,12 @@ from annotation.models import (
     Item,
     PresentationKind,
     Response,
-    ResponseSource,
-    SourceKind,
     System,
     Target,
     Unit,
     UnitResponse,
 )
+from annotation.selectors.campaigns import rated_sources
 
 DESIGN_VERSION = 1
 
@@ -91,19 +90,7 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
 
 def _sources(campaign: Campaign) -> list[Source]:
     """What is to be rated, in the order of the items; a source without a system goes by its kind."""
-    found = ResponseSource.objects.filter(item__dataset=campaign.dataset)
-    if campaign.item_limit is not None:
-        first = Item.objects.filter(dataset=campaign.dataset).order_by("position")[: campaign.item_limit]
-        found = found.filter(item__in=first.values("pk"))
-    if campaign.target == Target.REFERENCES:
-        found = found.exclude(kind=SourceKind.SYSTEM)
-    elif campaign.target == Target.OUTPUTS:
-        found = found.filter(kind=SourceKind.SYSTEM)
-    else:
-        found = found.filter(system__in=campaign.systems.values("pk"))
-    rows = found.order_by("item__position", "response_id", "id").values_list(
-        "item_id", "system__name", "kind", "response_id"
-    )
+    rows = rated_sources(campaign).values_list("item_id", "system__name", "kind", "response_id")
     return [Source(item, system or f"({kind})", response) for item, system, kind, response in rows.iterator(5000)]
 
 

@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{ALL}new/", campaigns.campaign_create, name="campaign-create"),
     path(ONE, campaigns.campaign_detail, name="campaign-detail"),
     path(f"{ONE}edit/", campaigns.campaign_edit, name="campaign-edit"),
+    path(f"{ONE}preview/", campaigns.campaign_preview, name="campaign-preview"),
     path(f"{ONE}launch/", campaigns.campaign_launch, name="campaign-launch"),
     path(f"{ONE}pause/", campaigns.campaign_pause, name="campaign-pause"),
     path(f"{ONE}resume/", campaigns.campaign_resume, name="campaign-resume"),

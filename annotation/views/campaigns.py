@@ -13,8 +13,10 @@ from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.campaigns import CampaignForms
-from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.markdown import markdown
+from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role
 from annotation.selectors import campaigns as selectors
+from annotation.selectors.handout import preview_screen
 from annotation.services import campaigns as services
 
 PAGE = 50
@@ -90,6 +92,22 @@ def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "rater_link": request.build_absolute_uri(reverse("annotation:rater-landing", args=[campaign.link_token])),
     }
     return render(request, "annotation/campaign_detail.html", context)
+
+
+@login_required
+@require_GET
+def campaign_preview(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """The rater's screen with the first item; nothing is handed out."""
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "screen": preview_screen(campaign),
+        "instructions": markdown(campaign.instructions),
+        "wide": campaign.presentation == PresentationKind.PAIR,
+    }
+    return render(request, "annotation/campaign_preview.html", context)
 
 
 def _action(request: HttpRequest, slug: str, pk: int, service: Callable[..., Campaign], done: str) -> HttpResponse:

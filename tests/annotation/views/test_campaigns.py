@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, CampaignState, Criterion, Project, Rating, User
+from annotation.models import Campaign, CampaignState, Criterion, Presentation, Project, Rating, User
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 AsUser = Callable[[User], Client]
@@ -29,7 +29,7 @@ def content(response: Any) -> str:
     return body.decode()
 
 
-READ = ["detail", "ratings", "raters"]
+READ = ["detail", "preview", "ratings", "raters"]
 WRITE = ["launch", "pause", "resume", "close"]
 
 
@@ -126,6 +126,19 @@ def test_a_mistake_in_the_form_is_shown_where_it_was_made(
     page = content(client.post(url("create", project), form_data(campaign, target="chosen")))
     assert "choose the systems" in page
     assert Campaign.objects.count() == 1
+
+
+def test_the_preview_of_a_draft_shows_the_screen_and_hands_out_nothing(
+    viewer: User, as_user: AsUser, project: Project, campaign: Campaign
+) -> None:
+    draft = make_campaign(campaign.dataset, name="draft", launch=False, presentation="pair")
+    page = content(as_user(viewer).get(url("preview", project, draft)))
+    assert "Response B" in page
+    assert RELEVANCE.question in page
+    assert "item-0" not in page
+    assert not Presentation.objects.exists()
+    empty = make_campaign(make_dataset(project, items=0, name="void"), launch=False, name="empty")
+    assert "There is nothing to rate" in content(as_user(viewer).get(url("preview", project, empty)))
 
 
 def test_a_refused_action_says_why(manager: User, as_user: AsUser, project: Project, campaign: Campaign) -> None:
