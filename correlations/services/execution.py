@@ -29,6 +29,7 @@ STAGES = {
     "Table": 22,
     "Intervals over items": 12,
     "Intervals over raters": 16,
+    "Comparisons": 4,
     "Sweep over thresholds": 20,
     "Sweep over orders": 6,
     "Sweep over unit sizes": 10,
@@ -46,7 +47,7 @@ def _compute(study: Study, claim: Claim) -> None:
     inputs = _load(study, progress)
     loaded = time.monotonic()
     result = study_table(inputs, progress)
-    result["comparisons"] = study_comparisons(inputs)
+    result["comparisons"] = study_comparisons(inputs, progress)
     tabled = time.monotonic()
     result["sweeps"] = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
     result |= {

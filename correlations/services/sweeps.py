@@ -14,6 +14,7 @@ from correlations.stats.sweeps import SweepResult, reference_sweep, unit_size_sw
 from correlations.stats.units import StudyMetric
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.metric import Metric, MetricStatistics
+from metrics.services.scoring import none_if_nan
 from metrics.subsets import Subset
 
 THRESHOLDS = tuple(round(step / 10, 1) for step in range(-10, 11))
@@ -90,5 +91,5 @@ def _point(result: MetricResult) -> dict[str, Any]:
         "rho": coefficient(result.spearman),
         "n_observations": result.n_observations,
         "items": result.n_valid_segments,
-        "clamped_share": 0.0 if result.clamped is None else result.clamped.share,
+        "clamped_share": 0.0 if result.clamped is None else none_if_nan(result.clamped.share),
     }

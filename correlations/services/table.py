@@ -168,7 +168,7 @@ def _observations(seen: Observations) -> dict[str, Any]:
     return {"pair": seen.pair.tolist(), "human": rounded(seen.human), "metric": rounded(seen.metric)}
 
 
-def study_comparisons(inputs: StudyInputs) -> list[dict[str, Any]]:
+def study_comparisons(inputs: StudyInputs, progress: StagedProgress) -> list[dict[str, Any]]:
     """Metrics against each other under one subset: paired permutation over units, Holm's correction over the table."""
     spec = inputs.specification
     seen = unit_observations(
@@ -181,8 +181,10 @@ def study_comparisons(inputs: StudyInputs) -> list[dict[str, Any]]:
     )
     rng = np.random.default_rng(spec.seed + 2)
     mirrored = spec.orientation != "fixed"
+    report = progress.stage("Comparisons")
+    subsets = spec.built_subsets()
     found = []
-    for subset in spec.built_subsets():
+    for done, subset in enumerate(subsets, start=1):
         places = [place for place, row in enumerate(inputs.rows) if row.subset == subset]
         for a, b in combinations(places, 2):
             entry = {
@@ -191,6 +193,7 @@ def study_comparisons(inputs: StudyInputs) -> list[dict[str, Any]]:
                 "second": inputs.rows[b].label,
             }
             found.append(entry | _comparison(seen, a, b, rng, mirrored=mirrored))
+        report(done, len(subsets))
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
     return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
 

@@ -150,6 +150,22 @@ def test_a_constant_metric_is_undefined_and_the_result_says_why(world: World) ->
     assert "constant" in study.result["rows"][0]["rho"]["reason"]
 
 
+def test_a_subset_without_any_reference_is_undefined_everywhere_and_says_why(world: World) -> None:
+    study = computed(world, subsets=["w>1", "all"], sweep_subset="w>1", sweeps=True)
+
+    for row in study.result["rows"]:
+        if row["subset"] == "w>1":
+            assert (row["items"], row["n_observations"]) == (0, 0)
+            assert row["dropped"]["reason"] == "no reference with w > 1"
+            for name in ("rho", "tau"):
+                assert row[name]["value"] is None
+                assert row[name]["reason"] == "0 units: at least 3 observations are needed"
+            assert [entry["score"] for entry in row["systems"]] == [None, None, None]
+    assert study.result["sweeps"]["order"]["series"][0]["points"][0]["rho"]["value"] is None
+    undefined = [entry["reason"] for entry in study.result["comparisons"] if entry["subset_label"] == "w > 1"]
+    assert undefined == ["0 units; at least 3 are needed"] * 3
+
+
 def test_equal_seeds_give_equal_results_and_another_seed_another(world: World) -> None:
     first = computed(world)
     Study.objects.all().delete()

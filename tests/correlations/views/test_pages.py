@@ -274,3 +274,23 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
     oldest = Study.objects.order_by("-pk")[49].pk
     assert f"?before={oldest}" in page
     assert "Study 9<" in client.get(f"{url}?before={oldest}").content.decode()
+
+
+def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, viewer, as_user) -> None:
+    study, _ = study_create(
+        project=world.project,
+        name="Cats",
+        specification=world.specification(subsets=["w>1"], metrics=["bleu"]),
+        by=None,
+    )
+    study_execute(study_id=study.pk)
+    client = as_user(viewer)
+
+    report = client.get(address(study, "study-detail", {"pk": True})).content.decode()
+    row = client.get(address(study, "study-row", {"pk": True, "row": 0})).content.decode()
+
+    assert "No coefficient of this study is defined" in report
+    for page in (report, row):
+        assert page.count('undefined<span class="reason">: 0 units: at least 3 observations are needed') == 2
+    assert client.get(address(study, "study-figure", {"pk": True, "figure": "forest"})).status_code == 200
+    assert client.get(address(study, "study-figure", {"pk": True, "figure": "row-0"})).status_code == 404
