@@ -1,0 +1,157 @@
+"""BLEU by sacrebleu, ΔBLEU written out with loops and fractions, units and coefficients by scipy."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+from scipy import stats
+
+from tests.demo import raw
+
+Weighted = list[tuple[str, Fraction]]
+
+
+def plain_bleu(order: int = 2) -> BLEU:
+    return BLEU(max_ngram_order=order, tokenize="none", smooth_method="none", lowercase=True)
+
+
+def bleu_plus_one(hypothesis: str, texts: Sequence[str], order: int = 2) -> float:
+    """Nakov et al. (2012), as sacrebleu computes it."""
+    bleu = BLEU(
+        max_ngram_order=order, tokenize="none", smooth_method="add-k", smooth_value=1, effective_order=True,
+        lowercase=True,
+    )  # fmt: skip
+    return bleu.sentence_score(hypothesis, list(texts)).score / 100
+
+
+def ngrams(text: str, order: int) -> Counter[tuple[str, ...]]:
+    tokens = text.lower().split()
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+def delta_sums(hypothesis: str, references: Weighted, order: int = 2) -> list[Fraction]:
+    """Galley et al. (2015), section 3, of one item: [hyp_len, ref_len, numerators, denominators]."""
+    length = len(hypothesis.split())
+    closest = min((abs(len(text.split()) - length), len(text.split())) for text, _ in references)[1]
+    top = max(weight for _, weight in references)
+    above, below = [], []
+    for n in range(1, order + 1):
+        counts = [(ngrams(text, n), weight) for text, weight in references]
+        numerator = denominator = Fraction(0)
+        for gram, count in ngrams(hypothesis, n).items():
+            matches = [weight * min(count, held[gram]) for held, weight in counts if held[gram]]
+            numerator += max(matches, default=Fraction(0))
+            denominator += top * count
+        above.append(numerator)
+        below.append(denominator)
+    return [Fraction(length), Fraction(closest), *above, *below]
+
+
+def bleu_sums(hypothesis: str, texts: Sequence[str], order: int = 2) -> list[Fraction]:
+    """What sacrebleu counts in one item, in the order of `delta_sums`."""
+    score = plain_bleu(order).corpus_score([hypothesis], [[text] for text in texts])
+    return [Fraction(n) for n in (score.sys_len, score.ref_len, *score.counts, *score.totals)]
+
+
+def score_of_sums(sums: Sequence[float]) -> tuple[float, bool]:
+    """The score, and whether it is 0 for want of a positive numerator."""
+    hyp_len, ref_len, *rest = sums
+    order = len(rest) // 2
+    if min(rest[:order]) <= 0:
+        return 0.0, True
+    logs = [np.log(float(above) / float(below)) for above, below in zip(rest[:order], rest[order:], strict=True)]
+    return float(np.exp(np.mean(logs) + min(0.0, 1 - float(ref_len) / float(hyp_len)))), False
+
+
+def item_sums(metric: str, subset: str, order: int = 2) -> dict[str, dict[str, list[Fraction]]]:
+    """Item to system to what a unit adds up; items that cannot be scored are left out. sBLEU: [score, 1]."""
+    found = {}
+    for item in raw.usable_items():
+        references = raw.chosen(item, subset)
+        if not references or (metric == "delta_bleu" and max(weight for _, weight in references) <= 0):
+            continue
+        texts = [text for text, _ in references]
+        found[item] = {
+            system: _one(metric, raw.outputs()[system, item], references, texts, order)
+            for system in raw.HYPOTHESIS_NAMES
+        }
+    return found
+
+
+def _one(metric: str, hypothesis: str, references: Weighted, texts: list[str], order: int) -> list[Fraction]:
+    if metric == "delta_bleu":
+        return delta_sums(hypothesis, references, order)
+    if metric == "bleu":
+        return bleu_sums(hypothesis, texts, order)
+    return [Fraction(bleu_plus_one(hypothesis, texts, order)), Fraction(1)]
+
+
+def unit_score(metric: str, sums: np.ndarray) -> tuple[float, bool]:
+    return (sums[0] / sums[1], False) if metric == "sbleu" else score_of_sums(sums)
+
+
+class SlowStudy:
+    """Units drawn anew for every pair; the sums are whole numbers where the weights are twelfths, so ties are ties."""
+
+    def __init__(self, metric: str, subset: str, *, order: int = 2) -> None:
+        self.metric = metric
+        scale = 12 if metric == "delta_bleu" else 1
+        sums = item_sums(metric, subset, order)
+        means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
+        self.usable = [item in sums for item in raw.usable_items()]
+        width = len(next(iter(sums.values()))[raw.HYPOTHESIS_NAMES[0]])
+        scales = [1, 1, *[scale] * (width - 2)]
+        self.sums = {
+            system: np.array(
+                [
+                    [float(value * s) for value, s in zip(sums[item][system], scales, strict=True)]
+                    if item in sums
+                    else [0.0] * width
+                    for item in raw.usable_items()
+                ]
+            )
+            for system in raw.HYPOTHESIS_NAMES
+        }
+        self.human = {
+            system: np.array([float(12 * means[item, raw.outputs()[system, item]]) for item in raw.usable_items()])
+            for system in raw.HYPOTHESIS_NAMES
+        }
+
+    def observations(self, rng: np.random.Generator, size: int, items: np.ndarray | None = None) -> np.ndarray:
+        """Metric and rating differences of all units of all pairs, mirrored, shape (2, N)."""
+        seen = []
+        usable = np.array(self.usable)
+        for a, b in combinations(raw.HYPOTHESIS_NAMES, 2):
+            order = rng.permutation(len(usable) if items is None else items)
+            for start in range(0, len(order), size):
+                unit = order[start : start + size]
+                unit = unit[usable[unit]]
+                if unit.size:
+                    m = [unit_score(self.metric, self.sums[s][unit].sum(axis=0))[0] for s in (a, b)]
+                    # Round off what the order of summation adds to means of sentence scores.
+                    h = [self.human[s][unit].sum() / unit.size for s in (a, b)]
+                    seen.append((round(m[0] - m[1], 13), round(h[0] - h[1], 11)))
+        half = np.array(seen).T
+        return np.concatenate([half, -half], axis=1)
+
+    def coefficients(self, seed: int, n: int, size: int = 100) -> np.ndarray:
+        """(n, 2): rho and tau of n assignments."""
+        rng = np.random.default_rng(seed)
+        return np.array([_coefficients(self.observations(rng, size)) for _ in range(n)])
+
+    def bootstrap(self, seed: int, n: int, per_replicate: int, size: int = 100) -> np.ndarray:
+        """(n,): rho averaged over some assignments of items drawn with replacement."""
+        rng = np.random.default_rng(seed)
+        total = len(self.usable)
+        found = []
+        for _ in range(n):
+            items = rng.integers(0, total, total)
+            found.append(np.mean([_coefficients(self.observations(rng, size, items))[0] for _ in range(per_replicate)]))
+        return np.array(found)
+
+
+def _coefficients(seen: np.ndarray) -> tuple[float, float]:
+    return stats.spearmanr(*seen).statistic, stats.kendalltau(*seen).statistic

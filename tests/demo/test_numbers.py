@@ -1,0 +1,353 @@
+"""Every kind of number of the demo against the raw files, sacrebleu, scipy, krippendorff and pingouin."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from django.db import connection, transaction
+from scipy import stats
+
+from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response, User
+from annotation.selectors.monitoring import campaign_monitor
+from annotation.services import demo as demo_data
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from correlations.models import Study
+from correlations.services.demo import demo_study_specification
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.subsets import Subset
+from tests.demo import raw, slow
+
+ASSIGNMENTS = 200
+ROWS = [(metric, subset) for metric in ("bleu", "sbleu", "delta_bleu") for subset in raw.SUBSETS]
+# Each test runs in a savepoint inside the fixture's transaction.
+pytestmark = pytest.mark.django_db
+each_row = pytest.mark.parametrize(("metric", "subset"), ROWS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def demo(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
+    """The demo loaded once for all tests here, by the services that load it, and taken away after them."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        demo_data.demo_import(by=User.objects.create_user("demo-checker"))
+        build_release(reference_set())
+        connection.check_constraints()  # foreign keys are deferred, and there will be no commit
+        yield
+        study_of.cache_clear()
+        transaction.set_rollback(True)
+
+
+def reference_set() -> ReferenceSet:
+    project = Project.objects.get(slug=demo_data.PROJECT_SLUG)
+    return reference_set_create(
+        project=project,
+        dataset=Dataset.objects.get(project=project),
+        name="DSTC7 references",
+        campaigns=[project.campaigns.get(name=demo_data.REFERENCE_CAMPAIGN)],
+        source_systems=list(raw.REFERENCE_NAMES),
+        original_systems=[raw.ORIGINAL],
+    )
+
+
+def build_release(chosen: ReferenceSet) -> None:
+    release = release_create(reference_set=chosen, by=None)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    assert release.state == JobState.DONE, release.error
+
+
+@cache
+def study_of(**changes: object) -> dict:
+    """The result of the demo's study, without intervals by resampling, changed as asked."""
+    specification = demo_study_specification() | {"assignments": ASSIGNMENTS, "bootstrap": 0} | changes
+    study, _ = study_create(
+        project=Project.objects.get(slug=demo_data.PROJECT_SLUG), name="?", specification=specification, by=None
+    )
+    study_execute(study_id=study.pk)
+    result = Study.objects.get(pk=study.pk)
+    assert result.state == JobState.DONE, result.error
+    return result.result
+
+
+def row_of(result: dict, metric: str, subset: str) -> dict:
+    return next(row for row in result["rows"] if (row["metric"], row["subset"]) == (metric, subset))
+
+
+slow_study = cache(slow.SlowStudy)
+
+
+# --- Texts, judgements, weights ---------------------------------------------------------------------------------------
+
+
+def test_items_and_distinct_texts_are_those_of_the_files() -> None:
+    texts = {(item, text) for (_, item), text in raw.outputs().items()}
+    for item, *gold in raw.lines("gold_responses"):
+        texts |= {(item, " ".join(text.split())) for text in gold if text.strip()}
+
+    assert list(Item.objects.order_by("position").values_list("external_id", flat=True)) == list(raw.item_names())
+    stored = Response.objects.values_list("item__external_id", "text")
+    assert {(item, " ".join(text.split())) for item, text in stored} == texts
+    assert len(stored) == len(texts)
+
+
+def test_every_weight_is_the_linear_one_of_the_mean_of_both_criteria_over_all_judgements_of_the_text() -> None:
+    stored = {
+        (item, " ".join(text.split())): (weight, mean, n, original)
+        for item, text, weight, mean, n, original in Release.objects.get().weights.values_list(
+            "item__external_id", "response__text", "weight", "rating_mean", "n_ratings", "is_original"
+        )
+    }
+    means, judged = raw.mean_rating(raw.REFERENCE_NAMES), raw.judgements(raw.REFERENCE_NAMES)
+    expected = {
+        (item, text): (float(weight), float(means[item, text]), len(judged[item, text]), original)
+        for item, references in raw.references().items()
+        for text, weight, original in references
+    }
+    assert stored.keys() == expected.keys()
+    for key, values in expected.items():
+        assert stored[key] == pytest.approx(values, abs=1e-15), key
+
+
+def test_items_without_a_positive_weight_are_counted_and_left_out_of_the_study() -> None:
+    without = sorted(set(raw.item_names()) - set(raw.usable_items()))
+    report = Release.objects.get().report["items"]
+    result = study_of()
+
+    assert (len(without), len(raw.usable_items())) == (110, 890)
+    assert report["without_positive"] == 110
+    assert sorted(report["without_positive_listed"]) == without[: len(report["without_positive_listed"])]
+    assert [(entry["count"], sorted(entry["items"])) for entry in result["items"]["dropped"]] == [(110, without)]
+
+
+@pytest.mark.parametrize("tenths", range(-10, 11))
+@pytest.mark.parametrize("operator", [">", ">="])
+def test_a_threshold_keeps_what_it_keeps_of_the_exact_weights(operator: str, tenths: int) -> None:
+    # Beside the demo's twelfths the tenths that five ratings give, where 0.6 = 2 (4.2 - 1) / 4 - 1 in floating point.
+    twelfths = [weight for references in raw.references().values() for _, weight, _ in references]
+    exact = [*twelfths, *(2 * (Fraction(total, 5) - 1) / 4 - 1 for total in range(5, 26))]
+    computed = [2 * (float((weight + 1) * 2 + 1) - 1) / 4 - 1 for weight in exact]
+    threshold = Fraction(tenths, 10)
+
+    kept = Subset.parse(f"w{operator}{tenths / 10}").mask(np.array(computed), np.zeros(len(exact), dtype=bool))
+
+    assert kept.tolist() == [weight > threshold or (operator == ">=" and weight == threshold) for weight in exact]
+
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+@each_row
+def test_scores_of_systems_match_sacrebleu_and_the_equation_over_the_same_items(metric: str, subset: str) -> None:
+    row = row_of(study_of(), metric, subset)
+    expected = slow_study(metric, subset)
+    items = [item for item, usable in zip(raw.usable_items(), expected.usable, strict=True) if usable]
+
+    assert row["items"] == len(items)
+    assert row["dropped"]["count"] == len(raw.usable_items()) - len(items)
+    assert [entry["system"] for entry in row["systems"]] == list(raw.HYPOTHESIS_NAMES)
+    for entry in row["systems"]:
+        system = entry["system"]
+        if metric == "bleu":
+            score = sacrebleu_score(system, items, subset)
+        else:
+            score, _ = slow.unit_score(metric, expected.sums[system].sum(axis=0))
+        assert entry["score"] == pytest.approx(score, abs=1e-9), system
+
+
+def sacrebleu_score(system: str, items: list[str], subset: str) -> float:
+    """One call over the corpus; sacrebleu takes None for a reference that an item does not have."""
+    references = [[text for text, _ in raw.chosen(item, subset)] for item in items]
+    streams = [[own[j] if j < len(own) else None for own in references] for j in range(4)]
+    streams = [stream for stream in streams if any(stream)]
+    return slow.plain_bleu().corpus_score([raw.outputs()[system, item] for item in items], streams).score / 100
+
+
+@each_row
+def test_ratings_of_systems_pool_all_judgements_of_a_text(metric: str, subset: str) -> None:
+    """Those of TeamCE hold TeamEC's, and where Baseline and Constant say the same, each has the other's."""
+    means = raw.mean_rating(raw.HYPOTHESIS_NAMES)
+    usable = slow_study(metric, subset).usable
+    for entry in row_of(study_of(), metric, subset)["systems"]:
+        own = [
+            means[item, raw.outputs()[entry["system"], item]]
+            for item, wanted in zip(raw.usable_items(), usable, strict=True)
+            if wanted
+        ]
+        assert entry["rating"] == pytest.approx(float(sum(own) / len(own)), abs=1e-12)
+        assert entry["rated_items"] == len(own)
+
+
+# --- Correlations -----------------------------------------------------------------------------------------------------
+
+
+@each_row
+def test_with_one_unit_per_pair_the_coefficients_are_scipys_exactly(metric: str, subset: str) -> None:
+    row = row_of(study_of(unit_size=1000, assignments=1, sweeps=False), metric, subset)
+
+    seen = slow_study(metric, subset).observations(np.random.default_rng(0), 1000)
+
+    assert row["n_observations"] == seen.shape[1] == 30
+    assert row["rho"]["value"] == pytest.approx(stats.spearmanr(*seen).statistic, abs=1e-12)
+    assert row["tau"]["value"] == pytest.approx(stats.kendalltau(*seen).statistic, abs=1e-12)
+
+
+@each_row
+def test_units_of_a_hundred_give_what_other_random_assignments_give(metric: str, subset: str) -> None:
+    row = row_of(study_of(), metric, subset)
+    n = 20
+    found = slow_study(metric, subset).coefficients(7, n)
+
+    # 15 pairs, ceil(890 / 100) units with the short one of 90 items, each observation and its mirror image.
+    assert row["n_observations"] == 15 * 9 * 2
+    for name, own in (("rho", found[:, 0]), ("tau", found[:, 1])):
+        error = own.std(ddof=1) * math.sqrt(1 / n + 1 / ASSIGNMENTS)
+        assert abs(row[name]["value"] - own.mean()) < 4 * error
+        assert 0.5 < row[name]["assignment_spread"] / own.std(ddof=1) < 2
+
+
+@each_row
+def test_the_papers_interval_is_fishers(metric: str, subset: str) -> None:
+    row = row_of(study_of(), metric, subset)
+    for name in ("rho", "tau"):
+        z, half = math.atanh(row[name]["value"]), stats.norm.ppf(0.975) / math.sqrt(270 - 3)
+        assert row[name]["paper"] == pytest.approx([math.tanh(z - half), math.tanh(z + half)], abs=1e-12)
+
+
+@pytest.mark.parametrize("subset", ["original", "w>0", "w>=0.6", "all"])
+def test_as_many_numerators_are_clamped_as_in_other_assignments(subset: str) -> None:
+    row = row_of(study_of(), "delta_bleu", subset)
+    study, rng = slow_study("delta_bleu", subset), np.random.default_rng(3)
+    usable, found = np.array(study.usable), Counter[str]()
+    for _ in range(40):
+        order = rng.permutation(890)
+        for start in range(0, 890, 100):
+            unit = order[start : start + 100]
+            unit = unit[usable[unit]]
+            for system in raw.HYPOTHESIS_NAMES:
+                found[system] += slow.unit_score("delta_bleu", study.sums[system][unit].sum(axis=0))[1]
+    for entry in row["systems"]:
+        # 360 units here and 9,000 there: about 4.5 standard errors of a share of one half.
+        assert entry["clamped_share"] == pytest.approx(found[entry["system"]] / 360, abs=0.12)
+
+
+def test_the_sweeps_begin_and_end_where_the_table_says() -> None:
+    result = study_of()
+    sweeps = result["sweeps"]
+    for metric, label in (("bleu", "BLEU"), ("sbleu", "sBLEU"), ("delta_bleu", "ΔBLEU")):
+        rho = row_of(result, metric, "all")["rho"]["value"]
+        for name, point in (("threshold", -1.0), ("unit_size", 100.0), ("order", 2.0)):
+            assert sweep_point(sweeps[name], label, point)["rho"]["value"] == pytest.approx(rho, abs=1e-12)
+        best = [item for item in raw.usable_items() if any(weight == 1 for _, weight, _ in raw.references()[item])]
+        assert sweep_point(sweeps["threshold"], label, 1.0)["items"] == len(best)
+
+
+@pytest.mark.parametrize("label", ["BLEU", "sBLEU", "ΔBLEU"])
+def test_single_items_as_units_give_the_coefficient_of_smoothed_sentence_scores(label: str) -> None:
+    items, means = raw.usable_items(), raw.mean_rating(raw.HYPOTHESIS_NAMES)
+    scores, human = {}, {}
+    for system in raw.HYPOTHESIS_NAMES:
+        texts = [raw.outputs()[system, item] for item in items]
+        human[system] = np.array([float(12 * means[pair]) for pair in zip(items, texts, strict=True)])
+        scores[system] = np.array(
+            [sentence_score(label, text, raw.chosen(item, "all")) for item, text in zip(items, texts, strict=True)]
+        )
+    pairs = list(combinations(raw.HYPOTHESIS_NAMES, 2))
+    metric = np.concatenate([(scores[a] - scores[b]).round(12) for a, b in pairs])
+    rating = np.concatenate([(human[a] - human[b]).round(9) for a, b in pairs])
+
+    point = sweep_point(study_of()["sweeps"]["unit_size"], label, 1.0)
+
+    assert point["n_observations"] == 15 * 890 * 2
+    # Not to rounding: a few sentence scores of equal value may differ in the last bit, which splits a tie.
+    expected = stats.spearmanr(np.r_[metric, -metric], np.r_[rating, -rating]).statistic
+    assert point["rho"]["value"] == pytest.approx(expected, abs=1e-5)
+
+
+def sentence_score(label: str, hypothesis: str, references: slow.Weighted) -> float:
+    """BLEU+1; for ΔBLEU the top weight in the place of one, after a negative bigram numerator is put to 0."""
+    if label != "ΔBLEU":
+        return slow.bleu_plus_one(hypothesis, [text for text, _ in references])
+    hyp_len, ref_len, one, two, of_one, of_two = slow.delta_sums(hypothesis, references)
+    if one <= 0:
+        return 0.0
+    top = max(weight for _, weight in references)
+    product = float(one / of_one * (max(two, Fraction(0)) + top) / (of_two + top))
+    return math.sqrt(product) * math.exp(min(0.0, 1 - float(ref_len / hyp_len)))
+
+
+def sweep_point(sweep: dict, label: str, point: float) -> dict:
+    series = next(series for series in sweep["series"] if series["label"] == label)
+    return series["points"][sweep["points"].index(point)]
+
+
+# --- Circularity and agreement ----------------------------------------------------------------------------------------
+
+
+def test_judges_who_rated_both_sides_of_an_item_are_counted() -> None:
+    sides = []
+    for names in (raw.HYPOTHESIS_NAMES, raw.REFERENCE_NAMES):
+        judged = raw.judgements(names).items()
+        sides.append({(judge, item) for (item, _), rows in judged for judge, _ in rows if item in raw.usable_items()})
+    outputs, references = sides
+
+    found = study_of()["circularity"]
+
+    assert found["rater_items"] == len(outputs)
+    assert found["rater_items_on_both_sides"] == len(outputs & references)
+    judges = [{judge for judge, _ in side} for side in sides]
+    assert found["raters_on_both_sides"] == len(judges[0] & judges[1])
+    same = sum(
+        raw.outputs()[system, item] in [text for text, _, _ in raw.references()[item]]
+        for system in raw.HYPOTHESIS_NAMES
+        for item in raw.usable_items()
+    )
+    assert found["same_text_items"] == same
+
+
+@pytest.mark.parametrize("criterion", [0, 1])
+@pytest.mark.parametrize("campaign", [demo_data.REFERENCE_CAMPAIGN, demo_data.OUTPUT_CAMPAIGN])
+def test_alpha_is_the_krippendorff_librarys(campaign: str, criterion: int) -> None:
+    latest = ratings(campaign, criterion).drop_duplicates(["judge", "response"], keep="last")
+    table = latest.pivot(index="judge", columns="response", values="value").to_numpy()
+
+    alpha = campaign_monitor(Campaign.objects.get(name=campaign)).figures.criteria[criterion].alpha
+
+    expected = krippendorff.alpha(reliability_data=table, level_of_measurement="ordinal")
+    assert alpha.alpha == pytest.approx(expected, abs=1e-10)
+    assert (alpha.n_ratings, alpha.n_responses) == (len(latest), latest["response"].nunique())
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
+@pytest.mark.parametrize("criterion", [0, 1])
+def test_icc_is_pingouins(criterion: int) -> None:
+    """Of the references, all of which have three ratings: pingouin wants a balanced table."""
+    data = ratings(demo_data.REFERENCE_CAMPAIGN, criterion)
+    data["place"] = data.groupby("response").cumcount()
+    table = pingouin.intraclass_corr(data, targets="response", raters="place", ratings="value").set_index("Type")
+    single, mean = table.loc["ICC(1,1)"], table.loc["ICC(1,k)"]
+
+    icc = campaign_monitor(Campaign.objects.get(name=demo_data.REFERENCE_CAMPAIGN)).figures.criteria[criterion].icc
+
+    assert (icc.icc_1, icc.icc_k, icc.k) == pytest.approx((single["ICC"], mean["ICC"], 3), abs=1e-10)
+    # pingouin rounds its intervals to two decimals.
+    assert (icc.icc_1_low, icc.icc_1_high) == pytest.approx(tuple(single["CI95"]), abs=0.0051)
+    assert (icc.icc_k_low, icc.icc_k_high) == pytest.approx(tuple(mean["CI95"]), abs=0.0051)
+
+
+def ratings(campaign: str, criterion: int) -> pd.DataFrame:
+    """One line per judgement in the order of the file: judge, what was judged, value on one criterion."""
+    names = raw.REFERENCE_NAMES if campaign == demo_data.REFERENCE_CAMPAIGN else raw.HYPOTHESIS_NAMES
+    rows = []
+    for judge, item, name, *values in raw.lines("human-eval-per-judge"):
+        system = raw.SAME_OUTPUTS.get(name, name)
+        if system in names:
+            rows.append((judge, f"{item} {raw.outputs()[system, item]}", int(values[criterion])))
+    return pd.DataFrame(rows, columns=["judge", "response", "value"])
