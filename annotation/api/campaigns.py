@@ -32,6 +32,12 @@ DRAFTED = (
     "max_units_per_rater", "completion_code", "seed",
 )  # fmt: skip
 
+# The texts that the joined rows hold are most of what a page would otherwise carry.
+LOG_COLUMNS = (
+    "response__item__external_id", "presentation__source_row", "rater__pseudonym", "criterion__name", "rated_as__name",
+    "campaign", "value", "position", "revision", "extra", "sent_at", "created_at",
+)  # fmt: skip
+
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
@@ -212,7 +218,8 @@ class RatingsViewSet(mixins.ListModelMixin, ProjectViewSet):
         self.campaign = get_in_project_or_404(Campaign.objects.all(), self.project, pk=kwargs["campaign_pk"])
 
     def get_queryset(self) -> QuerySet[Rating]:
-        found = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
+        shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
+        found = shown.only(*LOG_COLUMNS)
         if rater := self.parameter("rater"):
             found = found.filter(rater__pseudonym=rater)
         if item := self.parameter("item"):

@@ -41,12 +41,11 @@ class ScoreRunSerializer(JobSerializer):
     parameters = serializers.DictField(read_only=True)
     subset = serializers.SerializerMethodField(help_text="As it is written in a request.")
     systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
-    report = serializers.DictField(read_only=True)
 
     class Meta:
         model = ScoreRun
         fields = (
-            "id", *JOB_FIELDS, "dataset", "release", "metric", "parameters", "subset", "systems", "signature", "report",
+            "id", *JOB_FIELDS, "dataset", "release", "metric", "parameters", "subset", "systems", "signature",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -55,6 +54,14 @@ class ScoreRunSerializer(JobSerializer):
 
     def get_subset(self, run: ScoreRun) -> str:
         return str(Subset.from_mapping(run.subset))
+
+
+class ScoreRunDetailSerializer(ScoreRunSerializer):
+    report = serializers.DictField(read_only=True, help_text="Counts, and every item left out with the reason.")
+
+    class Meta(ScoreRunSerializer.Meta):
+        fields = (*ScoreRunSerializer.Meta.fields, "report")
+        read_only_fields = fields
 
 
 class SystemScoreSerializer(serializers.ModelSerializer):
@@ -90,7 +97,6 @@ def release_written(project: Project, written: str) -> Release:
 
 class ScoreRunsViewSet(JobViewSet):
     queryset = ScoreRun.objects.all()
-    serializer_class = ScoreRunSerializer
     lookup_field = "pk"
     lookup_url_kwarg = "score_run_pk"
     lookup_value_converter = "int"
@@ -100,7 +106,12 @@ class ScoreRunsViewSet(JobViewSet):
         runs = self.project.score_runs.select_related("dataset", "release__reference_set", "requested_by")
         return runs.prefetch_related("systems").defer("item_ids", "release__report")
 
-    @extend_schema(request=ScoreRunRequestSerializer, responses={201: ScoreRunSerializer, 200: ScoreRunSerializer})
+    def get_serializer_class(self) -> type[ScoreRunSerializer]:
+        return ScoreRunSerializer if self.action == "list" else ScoreRunDetailSerializer
+
+    @extend_schema(
+        request=ScoreRunRequestSerializer, responses={201: ScoreRunDetailSerializer, 200: ScoreRunDetailSerializer}
+    )
     def create(self, request: Request, **_: Any) -> Response:
         """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
         asked = self.asked(ScoreRunRequestSerializer)
