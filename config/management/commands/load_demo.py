@@ -13,6 +13,7 @@ from django.db import transaction
 from annotation.models import CampaignState, Dataset, Job, JobState, Membership, Project, ReferenceSet, Role, User
 from annotation.services import demo as demo_data
 from annotation.services import jobs, reference_sets, releases
+from annotation.services.imports import report_rows
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, studies
@@ -34,10 +35,18 @@ class Command(BaseCommand):
         manager = self.accounts()
         project = Project.objects.get(slug="demo")
         if not project.campaigns.filter(state=CampaignState.RUNNING).exists():
-            self.step("35,161 references and 33,000 judgements", lambda: demo_data.demo_import(by=manager))
+            self.step("35,161 references and 33,000 judgements", lambda: self.import_raw(manager))
         self.release(project, manager)
         if not options["without_study"]:
             self.study(project, manager)
+
+    def import_raw(self, manager: User) -> None:
+        """Import, and say what was found in the files."""
+        for part, counts in demo_data.demo_import(by=manager).items():
+            self.stdout.write(f"\n  {part}")
+            for what, count in report_rows(counts):
+                self.stdout.write(f"  {count:>8,} {what}")
+        self.stdout.write(" ", ending=" ")
 
     def step(self, what: str, work: Callable[[], object]) -> None:
         self.stdout.write(f"Demo: {what} ...", ending=" ")
