@@ -19,7 +19,9 @@ pytestmark = pytest.mark.django_db
 PARAMETERS = {"tokenize": "whitespace", "lowercase": True}
 
 
-def create(world: World, metric: str = "bleu", subset: str | Subset = "all", **changes: object) -> tuple[ScoreRun, bool]:
+def create(
+    world: World, metric: str = "bleu", subset: str | Subset = "all", **changes: object
+) -> tuple[ScoreRun, bool]:
     given: dict = {
         "project": world.project,
         "release": world.release,
