@@ -1,4 +1,4 @@
-"""Projects: those the caller belongs to."""
+"""Projects: those the caller belongs to, and who else does."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.access import get_project_or_404
-from annotation.api.base import Strict
-from annotation.models import Project, Role
-from annotation.services.projects import project_create, project_update
+from annotation.api.base import ReadViewSet, Strict
+from annotation.models import Membership, Project, Role
+from annotation.services.projects import member_add, member_change, member_remove, project_create, project_update
 
 
 class ProjectSerializer(serializers.ModelSerializer):
@@ -61,3 +61,51 @@ class ProjectsViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
         asked.is_valid(raise_exception=True)
         kept = {"name": project.name, "description": project.description}
         return self._answer(project_update(project=project, **(kept | asked.validated_data)), status.HTTP_200_OK)
+
+
+class MemberSerializer(Strict, serializers.ModelSerializer):
+    username = serializers.CharField(source="user.username", max_length=150)
+
+    class Meta:
+        model = Membership
+        fields = ("username", "role", "created_at")
+        read_only_fields = ("created_at",)
+
+
+class RoleSerializer(Strict, serializers.ModelSerializer):
+    class Meta:
+        model = Membership
+        fields = ("role",)
+
+
+class MembersViewSet(ReadViewSet):
+    """Who belongs to a project. Every member may see it; changing it is the owner's."""
+
+    queryset = Membership.objects.all()
+    serializer_class = MemberSerializer
+    write_role = Role.OWNER
+    lookup_field = "user__username"
+    lookup_url_kwarg = "username"
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        return self.project.memberships.select_related("user")
+
+    @extend_schema(request=MemberSerializer, responses={201: MemberSerializer})
+    def create(self, request: Request, **_: Any) -> Response:
+        """Add somebody who has an account here."""
+        asked = self.asked(MemberSerializer)
+        member = member_add(project=self.project, username=asked["user"]["username"], role=Role(asked["role"]))
+        return Response(self.get_serializer(member).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=RoleSerializer)
+    def partial_update(self, request: Request, **_: Any) -> Response:
+        """Give a member another role; a project keeps an owner."""
+        member = self.get_object()
+        role = Role(self.asked(RoleSerializer)["role"])
+        return Response(self.get_serializer(member_change(membership=member, role=role)).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, **_: Any) -> Response:
+        """Take somebody out; a project keeps an owner."""
+        member_remove(membership=self.get_object())
+        return Response(status=status.HTTP_204_NO_CONTENT)

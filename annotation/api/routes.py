@@ -11,6 +11,7 @@ REFERENCE_SET = f"{PROJECT}/reference-sets/<slug:reference_set_slug>"
 
 def register(router: BaseRouter) -> None:
     router.register("projects", projects.ProjectsViewSet, "project")
+    router.register(f"{PROJECT}/members", projects.MembersViewSet, "member")
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
     router.register(f"{DATASET}/items", datasets.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")

@@ -7,7 +7,7 @@ from annotation.models import Slot
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]
-CAMPAIGNS = "/api/v1/projects/chit-chat/campaigns/"
+CAMPAIGNS = "/api/v1/projects/lab/campaigns/"
 DRAFT = {
     "dataset": "chats",
     "name": "Crowd",

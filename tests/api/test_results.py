@@ -12,7 +12,7 @@ from tests.api.conftest import World
 from tests.api.world import STUDY
 
 Api = Callable[..., APIClient]
-HERE = "/api/v1/projects/chit-chat"
+HERE = "/api/v1/projects/lab"
 RUN = {"release": "gold/v1", "systems": ["Gamma", "Alpha", "Beta"], "metric": "bleu", "parameters": {"max_order": 2}}
 
 
@@ -123,6 +123,6 @@ def test_what_cannot_be_computed_is_refused_by_field(
 
 
 def test_a_release_of_another_project_cannot_be_named(world: World, api: Api) -> None:
-    elsewhere = Project.objects.get(slug="elsewhere")
+    elsewhere = Project.objects.get(slug="other-lab")
     answer = api(world.people["outsider"]).post(f"/api/v1/projects/{elsewhere.slug}/score-runs/", RUN, format="json")
     assert answer.json()["fields"]["release"] == ["Found 'gold/v1'; accepted: none yet: release weights first."]

@@ -74,15 +74,15 @@ def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Ca
 
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
-    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
-    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    project = Project.objects.create(name="Lab", slug="lab")
+    elsewhere = Project.objects.create(name="Other lab", slug="other-lab")
     owner = member(project, "olga", Role.OWNER)
     people = {
         "manager": member(project, "max", Role.MANAGER),
         "viewer": member(project, "vera", Role.VIEWER),
         "outsider": member(elsewhere, "otto", Role.OWNER),
     }
-    second = Project.objects.create(name="Second", slug="second")
+    second = Project.objects.create(name="Third lab", slug="third-lab")
     for user in people.values():
         Membership.objects.create(project=second, user=user, role=Role.VIEWER)
     _dataset(project, owner, "Chats")
@@ -117,6 +117,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     item = dataset.items.get(external_id="i0")
     return people, {
         "project_slug": project.slug,
+        "username": "vera",
         "dataset_slug": dataset.slug,
         "item_pk": item.pk,
         "response_pk": item.responses.first().pk,

@@ -1,0 +1,44 @@
+from collections.abc import Callable
+
+from rest_framework.test import APIClient
+
+from annotation.models import User
+from tests.api.conftest import World
+
+Api = Callable[..., APIClient]
+
+
+def test_who_makes_a_project_owns_it_and_may_rename_it(manager: User, api: Api) -> None:
+    client = api(manager)
+    made = client.post("/api/v1/projects/", {"name": "Weather talk"}, format="json").json()
+    assert (made["slug"], made["role"]) == ("weather-talk", "owner")
+    changed = client.patch("/api/v1/projects/weather-talk/", {"description": "Rain."}, format="json").json()
+    assert changed == {**made, "description": "Rain."}
+
+
+def test_a_person_sees_their_own_projects_each_once_with_their_role(world: World, api: Api) -> None:
+    rows = api(world.people["viewer"]).get("/api/v1/projects/").json()["results"]
+    assert [(row["slug"], row["role"]) for row in rows] == [("lab", "viewer"), ("third-lab", "viewer")]
+
+
+def test_an_owner_adds_changes_and_removes_members(world: World, api: Api) -> None:
+    members = "/api/v1/projects/other-lab/members/"
+    client = api(world.people["outsider"])
+    assert client.post(members, {"username": "vera", "role": "viewer"}, format="json").status_code == 201
+    assert client.patch(f"{members}vera/", {"role": "manager"}, format="json").json()["role"] == "manager"
+    assert client.delete(f"{members}vera/").status_code == 204
+    assert [row["username"] for row in client.get(members).json()["results"]] == ["otto"]
+
+
+def test_a_project_keeps_an_owner_and_unknown_people_are_refused(world: World, api: Api) -> None:
+    members = "/api/v1/projects/other-lab/members/"
+    client = api(world.people["outsider"])
+    assert "needs an owner" in client.delete(f"{members}otto/").json()["detail"]
+    unknown = client.post(members, {"username": "nobody", "role": "viewer"}, format="json")
+    assert list(unknown.json()["fields"]) == ["username"]
+    assert client.patch(f"{members}otto/", {"role": "king"}, format="json").status_code == 400
+
+
+def test_a_manager_may_not_change_who_belongs(world: World, api: Api) -> None:
+    answer = api(world.people["manager"]).delete("/api/v1/projects/lab/members/vera/")
+    assert answer.status_code == 403
