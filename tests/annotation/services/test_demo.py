@@ -21,6 +21,7 @@ def report(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped
         transaction.set_rollback(True)
 
 
+@pytest.mark.django_db
 @pytest.mark.usefixtures("report")
 class TestDemo:
     def test_it_says_what_it_found(self, report: dict[str, dict[str, int]]) -> None:
