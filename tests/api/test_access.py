@@ -85,3 +85,13 @@ def test_pages_one_by_one_are_the_whole_list(route: URLPattern, method: str, wor
         pages += page["results"]
         following = page["next"]
     assert pages == whole
+
+
+@pytest.mark.parametrize(("route", "method"), READS)
+def test_options_and_a_method_it_does_not_know_are_answered_in_words(
+    route: URLPattern, method: str, world: World, api: Api
+) -> None:
+    client, where = api(world.people["owner"]), address(route, world)
+    assert client.options(where).status_code == 200
+    answer = client.generic("TRACE", where)
+    assert (answer.status_code, list(answer.json())) == (405, ["detail"])

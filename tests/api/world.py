@@ -78,6 +78,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     elsewhere = Project.objects.create(name="Other lab", slug="other-lab")
     owner = member(project, "olga", Role.OWNER)
     people = {
+        "owner": owner,
         "manager": member(project, "max", Role.MANAGER),
         "viewer": member(project, "vera", Role.VIEWER),
         "outsider": member(elsewhere, "otto", Role.OWNER),
