@@ -18,9 +18,15 @@ def keep_our_logs(**_: Any) -> None:
 
 @worker_init.connect
 def check_before_work(**_: Any) -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
     from config.checks import refuse_demo_in_production
 
-    refuse_demo_in_production()
+    try:
+        refuse_demo_in_production()
+    except ImproperlyConfigured as refusal:
+        # Celery logs and swallows what a signal's receiver raises, but for this.
+        raise SystemExit(str(refusal)) from refusal
 
 
 @worker_ready.connect

@@ -154,13 +154,15 @@ def _correlation_table(result: dict[str, Any]) -> Table:
     columns = [
         "metric", "references",
         *(f"rho{part}" for part in COEFFICIENT_PARTS), *(f"tau{part}" for part in COEFFICIENT_PARTS),
-        "observations", "items", "items_left_out", "clamped_cells", "clamped_share", "clamped_systems", "signature",
+        "observations", "items", "items_per_unit", "items_left_out",
+        "clamped_cells", "clamped_share", "clamped_systems", "signature",
     ]  # fmt: skip
     rows = (
         [
             row["label"], row["subset_label"], *_coefficient_cells(row["rho"]), *_coefficient_cells(row["tau"]),
-            row["n_observations"], row["items"], row["dropped"]["count"], row["clamped"]["cells"],
-            row["clamped"]["share"], {entry["system"]: entry["share"] for entry in row["clamped"]["systems"]},
+            row["n_observations"], row["items"], row["items_per_unit"], row["dropped"]["count"],
+            row["clamped"]["cells"], row["clamped"]["share"],
+            {entry["system"]: entry["share"] for entry in row["clamped"]["systems"]},
             row["signature"],
         ]
         for row in result["rows"]
@@ -186,9 +188,15 @@ def _sweep_table(result: dict[str, Any]) -> Table:
 
 
 def _comparison_table(result: dict[str, Any]) -> Table:
-    keys = ("subset_label", "first", "second", "difference", "p", "p_holm", "reason")
-    rows = (tuple(entry[key] for key in keys) for entry in result["comparisons"])
-    return ("references", "first", "second", "rho_difference", "p", "p_holm", "undefined_reason"), rows
+    columns = ("references", "first", "second", "rho_difference", "low", "high", "p", "p_holm", "undefined_reason")
+    rows = (
+        (
+            entry["subset_label"], entry["first"], entry["second"], entry["difference"],
+            *(entry["interval"] or (None, None)), entry["p"], entry["p_holm"], entry["reason"],
+        )
+        for entry in result["comparisons"]
+    )  # fmt: skip
+    return columns, rows
 
 
 def _system_table(result: dict[str, Any]) -> Table:

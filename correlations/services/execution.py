@@ -15,7 +15,7 @@ from correlations.services.inputs import Row, StudyInputs
 from correlations.services.progress import StagedProgress
 from correlations.services.studies import study_systems
 from correlations.services.sweeps import study_sweeps
-from correlations.services.table import study_comparisons, study_table
+from correlations.services.table import study_table
 from correlations.specification import NAMED, Specification, metric_labels
 from metrics.scoring import VERSION
 from metrics.selectors.corpus import Corpus, load_corpus
@@ -29,7 +29,6 @@ STAGES = {
     "Table": 22,
     "Intervals over items": 12,
     "Intervals over raters": 16,
-    "Comparisons": 4,
     "Sweep over thresholds": 20,
     "Sweep over orders": 6,
     "Sweep over unit sizes": 10,
@@ -47,7 +46,6 @@ def _compute(study: Study, claim: Claim) -> None:
     inputs = _load(study, progress)
     loaded = time.monotonic()
     result = study_table(inputs, progress)
-    result["comparisons"] = study_comparisons(inputs, progress)
     tabled = time.monotonic()
     result["sweeps"] = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
     result |= {

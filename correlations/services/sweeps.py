@@ -91,5 +91,5 @@ def _point(result: MetricResult) -> dict[str, Any]:
         "rho": coefficient(result.spearman),
         "n_observations": result.n_observations,
         "items": result.n_valid_segments,
-        "clamped_share": 0.0 if result.clamped is None else none_if_nan(result.clamped.share),
+        "clamped_share": None if result.clamped is None else none_if_nan(result.clamped.share),
     }

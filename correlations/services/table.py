@@ -1,5 +1,6 @@
 """The table of a study: coefficients with both intervals, what was left out, what was clamped, and comparisons."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -8,20 +9,19 @@ import numpy.typing as npt
 
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.progress import StagedProgress
-from correlations.stats.coefficients import spearman_batch
-from correlations.stats.resampling import BootstrapSummary, RowBootstrap, study_bootstrap
+from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import (
     ClampedCells,
     CoefficientSummary,
     MetricResult,
     Observations,
+    StudyResult,
     sampled_unit_correlation,
     unit_observations,
 )
-from correlations.stats.significance import Interval, holm_correction, paired_permutation_test
+from correlations.stats.significance import Interval, holm_correction
 from metrics.services.scoring import none_if_nan, unusable_reason
 
-PERMUTATIONS = 999
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -52,9 +52,10 @@ def study_table(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any]
             )
         ],
         "rows": [
-            _row(inputs, row, result, over_items[index], over_raters[index])
+            _row(inputs, row, result, study.units_per_pair, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ],
+        "comparisons": _comparisons(inputs, study, over_items),
         "observations": _observations(seen),
     }
 
@@ -80,7 +81,13 @@ def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -
     )
 
 
-def _row(inputs: StudyInputs, row: Row, result: MetricResult, *intervals: RowBootstrap | None) -> dict[str, Any]:
+def _row(
+    inputs: StudyInputs,
+    row: Row,
+    result: MetricResult,
+    units_per_pair: Sequence[int],
+    *intervals: RowBootstrap | None,
+) -> dict[str, Any]:
     usable = np.asarray(row.statistics.valid.all(axis=0))
     dropped = [inputs.corpus.external_ids[place] for place in np.flatnonzero(~usable).tolist()]
     return {
@@ -95,6 +102,8 @@ def _row(inputs: StudyInputs, row: Row, result: MetricResult, *intervals: RowBoo
         "n_observations": result.n_observations,
         "undefined_units": result.undefined_units,
         "items": int(usable.sum()),
+        # Units are cut before a row leaves items out, so its units hold fewer than M.
+        "items_per_unit": float(usable.sum() / np.mean(units_per_pair)),
         "dropped": {"reason": unusable_reason(row.metric, row.subset), "count": len(dropped), "items": dropped},
         "clamped": _clamped(inputs, result.clamped),
         "systems": _systems(inputs, row, result, usable),
@@ -168,52 +177,42 @@ def _observations(seen: Observations) -> dict[str, Any]:
     return {"pair": seen.pair.tolist(), "human": rounded(seen.human), "metric": rounded(seen.metric)}
 
 
-def study_comparisons(inputs: StudyInputs, progress: StagedProgress) -> list[dict[str, Any]]:
-    """Metrics against each other under one subset: paired permutation over units, Holm's correction over the table."""
-    spec = inputs.specification
-    seen = unit_observations(
-        [row.study_metric() for row in inputs.rows],
-        inputs.human.mean,
-        inputs.pairs,
-        seed=spec.seed,
-        unit_size=spec.unit_size,
-        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
-    )
-    rng = np.random.default_rng(spec.seed + 2)
-    mirrored = spec.orientation != "fixed"
-    report = progress.stage("Comparisons")
-    subsets = spec.built_subsets()
+def _comparisons(
+    inputs: StudyInputs, study: StudyResult, over_items: list[RowBootstrap | None]
+) -> list[dict[str, Any]]:
+    """Metrics against each other under one subset, on the same resampled items; Holm's correction over the table."""
     found = []
-    for done, subset in enumerate(subsets, start=1):
+    for subset in inputs.specification.built_subsets():
         places = [place for place, row in enumerate(inputs.rows) if row.subset == subset]
         for a, b in combinations(places, 2):
-            entry = {
+            names = {
                 "subset_label": subset.label,
                 "first": inputs.rows[a].label,
                 "second": inputs.rows[b].label,
             }
-            found.append(entry | _comparison(seen, a, b, rng, mirrored=mirrored))
-        report(done, len(subsets))
+            found.append(names | _comparison(inputs, study, over_items, a, b))
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
     return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
 
 
-def _comparison(seen: Observations, a: int, b: int, rng: np.random.Generator, *, mirrored: bool) -> dict[str, Any]:
-    if not np.array_equal(seen.human[a], seen.human[b], equal_nan=True):
-        return {"difference": None, "p": None, "reason": "the two leave out different items"}
-    whole = ~np.isnan(seen.metric[a]) & ~np.isnan(seen.metric[b]) & ~np.isnan(seen.human[a])
-    if whole.sum() < 3:
-        return {"difference": None, "p": None, "reason": f"{int(whole.sum())} units; at least 3 are needed"}
-    human = seen.human[a, whole]
-    rho = spearman_batch(seen.metric[[a, b]][:, whole], human, mirrored=mirrored)
-    if np.isnan(rho).any():
-        return {"difference": None, "p": None, "reason": "a coefficient is undefined"}
-    result = paired_permutation_test(
-        seen.metric[a, whole],
-        seen.metric[b, whole],
-        human,
-        rng=rng,
-        mirrored=mirrored,
-        n_permutations=PERMUTATIONS,
+def _comparison(
+    inputs: StudyInputs, study: StudyResult, over_items: list[RowBootstrap | None], a: int, b: int
+) -> dict[str, Any]:
+    undefined = {"difference": None, "interval": None, "p": None}
+    usable = [np.asarray(row.statistics.valid.all(axis=0)) for row in (inputs.rows[a], inputs.rows[b])]
+    if not np.array_equal(usable[0], usable[1]):
+        return undefined | {"reason": "the two leave out different items"}
+    first, second = study.rows[a].spearman, study.rows[b].spearman
+    replicates = over_items[a], over_items[b]
+    if first is None or second is None or replicates[0] is None or replicates[1] is None:
+        return undefined | {"reason": "no bootstrap was asked for"}
+    difference = first.mean - second.mean
+    tested = bootstrap_difference(
+        difference, replicates[0].replicates["spearman"], replicates[1].replicates["spearman"]
     )
-    return {"difference": float(rho[0] - rho[1]), "p": none_if_nan(result.pvalue), "reason": ""}
+    return {
+        "difference": none_if_nan(difference),
+        "interval": _ends(tested.interval),
+        "p": none_if_nan(tested.p_value),
+        "reason": tested.reason or "",
+    }

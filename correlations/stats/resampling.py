@@ -169,6 +169,9 @@ class RowBootstrap:
     name: str
     spearman: BootstrapSummary | None
     kendall: BootstrapSummary | None
+    replicates: dict[str, Floats] = field(
+        repr=False
+    )  # coefficient to (n_replicates, J), spread over assignments included
 
 
 def study_bootstrap(
@@ -262,8 +265,81 @@ def study_bootstrap(
     rows = []
     for row, metric in enumerate(metrics):
         found = {name: _summary(_between(values[row, c]), (tail, 1 - tail)) for c, name in enumerate(coefficients)}
-        rows.append(RowBootstrap(metric.name, found.get("spearman"), found.get("kendall")))
+        replicates = {name: values[row, c] for c, name in enumerate(coefficients)}
+        rows.append(RowBootstrap(metric.name, found.get("spearman"), found.get("kendall"), replicates))
     return tuple(rows)
+
+
+@dataclass(frozen=True)
+class BootstrapDifference:
+    """How far two rows of one study differ, tested on the same resampled items."""
+
+    interval: Interval
+    standard_error: float
+    p_value: float  # two-sided, in [0, 1]
+    reason: str | None  # why they are NaN
+
+
+def bootstrap_difference(
+    difference: float, first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95
+) -> BootstrapDifference:
+    """Interval and two-sided test of the difference between two rows' coefficients, by its bootstrap standard error.
+
+    Items, not units, are what is resampled: units of different pairs share items, so labels swapped unit by unit, as in
+    ``paired_permutation_test``, would take dependent units for independent ones.
+
+    Parameters
+    ----------
+    difference : float
+        The study's own first mean minus second mean, in [-2, 2].
+    first, second : arrays of shape (n_replicates, J)
+        ``RowBootstrap.replicates`` of one coefficient, of two rows of one ``study_bootstrap`` call: the n-th
+        replicates of both are on the same items and assignments.
+    confidence : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    BootstrapDifference
+        Standard normal interval, difference ± z SE, and p = 2 Φ(-|difference| / SE); NaN, with the reason, where the
+        difference is NaN, fewer than half of the replicates are defined, or nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or are not (n_replicates, J).
+
+    References
+    ----------
+    Efron and Tibshirani, "An introduction to the bootstrap", 1993, sections 6.2 and 12.2.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(5)
+    >>> shared, own = rng.normal(scale=0.1, size=(500, 1)), rng.normal(scale=0.02, size=(500, 1))
+    >>> noise = rng.normal(scale=0.01, size=(2, 500, 4))
+    >>> result = bootstrap_difference(0.1, 0.6 + shared + own + noise[0], 0.5 + shared + noise[1])
+    >>> round(result.standard_error, 2), result.p_value < 0.001
+    (0.02, True)
+    """
+    check_confidence(confidence)
+    replicates = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if replicates[0].shape != replicates[1].shape or replicates[0].ndim != 2:
+        raise ValueError(
+            f"first and second have shapes {replicates[0].shape} and {replicates[1].shape}: both are (n_replicates, J)"
+        )
+    summary = _summary(_between(replicates[0] - replicates[1]), ((1 - confidence) / 2, (1 + confidence) / 2))
+    reason = summary.reason
+    if math.isnan(difference):
+        reason = "a coefficient is undefined"
+    elif reason is None and not summary.standard_error > 0:
+        reason = "the difference does not vary over replicates"
+    if reason is not None:
+        return BootstrapDifference(NOWHERE, math.nan, math.nan, reason)
+    error = summary.standard_error
+    reach = float(special.ndtri((1 + confidence) / 2)) * error
+    p_value = float(2 * special.ndtr(-abs(difference) / error))
+    return BootstrapDifference(Interval(difference - reach, difference + reach), error, p_value, None)
 
 
 def _replicate_orders(design: UnitDesign, items: Ints, rng: np.random.Generator, means: Floats | None) -> list[Ints]:

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from correlations.stats.coefficients import spearman_batch
-from correlations.stats.resampling import RaterRatings, bootstrap_interval, study_bootstrap
+from correlations.stats.resampling import RaterRatings, bootstrap_difference, bootstrap_interval, study_bootstrap
 from correlations.stats.sampled_units import sampled_unit_correlation
 from correlations.stats.units import StudyMetric
 
@@ -118,3 +118,55 @@ def test_bad_options_are_named(inputs):
         study_bootstrap(*arguments, seed=1, orientation="random")
     with pytest.raises(ValueError, match="n_replicates is 1 "):
         study_bootstrap(*arguments, seed=1, n_replicates=1)
+
+
+def test_a_difference_is_tested_by_its_spread_over_items_alone():
+    # Replicates with a known spread between them, and assignments that add noise shared by nothing.
+    rng = np.random.default_rng(3)
+    shared = rng.normal(scale=0.2, size=(2000, 1))  # what both rows owe to the items drawn cancels
+    own = rng.normal(scale=0.03, size=(2, 2000, 1))
+    noise = rng.normal(scale=0.05, size=(2, 2000, 4))
+    first, second = 0.6 + shared + own[0] + noise[0], 0.5 + shared + own[1] + noise[1]
+    result = bootstrap_difference(0.1, first, second)
+    error = 0.03 * np.sqrt(2)
+    assert result.standard_error == pytest.approx(error, rel=0.1)
+    assert result.interval.low == pytest.approx(0.1 - stats.norm.ppf(0.975) * result.standard_error)
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(0.1 / result.standard_error))
+
+
+def test_the_test_of_a_difference_keeps_its_level():
+    # Two metrics of equal quality over the same items: p below .1 in about a tenth of the studies.
+    below = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        quality = rng.normal(size=(3, 120)) + np.array([[0.0], [0.2], [0.4]])
+        metrics = [
+            StudyMetric(name, (quality + rng.normal(scale=2, size=quality.shape))[..., None], lambda sums: sums[..., 0])
+            for name in ("a", "b")
+        ]
+        design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 12, "seed": seed}
+        study = sampled_unit_correlation(metrics, quality, n_assignments=50, **design)
+        rows = study_bootstrap(metrics, quality, n_replicates=100, coefficients=["spearman"], **design)
+        difference = study.rows[0].spearman.mean - study.rows[1].spearman.mean
+        replicates = [row.replicates["spearman"] for row in rows]
+        below += bootstrap_difference(difference, *replicates).p_value < 0.1
+    assert below <= 9  # binomial(40, .1): P(X > 9) = .005
+
+
+@pytest.mark.parametrize(
+    ("difference", "second", "reason"),
+    [
+        (np.nan, [[0.1, 0.2], [0.3, 0.4]], "a coefficient is undefined"),
+        (0.1, [[0.0, 0.0], [0.0, 0.0]], "the difference does not vary over replicates"),
+        (0.1, [[np.nan, 0.0], [0.0, np.nan]], "defined in 0 of 2 replicates: at least half are needed"),
+    ],
+)
+def test_a_difference_that_cannot_be_tested_says_why(difference, second, reason):
+    result = bootstrap_difference(difference, [[0.0, 0.0], [0.0, 0.0]], second)
+    assert np.isnan(result.p_value)
+    assert result.reason == reason
+
+
+def test_replicates_of_different_studies_are_refused():
+    with pytest.raises(ValueError, match=r"shapes \(2, 1\) and \(3, 1\)"):
+        bootstrap_difference(0.1, [[0.1], [0.2]], [[0.1], [0.2], [0.3]])
