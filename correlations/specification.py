@@ -61,7 +61,7 @@ class Specification:
         for name in ("release", "campaigns", "systems"):
             if not given.get(name):
                 problems[name] = ["found nothing; it is needed"]
-        refuse_all(problems)
+        refuse_all(problems | _shape_problems(given))
         values = {name: _tupled(value) for name, value in given.items()}
         values["metrics"] = tuple(
             {"name": entry} if isinstance(entry, str) else dict(entry) for entry in values.get("metrics", cls.metrics)
@@ -177,6 +177,24 @@ def metric_labels(metrics: Sequence[Metric]) -> list[str]:
         ]
         labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
     return labels
+
+
+def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Fields that are not even of the kind that the further checks read."""
+    found = {}
+    for name in ("release", "sweep_subset"):
+        if not isinstance(given.get(name, ""), str):
+            found[name] = [f"found {given[name]!r}; accepted: text"]
+    for name in ("campaigns", "systems", "criteria", "pairs", "metrics", "subsets"):
+        if not isinstance(given.get(name, []), list | tuple):
+            found[name] = [f"found {given[name]!r}; accepted: a list"]
+    for entry in given.get("metrics", []) if "metrics" not in found else []:
+        parameters = entry.get("parameters", {}) if isinstance(entry, Mapping) else {}
+        if not isinstance(entry, str | Mapping) or not isinstance(parameters, Mapping):
+            found["metrics"] = [f"found {entry!r}; accepted: a name, or a mapping with name and parameters"]
+    if "subsets" in given and not given["subsets"]:
+        found["subsets"] = ["found none; accepted: original, all, or a threshold such as w>0"]
+    return found
 
 
 def _tupled(value: Any) -> Any:

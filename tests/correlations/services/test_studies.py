@@ -100,6 +100,11 @@ def test_many_at_once_make_one_study(project: Project) -> None:
         ({"unit_size": 0}, "unit_size", "found 0; accepted: a whole number from 1"),
         ({"orientation": "sideways"}, "orientation", "accepted: both, fixed, random"),
         ({"lowercase": "yes"}, "lowercase", "accepted: true or false"),
+        ({"release": 5}, "release", "found 5; accepted: text"),
+        ({"pairs": 5}, "pairs", "found 5; accepted: a list"),
+        ({"metrics": [5]}, "metrics", "found 5; accepted: a name, or a mapping"),
+        ({"metrics": [{"name": "bleu", "parameters": 5}]}, "metrics", "accepted: a name, or a mapping"),
+        ({"subsets": []}, "subsets", "found none; accepted: original, all"),
         ({"colour": "red"}, "colour", "accepted: assignments, bootstrap"),
     ],
 )
