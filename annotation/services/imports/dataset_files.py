@@ -126,9 +126,7 @@ def _json_reference(value: dict[str, Any], line: int, prefix: str, index: int, p
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < 2**31:
         problems.add(line, f"{prefix}.rank", rank, "a whole number from 0")
     score = value.get("score")
-    if score is not None and (
-        not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score)
-    ):
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not _is_finite(score)):
         problems.add(line, f"{prefix}.score", score, "a number")
     return SourceDraft(
         line=line,
@@ -218,7 +216,15 @@ def _number(cell: str, line: int, name: str, problems: Problems, *, whole: bool 
         value = int(cell) if whole else float(cell)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or (whole and not 0 <= value < 2**31):
+    if not _is_finite(value) or (whole and not 0 <= value < 2**31):
         problems.add(line, name, cell, "a whole number from 0" if whole else "a number")
         return None
     return value
+
+
+def _is_finite(value: float) -> bool:
+    """Also of a whole number: one that no float can hold is not."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

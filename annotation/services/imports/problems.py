@@ -9,9 +9,14 @@ IN_FULL = 100
 FOUND_CHARACTERS = 120
 
 
+def storable(text: str) -> str:
+    """Text that PostgreSQL can hold: NUL characters and halves of surrogate pairs as their escapes."""
+    return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
+
+
 def shown(value: object) -> str:
     """What was found, short enough for a table cell; ``nothing`` where it is empty."""
-    text = value if isinstance(value, str) else repr(value)
+    text = storable(value) if isinstance(value, str) else repr(value)
     if text == "":
         return "nothing"
     return text if len(text) <= FOUND_CHARACTERS else text[: FOUND_CHARACTERS - 1] + "…"
@@ -30,11 +35,11 @@ class Problems:
         if len(self.rows) < IN_FULL:
             self.rows.append(
                 {
-                    "file": self.filename,
+                    "file": storable(self.filename),
                     "line": line,
-                    "field": field,
+                    "field": storable(field),
                     "found": shown(found),
-                    "accepted": accepted,
+                    "accepted": storable(accepted),
                 }
             )
 

@@ -214,7 +214,7 @@ def _values(row: _Cells, criteria: list[str], options: RatingOptions, problems: 
         found = row.values[name]
         try:
             value = math.nan if isinstance(found, bool) else float(found)  # type: ignore[arg-type] # refused below
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not options.scale_min <= value <= options.scale_max:
             problems.add(row.line, name, found, f"a number from {options.scale_min} to {options.scale_max}")

@@ -73,6 +73,7 @@ def test_identical_texts_are_counted_under_the_rule_of_the_data_set() -> None:
         ({"id": "2", "message": "a\x00b"}, "message"),
         ({"id": "2", "message": "\ud800"}, "message"),
         ({"id": "x" * 201}, "id"),
+        ({"id": "2", "references": [{"text": "x", "score": 10**400}]}, "references[0].score"),
     ],
 )
 def test_a_bad_line_of_json_is_named_with_its_field(line: dict, field: str) -> None:
@@ -91,6 +92,10 @@ def test_a_bad_line_of_json_is_named_with_its_field(line: dict, field: str) -> N
 )
 def test_a_bad_row_of_a_table_is_named_with_its_field(rows: str, where: tuple[int, str]) -> None:
     assert refusal(f"item_id,system,kind,text\n{rows}\n", "csv") == [where]
+
+
+def test_a_rank_that_no_number_holds_is_refused() -> None:
+    assert refusal(f"item_id,text,rank\n1,Hi,{'9' * 400}\n", "csv") == [(2, "rank")]
 
 
 def test_every_bad_row_is_told_not_only_the_first() -> None:

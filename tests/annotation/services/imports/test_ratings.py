@@ -97,6 +97,11 @@ def test_another_name_of_a_system_is_credited_with_its_outputs(dataset: Dataset)
     assert again["alias_outputs"] == 0
 
 
+def test_a_value_that_no_number_holds_is_refused(dataset: Dataset) -> None:
+    rows = json.dumps({"rater": "ann", "item": "1", "system": "SystemA", "ratings": {"q": 10**400}})
+    assert refusal(dataset, rows, "jsonl") == [(1, "q")]
+
+
 def test_a_name_with_outputs_of_its_own_is_no_alias(dataset: Dataset) -> None:
     rows = "rater,item,system,q\nann,1,SystemA,3\n"
     assert refusal(dataset, rows, aliases={"SystemB": "SystemA"}) == [(None, "aliases")]

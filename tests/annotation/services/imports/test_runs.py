@@ -53,6 +53,23 @@ def test_a_bad_file_changes_nothing_and_keeps_every_bad_row(project: Project) ->
     assert not Item.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("filename", "content", "field"),
+    [
+        ("d.csv", b"item_id,te\0xt\n1,Hi\n", "column 2"),
+        ("d.jsonl", b'{"id": "1", "a\\u0000b": 1}', r"a\x00b"),
+        ("d.jsonl", b'{"id": "1", "\\ud800": 1}', r"\ud800"),
+        ("d.jsonl", b'{"id": "1", "outputs": {"\\u0000": "Hi"}}', "system"),
+    ],
+)
+def test_what_postgresql_cannot_hold_is_still_told(project: Project, filename: str, content: bytes, field: str) -> None:
+    job = dataset_import_create(project=project, by=None, name="Bad", filename=filename, content=content)
+    dataset_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.report["errors"][0]["field"]) == (JobState.FAILED, field)
+    assert "Unexpected" not in job.error
+
+
 def test_a_failure_while_storing_leaves_nothing_behind(job: DatasetImport, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*args: object) -> None:
         Item.objects.create(dataset=Dataset.objects.get(), external_id="half", position=0)
