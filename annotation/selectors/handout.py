@@ -107,7 +107,7 @@ def screen(
             value = current.get((position, criterion.pk))
             if sent is not None:
                 text = sent.get((position, criterion.name), "")
-                value = int(text) if text.lstrip("-").isdecimal() else None
+                value = next((point for point, _ in criterion.points if str(point) == text), None)
             questions.append(Question(name, criterion, value, " ".join((errors or {}).get(name, []))))
         letter = ascii_uppercase[position] if len(presentation.order) > 1 else ""
         responses.append(ShownResponse(letter, shown[number].text, questions))

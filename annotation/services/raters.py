@@ -17,6 +17,9 @@ MAX_NAME = 60
 def rater_create(*, project: Project, name: str = "") -> Rater:
     """A rater under the given name, or an anonymous one. A name that is taken gets a number."""
     name = " ".join(name.split())
+    if "\x00" in name:
+        message = "Found a NUL character; accepted: any other."
+        raise AnnotationError(message, fields={"name": [message]})
     if len(name) > MAX_NAME - 4:
         message = f"Found {len(name)} characters; accepted: up to {MAX_NAME - 4}."
         raise AnnotationError(message, fields={"name": [message]})

@@ -149,7 +149,7 @@ def _scale_value(found: object, criterion: Criterion) -> int | None:
         return None
     try:
         number = float(found)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     inside = criterion.scale_min <= number <= criterion.scale_max
     return int(number) if inside and number.is_integer() else None

@@ -10,7 +10,6 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +39,7 @@ HASH_FORMAT = "assay-release/1"
 OWN_PARAMETERS = {"zscore": {"clip": 2.0}, "reliability": {"prior_ratings": 5.0}}
 COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
 MAX_BOOTSTRAP = 10_000
+MOST = 1e9  # of a method's own parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +148,13 @@ def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping
             raise _refused("parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}.")
     for name in OWN_PARAMETERS.get(method, {}):
         value = chosen[name]
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-            raise _refused("parameters", f"Parameter {name!r} is {value!r}; accepted: a number above 0.")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST:
+            accepted = f"a number above 0, up to {MOST:g}"
+            raise _refused("parameters", f"Parameter {name!r} is {str(value)[:40]}; accepted: {accepted}.")
         chosen[name] = float(value)
     names = chosen.pop("criteria", None)
     if names:
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
             raise _refused("parameters", f"Parameter 'criteria' is {names!r}; accepted: a list of names.")
         try:
             campaign_criteria(reference_set.campaigns.all(), names)
@@ -173,10 +174,9 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
         raise _refused("exclusion_rules", f"{error}.") from error
     for rule in rules:
         if isinstance(rule, ExcludeRaters):
-            raters = Rater.objects.filter(project=reference_set.project_id)
-            _check_named(
-                rule.raters, raters.filter(pseudonym__in=rule.raters).values_list("pseudonym", flat=True), rule
-            )
+            askable = [name for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
+            raters = Rater.objects.filter(project=reference_set.project_id, pseudonym__in=askable)
+            _check_named(rule.raters, raters.values_list("pseudonym", flat=True), rule)
         if isinstance(rule, ExcludeRatings):
             numbers = [number for number in rule.ratings if str(number).isdecimal()]
             found = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)

@@ -35,7 +35,7 @@ def dataset_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -
     """Facts, systems, what the import found, and the items: searched and paged in place."""
     project = get_project_or_404(request.user, project_slug)
     dataset = get_in_project_or_404(Dataset.objects, project, slug=dataset_slug)
-    search = request.GET.get("q", "").strip()
+    search = request.GET.get("q", "").replace("\x00", "").strip()
     page = selectors.item_page(
         dataset, search=search, after=_position(request, "after"), before=_position(request, "before")
     )

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,7 +17,7 @@ from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.references import METHODS, ReferenceSetForm, ReleaseForm, WeightFilterForm
-from annotation.models import Dataset, JobState, Project, ReferenceSet, Release, ReleaseWeight, Role
+from annotation.models import JobState, Project, ReferenceSet, Release, ReleaseWeight, Role
 from annotation.selectors.releases import (
     EVERYTHING,
     WEIGHT_COLUMNS,
@@ -71,7 +71,9 @@ def reference_set_create(request: HttpRequest, project_slug: str) -> HttpRespons
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     if asked is None:
         return render(request, "annotation/reference_set_form.html", {"project": project, "datasets": datasets})
-    dataset = get_in_project_or_404(Dataset.objects.all(), project, slug=asked)
+    dataset = next((dataset for dataset in datasets if dataset.slug == asked), None)
+    if dataset is None:
+        raise Http404("No such data set in this project.")
     form = ReferenceSetForm(request.POST or None, dataset=dataset)
     if form.is_valid():
         try:

@@ -206,7 +206,7 @@ def rule_from_dict(data: Mapping[str, Any]) -> ExclusionRule:
     MinSecondsPerRating(seconds=2)
     """
     name = data.get("rule")
-    if name not in _RULES:
+    if not isinstance(name, str) or name not in _RULES:
         raise ValueError(f"exclusion rule: field 'rule' is {name!r}; accepted: {', '.join(_RULES)}")
     kind = _RULES[name]
     if data.get("version") != kind.version:

@@ -78,7 +78,7 @@ def test_sending_twice_at_the_same_moment_is_one_rating(presentation: Presentati
     assert Unit.objects.get(pk=presentation.unit_id).done_slots == 1
 
 
-@pytest.mark.parametrize("found", [0, 6, "6", "three", 2.5, "", None, True, float("nan"), [3]])
+@pytest.mark.parametrize("found", [0, 6, "6", "three", 2.5, "", None, True, float("nan"), 10**400, [3]])
 def test_a_value_off_the_scale_is_refused_with_field_found_and_accepted(
     presentation: Presentation, found: object
 ) -> None:

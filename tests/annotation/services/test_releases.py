@@ -189,7 +189,14 @@ def test_a_set_without_any_rating_fails_with_the_reason(reference_set, dataset):
         ({"parameters": {"clip": 1}}, "'clip' is not one of 'linear'; accepted: n_bootstrap, seed, criteria"),
         ({"parameters": {"n_bootstrap": -1}}, "'n_bootstrap' is -1; accepted: a whole number, 0 to 10000"),
         ({"method": "zscore", "parameters": {"clip": 0}}, "'clip' is 0; accepted: a number above 0"),
+        ({"method": "zscore", "parameters": {"clip": 10**400}}, "accepted: a number above 0, up to 1e"),
         ({"parameters": {"criteria": ["charm"]}}, "no criterion charm; it has: quality"),
+        ({"parameters": {"criteria": 5}}, "'criteria' is 5; accepted: a list of names"),
+        ({"exclusion_rules": [{"rule": ["lucky"]}]}, "field 'rule' is \\['lucky'\\]"),
+        (
+            {"exclusion_rules": [{"rule": "exclude_raters", "version": 1, "raters": ["a\0"]}]},
+            "names no rater of this project",
+        ),
         ({"exclusion_rules": [{"rule": "lucky"}]}, "rule 1 of 1: exclusion rule: field 'rule' is 'lucky'"),
         (
             {"exclusion_rules": [{"rule": "exclude_raters", "version": 1, "raters": ["zoe"]}]},

@@ -66,6 +66,11 @@ def test_items_are_found_by_id_context_and_message(as_user, project: Project, da
         assert "<html" not in rows
 
 
+def test_a_search_that_no_text_can_match_is_no_error(as_user, project: Project, dataset: Dataset, viewer: User) -> None:
+    address = url("dataset-detail", project.slug, "small")
+    assert as_user(viewer).get(address, {"q": "\0"}).status_code == 200
+
+
 def test_pages_of_items_follow_one_another_both_ways(dataset: Dataset) -> None:
     Item.objects.bulk_create(Item(dataset=dataset, external_id=f"n{i}", position=3 + i) for i in range(4))
     first = item_page(dataset, size=3)

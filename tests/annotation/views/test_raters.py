@@ -104,6 +104,21 @@ def test_a_bad_value_comes_back_with_its_message_and_the_other_answers(project: 
     assert Rating.objects.count() == 0
 
 
+@pytest.mark.parametrize("value", ["--5", "9" * 5000, "²", "\0"])
+def test_nonsense_for_a_value_is_refused_and_shown_as_not_rated(campaign: Campaign, value: str) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    response = send(client, campaign, value)
+    assert response.status_code == 400
+    assert "checked" not in response.content.decode()
+
+
+def test_a_name_that_cannot_be_stored_is_refused(client: Client, campaign: Campaign) -> None:
+    refused = client.post(url("consent", campaign), {"agree": "1", "name": "Kim\0"})
+    assert refused.status_code == 400
+    assert "NUL" in refused.content.decode()
+
+
 def test_an_earlier_answer_can_be_looked_at_and_changed(campaign: Campaign) -> None:
     client = joined(campaign)
     client.get(url("work", campaign))

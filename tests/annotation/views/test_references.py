@@ -92,6 +92,11 @@ def test_a_manager_creates_a_reference_set(dataset, project, manager, as_user):
     assert (made.source_systems, made.original_systems, made.source_kinds) == (["Human"], ["Human"], [])
 
 
+@pytest.mark.parametrize("slug", ["elsewhere", "\0"])
+def test_a_reference_set_of_no_data_set_of_the_project_is_404(dataset, manager, as_user, slug):
+    assert as_user(manager).get(page("reference-set-create"), {"dataset": slug}).status_code == 404
+
+
 def test_a_refused_reference_set_says_why_at_the_field(dataset, project, manager, as_user):
     answer = as_user(manager).post(
         f"{page('reference-set-create')}?dataset=replies",
