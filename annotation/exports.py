@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
+from django.utils.http import content_disposition_header
 from django.utils.text import get_valid_filename
 
 CONTENT_TYPES = {
@@ -41,7 +42,7 @@ def table_response(
         raise Http404(f"No download as {format!r}; there are {', '.join(CONTENT_TYPES)}.")
     lines = {"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows)
     response = StreamingHttpResponse(_chunks(lines), content_type=CONTENT_TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{get_valid_filename(filename)}.{format}"'
+    response["Content-Disposition"] = content_disposition_header(True, f"{get_valid_filename(filename)}.{format}")
     return response
 
 

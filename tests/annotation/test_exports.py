@@ -59,5 +59,7 @@ def test_an_empty_table_is_still_a_table() -> None:
 def test_the_file_gets_a_safe_name_and_an_unknown_format_does_not_exist() -> None:
     response = table_response(format="csv", filename='a "b"/c', columns=COLUMNS, rows=[])
     assert response["Content-Disposition"] == 'attachment; filename="a_bc.csv"'
+    named = table_response(format="csv", filename="run-系统", columns=COLUMNS, rows=[])
+    assert named["Content-Disposition"] == "attachment; filename*=utf-8''run-%E7%B3%BB%E7%BB%9F.csv"
     with pytest.raises(Http404, match="'xlsx'; there are csv, json, jsonl"):
         table_response(format="xlsx", filename="x", columns=COLUMNS, rows=[])
