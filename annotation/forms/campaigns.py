@@ -130,6 +130,12 @@ class CampaignForm(forms.Form):
         if not several:
             self.fields["dataset"].initial = datasets.first()
 
+    def begin_with(self, dataset_slug: str) -> None:
+        datasets = self.fields["dataset"].queryset  # type: ignore[attr-defined]
+        found = next((dataset for dataset in datasets if dataset.slug == dataset_slug), None)
+        if found is not None:
+            self.fields["dataset"].initial = found
+
     @staticmethod
     def initial_of(campaign: Campaign) -> dict[str, Any]:
         names = [name for name in CampaignForm.base_fields if name != "systems"]
@@ -139,9 +145,13 @@ class CampaignForm(forms.Form):
 class CampaignForms:
     """The campaign's form and those of its criteria, sent and checked as one."""
 
-    def __init__(self, project: Project, data: Any = None, campaign: Campaign | None = None) -> None:
+    def __init__(
+        self, project: Project, data: Any = None, campaign: Campaign | None = None, *, dataset_slug: str = ""
+    ) -> None:
+        """``dataset_slug`` names the data set that a new campaign begins with."""
         criteria = list(campaign.criteria.all()) if campaign else []
         self.campaign = CampaignForm(project, data, initial=CampaignForm.initial_of(campaign) if campaign else None)
+        self.campaign.begin_with(dataset_slug)
         self.criteria = [
             CriterionForm(
                 data,

@@ -47,7 +47,7 @@ def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    forms = CampaignForms(project, request.POST or None)
+    forms = CampaignForms(project, request.POST or None, dataset_slug=request.GET.get("dataset", ""))
     if request.method == "POST" and forms.is_valid():
         try:
             campaign = services.campaign_create(project=project, draft=forms.draft())

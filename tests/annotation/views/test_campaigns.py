@@ -128,6 +128,15 @@ def test_a_mistake_in_the_form_is_shown_where_it_was_made(
     assert Campaign.objects.count() == 1
 
 
+def test_a_new_campaign_begins_with_the_data_set_it_was_asked_for(
+    manager: User, as_user: AsUser, project: Project
+) -> None:
+    make_dataset(project, name="first")
+    second = make_dataset(project, name="second")
+    page = content(as_user(manager).get(url("create", project), {"dataset": "second"}))
+    assert f'<option value="{second.pk}" selected>' in page
+
+
 def test_the_preview_of_a_draft_shows_the_screen_and_hands_out_nothing(
     viewer: User, as_user: AsUser, project: Project, campaign: Campaign
 ) -> None:
