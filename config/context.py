@@ -5,4 +5,4 @@ from django.http import HttpRequest
 
 
 def product(request: HttpRequest) -> dict[str, object]:
-    return {"assay_version": settings.VERSION, "is_demo": settings.DEMO}
+    return {"assay_version": settings.VERSION}

@@ -27,7 +27,6 @@ def secret(name: str, default: str = "") -> str:
 DEBUG = env.bool("DEBUG", False)
 DEMO = env.bool("ASSAY_DEMO", False)  # demo accounts may exist; set by `make run` alone
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
-SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
