@@ -364,7 +364,7 @@ def _constant(values: Floats, mirrored: bool) -> NDArray[np.bool_]:
     """Rows whose defined values are all alike (mirrored: all zero)."""
     present = ~np.isnan(values)
     anchor = np.zeros((len(values), 1))
-    if not mirrored:
+    if not mirrored and values.shape[1]:
         first = np.argmax(present, axis=1)[:, None]
         anchor = np.take_along_axis(values, first, axis=1)
     return np.asarray((~present | (values == anchor)).all(axis=1))

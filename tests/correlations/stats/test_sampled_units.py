@@ -143,6 +143,15 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
     assert half.kendall is None
 
 
+@pytest.mark.parametrize("orientation", ["both", "fixed", "random"])
+def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dropped(inputs, orientation):
+    study = sampled_unit_correlation(
+        inputs.metrics, inputs.human, inputs.pairs, seed=1, unit_size=60, n_assignments=2, remainder="drop",
+        orientation=orientation,
+    )  # fmt: skip
+    assert {row.spearman.reason for row in study.rows} == {"0 units: at least 3 observations are needed"}
+
+
 def test_too_few_units_and_constant_input_are_nan_with_the_reason(inputs):
     metric = inputs.metrics[0]
     few = sampled_unit_correlation([metric], inputs.human, [(0, 1), (1, 2)], seed=1, unit_size=60, n_assignments=2)
