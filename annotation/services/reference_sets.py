@@ -9,6 +9,8 @@ from annotation.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System
 from annotation.selectors.ratings import campaign_criteria
 
+MAX_NAME = 120
+
 
 def reference_set_create(
     *,
@@ -23,6 +25,8 @@ def reference_set_create(
     description: str = "",
 ) -> ReferenceSet:
     """Name a choice of references. Its campaigns' criteria must share one scale."""
+    if not 1 <= len(name.strip()) <= MAX_NAME:
+        raise _refused("name", f"Found {len(name.strip())} characters; accepted: 1 to {MAX_NAME}.")
     _check_campaigns(project, dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
     _check_originals(source_kinds, source_systems, original_kinds, original_systems)

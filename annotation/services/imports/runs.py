@@ -21,6 +21,7 @@ from annotation.services.jobs import Claim, job_run
 Progress = Callable[[int, int, str], None]
 STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")
+NAME_CHARACTERS = 120
 
 
 def no_progress(done: int, total: int, note: str = "") -> None:
@@ -43,8 +44,14 @@ def resolve_format(filename: str, file_format: str | None) -> str:
 # --- Data sets --------------------------------------------------------------------------------------------------------
 
 
+def check_length(name: str) -> None:
+    if len(name) > NAME_CHARACTERS:
+        raise _refuse("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
+
+
 def dataset_slug(project: Project, name: str) -> str:
     """The address of a new data set; refused where another one of the project has it."""
+    check_length(name)
     slug = slugify(name)[:60].strip("-")
     if not slug:
         raise _refuse(
@@ -142,6 +149,7 @@ def dataset_create(
 
 
 def check_campaign_name(project: Project, name: str) -> None:
+    check_length(name)
     if Campaign.objects.filter(project=project, name=name).exists():
         raise _refuse("name", f"Name: this project has a campaign {name!r} already; choose another name.")
 

@@ -32,12 +32,14 @@ def test_it_names_a_choice_and_gives_it_a_slug_of_its_own(project, dataset):
         ({"source_systems": []}, "source_systems", "at least one kind or system"),
         ({"original_kinds": ["seed"]}, "original_kinds", "'seed' is no reference of this set"),
         ({"campaigns": []}, "campaigns", "one or more"),
+        ({"name": " "}, "name", "Found 0 characters; accepted: 1 to 120"),
+        ({"name": "R" * 121}, "name", "Found 121 characters; accepted: 1 to 120"),
     ],
 )
 def test_it_refuses_what_cannot_be_weighed(project, dataset, changes, field, message):
-    asked = {"campaigns": [make_campaign(dataset)], "source_systems": ["Human"], **changes}
+    asked = {"name": "R", "campaigns": [make_campaign(dataset)], "source_systems": ["Human"], **changes}
     with pytest.raises(AnnotationError, match=message) as refusal:
-        reference_set_create(project=project, dataset=dataset, name="R", **asked)
+        reference_set_create(project=project, dataset=dataset, **asked)
     assert list(refusal.value.fields) == [field]
     assert not project.reference_sets.exists()
 

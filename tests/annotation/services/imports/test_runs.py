@@ -41,6 +41,14 @@ def test_a_good_file_becomes_a_data_set_with_its_report(job: DatasetImport, data
     ]  # fmt: skip
 
 
+def test_a_name_too_long_to_store_is_refused_at_once(project: Project, dataset: Dataset) -> None:
+    name = "x" * 121
+    with pytest.raises(AnnotationError, match="found 121 characters; accepted: up to 120"):
+        dataset_import_create(project=project, by=None, name=name, filename="d.jsonl", content=ITEMS)
+    with pytest.raises(AnnotationError, match="found 121 characters; accepted: up to 120"):
+        rating_import_create(dataset=dataset, by=None, name=name, filename="r.csv", content=RATINGS)
+
+
 def test_a_bad_file_changes_nothing_and_keeps_every_bad_row(project: Project) -> None:
     content = b'{"id": "1"}\n{"id": "1"}\n{"id": "2", "split": 3}\n'
     job = dataset_import_create(project=project, by=None, name="Bad", filename="bad.jsonl", content=content)
