@@ -87,7 +87,7 @@ REFUSALS = {
 
 def document_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Say in the schema how each operation refuses: the exception handler above is the same for all."""
-    result["components"]["schemas"]["Problem"] = PROBLEM
+    result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     for address, operations in result["paths"].items():
         for method, operation in operations.items():
             for code in _refusals(address, method):

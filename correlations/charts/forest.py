@@ -77,7 +77,12 @@ def forest_plot(
     )
     ends = [value for row in rows for value in (row.mean, *row.honest, *row.paper, 0.0) if not math.isnan(value)]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
-    x = alt.X("mean:Q", scale=scale, title="correlation", axis=alt.Axis(tickCount=8, format=".1f"))
+    x = alt.X(
+        "mean:Q",
+        scale=scale,
+        title="correlation",
+        axis=alt.Axis(tickCount=8, format=".1f", labelOverlap="greedy", labelSeparation=8),
+    )
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
         alt.Tooltip("subset:N", title="References"),
@@ -108,7 +113,9 @@ def forest_plot(
                 "coefficient:N",
                 sort=shown,
                 scale=alt.Scale(domain=shown, range=["circle", "diamond"][: len(shown)]),
-                legend=alt.Legend(title=None, symbolFillColor=palette.muted, symbolStrokeColor=palette.muted),
+                legend=alt.Legend(
+                    title=None, symbolFillColor=palette.muted, symbolStrokeColor=palette.muted, direction="vertical"
+                ),
             ),
             tooltip=tooltip,
         ),

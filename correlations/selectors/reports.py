@@ -17,6 +17,7 @@ SWEEPS = {
     "unit_size": "Larger observation units",
     "order": "Longer n-grams",
 }
+SIGNIFICANT = 0.05
 CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
 
 
@@ -31,9 +32,22 @@ def study_page(project: Project, *, before: int | None = None) -> tuple[list[Stu
 
 
 def best_row(result: dict[str, Any]) -> dict[str, Any] | None:
-    """The row with the highest rho, together with its place; None where none is defined."""
+    """The row with the highest rho, its place, and which metrics it is not told apart from; None if none is defined."""
     defined = [row | {"place": place} for place, row in enumerate(result["rows"]) if row["rho"]["value"] is not None]
-    return max(defined, key=lambda row: row["rho"]["value"], default=None)
+    best = max(defined, key=lambda row: row["rho"]["value"], default=None)
+    return best and best | {"rivals": _rivals(best, result["comparisons"])}
+
+
+def _rivals(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[str]:
+    """Metrics whose difference from this row, with the same references, may be chance."""
+    return [
+        entry["second"] if entry["first"] == row["label"] else entry["first"]
+        for entry in comparisons
+        if entry["subset_label"] == row["subset_label"]
+        and row["label"] in (entry["first"], entry["second"])
+        and entry["p_holm"] is not None
+        and entry["p_holm"] >= SIGNIFICANT
+    ]
 
 
 def clamped_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
