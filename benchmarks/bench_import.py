@@ -84,7 +84,7 @@ def copy_against_insert(count: int) -> tuple[float, float]:
     from django.db import transaction
 
     from annotation.models import Rating
-    from annotation.services.imports.copying import copy_rows
+    from annotation.services.copying import copy_rows
 
     columns = ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "rated_as_id", "value"]
     known = list(Rating.objects.order_by("pk").values_list(*columns))

@@ -32,6 +32,7 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.campaigns import rated_sources
+from annotation.services.copying import allocate_ids, copy_rows
 
 DESIGN_VERSION = 1
 
@@ -118,9 +119,9 @@ def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
 
 
 def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
-    ids = _next_ids(Unit, len(units))
+    ids = allocate_ids(Unit, len(units))
     systems = dict(System.objects.filter(dataset=campaign.dataset).values_list("name", "pk"))
-    _copy(
+    copy_rows(
         Unit,
         ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots"],
         (
@@ -136,7 +137,7 @@ def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
             for position, (pk, unit) in enumerate(zip(ids, units, strict=True))
         ),
     )
-    _copy(
+    copy_rows(
         UnitResponse,
         ["unit_id", "response_id", "number"],
         chain.from_iterable(
@@ -157,22 +158,6 @@ def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
         )
         # A new campaign's rows are many and unknown to the planner; hand-out starts within the second.
         cursor.execute("ANALYZE annotation_unit, annotation_slot")
-
-
-def _next_ids(model: type[Unit], count: int) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [model._meta.db_table, count],
-        )
-        return [pk for (pk,) in cursor.fetchall()]
-
-
-def _copy(model: type[Unit] | type[UnitResponse], columns: list[str], rows: Iterable[tuple[object, ...]]) -> None:
-    statement = f"COPY {model._meta.db_table} ({', '.join(columns)}) FROM STDIN"
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)
 
 
 def _units_hash(units: Iterable[PlannedUnit]) -> str:

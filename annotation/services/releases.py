@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from annotation.errors import AnnotationError
@@ -29,6 +29,7 @@ from annotation.selectors.releases import (
     references,
     used_ratings,
 )
+from annotation.services.copying import copy_rows
 from annotation.services.jobs import Claim, job_run
 from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
@@ -268,11 +269,11 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
 
 
 def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]]) -> None:
-    columns = "release_id, item_id, response_id, weight, rating_mean, n_ratings, standard_error, low, high, is_original"
-    table = ReleaseWeight._meta.db_table
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-        for index, _, _, *values in rows:
-            copy.write_row([release.pk, int(chosen.item_id[index]), int(chosen.response_id[index]), *values])
+    columns = ["release_id", "item_id", "response_id", "weight", "rating_mean", "n_ratings", "standard_error", "low",
+               "high", "is_original"]  # fmt: skip
+    named = ((release.pk, int(chosen.item_id[index]), int(chosen.response_id[index]), *values)
+             for index, _, _, *values in rows)  # fmt: skip
+    copy_rows(ReleaseWeight, columns, named)
 
 
 def _canonical(value: object) -> bytes:

@@ -32,7 +32,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.services.imports.copying import allocate_ids, copy_rows
+from annotation.services.copying import allocate_ids, copy_rows
 from annotation.services.imports.normalisation import text_key
 from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import Judgement, RatingContent, RatingOptions
