@@ -1,22 +1,27 @@
 """What workers run: fetch, call the service. Every task may run twice."""
 
-from celery import shared_task
+from celery import Task, shared_task
+from django.conf import settings
 
 from annotation.models import DatasetImport, RatingImport, Release
 from annotation.services import handout, imports, jobs, releases
 
 
+def again(task: Task, job_id: int) -> None:
+    """Enqueue once more; the message is worthless once the next sweep may have sent another."""
+    task.apply_async((job_id,), expires=settings.SWEEP_SECONDS)
+
+
 @shared_task
 def sweep() -> None:
-    """Say that a worker is alive, and tidy up."""
-    jobs.heartbeat("worker")
+    """Tidy up, and hand out again what dead workers left."""
     handout.slots_sweep()
     for release_id in jobs.stale_ids(Release):
-        release_build.delay(release_id)
+        again(release_build, release_id)
     for import_id in jobs.stale_ids(DatasetImport):
-        dataset_import_execute.delay(import_id)
+        again(dataset_import_execute, import_id)
     for import_id in jobs.stale_ids(RatingImport):
-        rating_import_execute.delay(import_id)
+        again(rating_import_execute, import_id)
 
 
 @shared_task

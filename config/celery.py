@@ -1,8 +1,10 @@
 import os
+import threading
 from typing import Any
 
+import structlog
 from celery import Celery
-from celery.signals import setup_logging, worker_init, worker_ready
+from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -29,8 +31,31 @@ def check_before_work(**_: Any) -> None:
         raise SystemExit(str(refusal)) from refusal
 
 
+stopping = threading.Event()
+
+
 @worker_ready.connect
-def say_alive(**_: Any) -> None:
+def keep_saying_alive(**_: Any) -> None:
+    """From a thread of the worker's own process: tasks may keep its pool busy for long."""
+    threading.Thread(target=say_alive_until_stopped, name="heartbeat", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def fall_silent(**_: Any) -> None:
+    stopping.set()
+
+
+def say_alive_until_stopped() -> None:
+    from django.conf import settings
+    from django.db import DatabaseError, connection
+
     from annotation.services.jobs import heartbeat
 
-    heartbeat("worker")
+    while True:
+        try:
+            heartbeat("worker")
+        except DatabaseError as error:
+            structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))
+        connection.close()
+        if stopping.wait(settings.SWEEP_SECONDS):
+            return

@@ -87,9 +87,12 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the q
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", 10)
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "annotation.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
-    "requeue-score-runs": {"task": "metrics.tasks.requeue_stale", "schedule": SWEEP_SECONDS},
-    "requeue-studies": {"task": "correlations.tasks.requeue_stale", "schedule": SWEEP_SECONDS},
+    name: {"task": task, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+    for name, task in {
+        "sweep": "annotation.tasks.sweep",
+        "requeue-score-runs": "metrics.tasks.requeue_stale",
+        "requeue-studies": "correlations.tasks.requeue_stale",
+    }.items()
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 

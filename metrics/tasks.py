@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from annotation.services import jobs
+from annotation.tasks import again
 from metrics.models import ScoreRun
 from metrics.services import runs
 
@@ -11,7 +12,7 @@ from metrics.services import runs
 def requeue_stale() -> None:
     """Hand out again what a dead worker left."""
     for job_id in jobs.stale_ids(ScoreRun):
-        execute.delay(job_id)
+        again(execute, job_id)
 
 
 @shared_task

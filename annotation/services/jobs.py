@@ -3,15 +3,17 @@
 Time is the database's. A worker that lost its lease learns it at its next heartbeat and stops; it can no longer write.
 """
 
+import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import models, transaction
+from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -36,11 +38,14 @@ class Claim:
     def _mine(self) -> models.QuerySet[Job]:
         return self.model._default_manager.filter(pk=self.job_id, lease_token=self.token, state=JobState.RUNNING)
 
+    def renew(self) -> bool:
+        """Hold the job for another lease; False where it is no longer held."""
+        return self._mine().update(lease_expires_at=_lease_end()) == 1
+
     def progress(self, done: int, total: int, note: str = "") -> None:
         """Record progress and renew the lease; raise where the job was lost or is to stop."""
-        lease = Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
         changed = self._mine().update(
-            progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=lease
+            progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end()
         )
         if changed != 1:
             raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
@@ -67,6 +72,10 @@ class Claim:
             raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
 
 
+def _lease_end() -> Any:
+    return Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
+
+
 def claimable() -> Q:
     return Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
 
@@ -80,7 +89,7 @@ def job_claim(model: type[Job], job_id: int) -> Claim | None:
         .update(
             state=JobState.RUNNING,
             lease_token=token,
-            lease_expires_at=Now() + timedelta(seconds=settings.JOB_LEASE_SECONDS),
+            lease_expires_at=_lease_end(),
             attempt=F("attempt") + 1,
             started_at=Now(),
             finished_at=None,
@@ -90,22 +99,54 @@ def job_claim(model: type[Job], job_id: int) -> Claim | None:
     return Claim(model, job_id, token) if changed == 1 else None
 
 
-def job_run(model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None]) -> None:
-    """Claim, work, finish. ``work`` calls ``claim.progress`` often and ends with ``claim.finish`` in its transaction.
+@contextmanager
+def lease_kept(claim: Claim) -> Iterator[None]:
+    """Renew the lease from a thread while a long step reports no progress. A killed process renews nothing."""
+    done = threading.Event()
 
+    def keep() -> None:
+        try:
+            while not done.wait(settings.JOB_LEASE_SECONDS / 3):
+                if not claim.renew():
+                    return
+        except DatabaseError as error:
+            log.warning("lease not renewed", job=claim.model.__name__, id=claim.job_id, error=str(error))
+        finally:
+            connection.close()  # this thread's own
+
+    keeper = threading.Thread(target=keep, name="lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        keeper.join()
+
+
+def job_run(model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None]) -> None:
+    """Claim, work, finish. ``work`` ends with ``claim.finish`` in its transaction.
+
+    ``claim.progress`` tells people how far it is, and the work whether to stop: call it as often as either matters.
     A domain error fails the job with its message. Anything else is recorded, too, and raised for the log.
     """
     claim = job_claim(model, job_id)
     if claim is None:
         log.info("job not claimed", job=model.__name__, id=job_id)
         return
-    job = model._default_manager.get(pk=job_id)
+    try:
+        with lease_kept(claim):
+            _work_or_say_why_not(model._default_manager.get(pk=job_id), claim, work)
+    except JobLost:
+        log.warning("job lost", job=model.__name__, id=job_id)
+
+
+def _work_or_say_why_not(job: AnyJob, claim: Claim, work: Callable[[AnyJob, Claim], None]) -> None:
     try:
         if job.cancel_requested:
             raise JobCancelled("Cancelled before it began.")
         work(job, claim)
     except JobLost:
-        log.warning("job lost", job=model.__name__, id=job_id)
+        raise
     except JobCancelled:
         claim.cancelled()
     except AnnotationError as error:

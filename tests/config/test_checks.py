@@ -2,13 +2,14 @@
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
 
 from annotation.models import User
 from config import checks
 
 
 @pytest.mark.parametrize("key", ["short", "development-only-and-refused-in-production-0123456789"])
-def test_production_refuses_a_default_or_short_secret(db: None, settings: pytest.FixtureRequest, key: str) -> None:
+def test_production_refuses_a_default_or_short_secret(db: None, settings: Settings, key: str) -> None:
     settings.SECRET_KEY = key
     assert [problem.id for problem in checks.production_secrets()] == ["assay.C001"]
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
@@ -27,7 +28,7 @@ def test_production_accepts_an_own_secret_and_own_accounts(db: None) -> None:
     assert checks.production_secrets() == []
 
 
-def test_debug_may_use_the_development_secret(settings: pytest.FixtureRequest) -> None:
+def test_debug_may_use_the_development_secret(settings: Settings) -> None:
     settings.DEBUG = True
     settings.SECRET_KEY = "short"
     assert checks.production_secrets() == []

@@ -1,8 +1,11 @@
 """The life of a job, with a data set import as the example."""
 
+import time
+
 import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from pytest_django import Settings
 
 from annotation.errors import AnnotationError, JobCancelled, JobLost
 from annotation.models import DatasetImport, Heartbeat, JobState, Project
@@ -39,6 +42,21 @@ def test_worker_whose_lease_expired_cannot_write(job: DatasetImport) -> None:
     second.finish()
     job.refresh_from_db()
     assert (job.state, job.attempt) == (JobState.DONE, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_long_step_without_a_word_keeps_its_lease(job: DatasetImport, settings: Settings) -> None:
+    settings.JOB_LEASE_SECONDS = 1
+
+    def work(row: DatasetImport, claim: jobs.Claim) -> None:
+        time.sleep(1.6)
+        assert jobs.stale_ids(DatasetImport) == []
+        assert jobs.job_claim(DatasetImport, row.pk) is None
+        claim.finish()
+
+    jobs.job_run(DatasetImport, job.pk, work)
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.DONE, 1)
 
 
 def test_cancelling_a_running_job_stops_it_at_its_next_heartbeat(job: DatasetImport) -> None:
