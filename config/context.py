@@ -5,4 +5,4 @@ from django.http import HttpRequest
 
 
 def product(request: HttpRequest) -> dict[str, object]:
-    return {"assay_version": settings.VERSION}
+    return {"assay_version": settings.VERSION, "can_send_mail": bool(settings.EMAIL_HOST)}

@@ -1,8 +1,9 @@
 """Pages that belong to no app: home, health, page not found."""
 
 from django.conf import settings
+from django.contrib.auth.views import PasswordResetView
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from annotation.selectors import jobs
@@ -33,6 +34,13 @@ def healthz(request: HttpRequest) -> JsonResponse:
         "worker_last_seen_seconds": None if age is None else round(age, 1),
     }
     return JsonResponse(body, status=200 if alive else 503)
+
+
+def password_reset(request: HttpRequest) -> HttpResponse:
+    """Django's own page, where mail can be sent; a page that promises a letter nobody sends would be a lie."""
+    if not settings.EMAIL_HOST:
+        raise Http404("No mail server is set; an administrator can set passwords.")
+    return PasswordResetView.as_view()(request)
 
 
 def styleguide(request: HttpRequest) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Taking in what raters say: idempotent, never lost, never counted twice."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -72,6 +72,16 @@ def ratings_submit(*, token: UUID, rater: Rater, values: Mapping[Place, object])
         _settle(presentation, slot)
     written = _write(presentation, answer)
     return Submission(presentation, written, correction)
+
+
+def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
+    """Inside a transaction: wait for answers on their way in, and let none in before it ends.
+
+    A rating's id is drawn before it is committed, so without this the last id that a snapshot sees may have lower ones
+    still to come. Everybody who submits holds the campaign's row shared; see ``handout.standing_lock``.
+    """
+    wanted = sorted(campaign.pk for campaign in campaigns)
+    list(Campaign.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk").values_list("pk"))
 
 
 def _settle(presentation: Presentation, slot: Slot) -> None:

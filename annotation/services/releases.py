@@ -31,6 +31,7 @@ from annotation.selectors.releases import (
 )
 from annotation.services.copying import copy_rows
 from annotation.services.jobs import Claim, job_run
+from annotation.services.ratings import ratings_await
 from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
 
@@ -202,7 +203,9 @@ def _refused(field: str, message: str) -> AnnotationError:
 
 def _build(release: Release, claim: Claim, progress: Callable[[int, str], None]) -> None:
     reference_set = release.reference_set
-    last = last_rating_id(reference_set)
+    with transaction.atomic():
+        ratings_await(campaigns=reference_set.campaigns.all())
+        last = last_rating_id(reference_set)
     progress(0, "Finding the references")
     chosen = references(reference_set)
     progress(1, "Reading ratings")

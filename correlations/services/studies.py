@@ -8,15 +8,18 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.models import Campaign, JobState, Project, Release, System, User
+from annotation.models import Campaign, Project, Release, System, User
+from annotation.selectors import releases
 from annotation.selectors.ratings import campaign_criteria
+from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.selectors.inputs import rating_marks
 from correlations.specification import NAMED, Specification
 from metrics.scoring import VERSION
 from metrics.selectors.corpus import outputs_digest
-from metrics.services.runs import release_name
+
+RESULT_FORMAT = 1  # raised with the shape of a stored result, so that an old one is computed anew, never misread
 
 
 def study_create(
@@ -29,22 +32,23 @@ def study_create(
     release = release_named(project, asked.release)
     campaigns = _campaigns(project, release, asked.campaigns)
     criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, asked.criteria or None)})
-    settled = replace(asked, release=release_name(release), criteria=tuple(criteria))
+    settled = replace(asked, release=releases.release_name(release), criteria=tuple(criteria))
     systems = study_systems(release, settled.systems)
-    named = {
-        "release": release.content_hash,
-        "outputs": outputs_digest(systems),
-        "ratings": rating_marks(campaigns),
-        "version": VERSION,
-    }
-    written = settled.as_dict() | {NAMED: named}
-    canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    signature = hashlib.sha256(canonical.encode()).hexdigest()
     with transaction.atomic():
+        ratings_await(campaigns=campaigns)
+        named = {
+            "release": release.content_hash,
+            "outputs": outputs_digest(systems),
+            "ratings": rating_marks(campaigns),
+            "version": VERSION,
+            "format": RESULT_FORMAT,
+        }
+        written = settled.as_dict() | {NAMED: named}
+        canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         # The unique constraint decides a race: the loser reads the winner's row once that is committed.
         study, created = Study.objects.get_or_create(
             project=project,
-            signature=signature,
+            signature=hashlib.sha256(canonical.encode()).hexdigest(),
             defaults={
                 "name": name.strip()[:120],
                 "dataset_id": release.reference_set.dataset_id,
@@ -59,18 +63,9 @@ def study_create(
 
 
 def release_named(project: Project, written: str) -> Release:
-    """``reference-set/v2``, or ``reference-set`` for its newest finished release."""
-    slug, _, number = written.partition("/v")
-    found = Release.objects.filter(reference_set__project=project, reference_set__slug=slug, state=JobState.DONE)
-    if number:
-        found = found.filter(number=int(number)) if number.isdecimal() else found.none()
-    release = found.select_related("reference_set__dataset").order_by("-number").first()
+    release = releases.release_named(project, written)
     if release is None:
-        finished = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
-        names = ", ".join(release_name(each) for each in finished.select_related("reference_set")[:10])
-        raise StudyRefused.of(
-            "release", f"found {written!r}; accepted: {names or 'none yet: weights must be released'}"
-        )
+        raise StudyRefused.of("release", f"found {written[:40]!r}; accepted: {releases.release_names(project)}")
     return release
 
 

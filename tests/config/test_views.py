@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.core.mail import EmailMessage
 from django.db import DatabaseError
 from django.db.models.functions import Now
 from django.test import Client
+from pytest_django import Settings
 
 from annotation.models import Heartbeat, User
 from annotation.services import jobs
@@ -63,3 +65,15 @@ def test_schema_is_served_and_documented(manager: User, client: Client) -> None:
     client.force_login(manager)
     assert client.get("/api/schema/").status_code == 200
     assert client.get("/api/docs/").status_code == 200
+
+
+def test_a_password_can_be_reset_by_mail_only_where_there_is_a_mail_server(
+    manager: User, client: Client, settings: Settings, mailoutbox: list[EmailMessage]
+) -> None:
+    User.objects.filter(pk=manager.pk).update(email="max@example.org")
+    assert client.get("/accounts/password_reset/").status_code == 404
+    assert "Forgot your password?" not in client.get("/accounts/login/").content.decode()
+    settings.EMAIL_HOST = "mail.example.org"
+    assert "Forgot your password?" in client.get("/accounts/login/").content.decode()
+    assert client.post("/accounts/password_reset/", {"email": "max@example.org"}).status_code == 302
+    assert [message.to for message in mailoutbox] == [["max@example.org"]]

@@ -1,15 +1,15 @@
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 
 from annotation.errors import AnnotationError
 from annotation.models import Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
 from annotation.selectors.ratings import current_ratings
 from annotation.services.handout import unit_request, unit_return
-from annotation.services.ratings import Submission, SubmissionRefused, ratings_submit
+from annotation.services.ratings import Submission, SubmissionRefused, ratings_await, ratings_submit
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset
 
 
@@ -122,3 +122,32 @@ def test_a_correction_of_a_late_answer_is_late_too(project: Project) -> None:
     assert list(Rating.objects.order_by("id").values_list("value", "revision", "extra")) == [
         (2.0, 0, True), (4.0, 1, True), (5.0, 0, False)
     ]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_snapshot_waits_for_answers_on_their_way_in(presentation: Presentation) -> None:
+    written, go_on = Event(), Event()
+
+    def submit_slowly() -> None:
+        try:
+            with transaction.atomic():
+                submit(presentation, VALUES)
+                written.set()
+                go_on.wait(30)
+        finally:
+            connection.close()
+
+    def snapshot() -> int:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '100ms'")
+            ratings_await(campaigns=[presentation.campaign])
+            return Rating.objects.filter(campaign=presentation.campaign).count()
+
+    with ThreadPoolExecutor(1) as pool:
+        submitted = pool.submit(submit_slowly)
+        assert written.wait(30)
+        with pytest.raises(OperationalError, match="lock timeout"):
+            snapshot()
+        go_on.set()
+        submitted.result(30)
+    assert snapshot() == 4
