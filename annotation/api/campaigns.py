@@ -120,7 +120,7 @@ class CriterionFiguresSerializer(serializers.Serializer):
     values = serializers.ListField(
         child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
     )
-    alpha = FiniteField(source="alpha.alpha", allow_null=True, help_text="Krippendorff's, interval.")
+    alpha = FiniteField(source="alpha.alpha", allow_null=True, help_text="Krippendorff's, ordinal.")
     alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
     icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
     icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import F, QuerySet
+from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
@@ -89,6 +90,11 @@ class MembersViewSet(ReadViewSet):
 
     def get_queryset(self) -> QuerySet[Membership]:
         return self.project.memberships.select_related("user")
+
+    def get_object(self) -> Membership:
+        if "\x00" in self.kwargs[self.lookup_url_kwarg]:  # the database has no such text, and refuses to be asked
+            raise Http404("No such member in this project.")
+        return super().get_object()
 
     @extend_schema(request=MemberSerializer, responses={201: MemberSerializer})
     def create(self, request: Request, **_: Any) -> Response:

@@ -39,6 +39,10 @@ def test_a_project_keeps_an_owner_and_unknown_people_are_refused(world: World, a
     assert client.patch(f"{members}otto/", {"role": "king"}, format="json").status_code == 400
 
 
+def test_a_member_whose_name_no_account_can_have_does_not_exist(world: World, api: Api) -> None:
+    assert api(world.people["outsider"]).get("/api/v1/projects/other-lab/members/%00/").status_code == 404
+
+
 def test_a_manager_may_not_change_who_belongs(world: World, api: Api) -> None:
     answer = api(world.people["manager"]).delete("/api/v1/projects/lab/members/vera/")
     assert answer.status_code == 403
