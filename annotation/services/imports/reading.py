@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -182,6 +183,10 @@ class _RepeatedName(ValueError):
     pass
 
 
+class _NotJson(ValueError):
+    pass
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -191,7 +196,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+    raise _NotJson(name)
 
 
 def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -206,8 +211,13 @@ def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterat
             problems.add(number, str(error), "the name twice in one object", "each name once")
         except json.JSONDecodeError as error:
             problems.add(number, f"column {error.colno}", f"{error.msg}: {line[error.pos : error.pos + 40]!r}", "JSON")
-        except (ValueError, RecursionError) as error:
+        except _NotJson as error:
             problems.add(number, "line", str(error), "JSON")
+        except ValueError:  # Python reads no whole number of more digits, and says so in its own words
+            found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
+            problems.add(number, "line", found, "a shorter number, or text in quotes")
+        except RecursionError:
+            problems.add(number, "line", "lists or objects nested too deep to read", "less deep nesting")
         else:
             if isinstance(value, dict):
                 yield number, value

@@ -80,13 +80,26 @@ def test_unicode_line_separators_do_not_end_a_line_of_json() -> None:
         ("[1]", "line"),
         ('{"id": 1, "id": 2}', "id"),
         ('{"score": NaN}', "line"),
-        ("[" * 99999, "line"),
     ],
 )
 def test_what_is_not_one_object_of_json_is_refused_by_line(line: str, field: str) -> None:
     problems = Problems("a.jsonl")
     assert list(read_jsonl(f"{{}}\n{line}\n".encode(), problems, Oddities())) == [(1, {})]
     assert [(row["line"], row["field"]) for row in problems.rows] == [(2, field)]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"score": -Infinity}', "-Infinity"),
+        ('{"rank": ' + "1" * 4301 + "}", "a whole number of more than 4,300 digits"),
+        ("[" * 99999, "lists or objects nested too deep to read"),
+    ],
+)
+def test_what_python_cannot_read_is_told_without_its_own_words(line: str, found: str) -> None:
+    problems = Problems("a.jsonl")
+    assert list(read_jsonl(f"{{}}\n{line}\n".encode(), problems, Oddities())) == [(1, {})]
+    assert [(row["line"], row["found"]) for row in problems.rows] == [(2, found)]
 
 
 def test_the_first_hundred_problems_are_kept_in_full_and_all_are_counted() -> None:
