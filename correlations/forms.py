@@ -5,11 +5,11 @@ from typing import Any
 from django import forms
 
 from annotation.models import Campaign, CampaignState, Release
+from annotation.selectors.releases import release_name
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from metrics.forms import TOKENIZER_NAMES
 from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import TOKENIZERS
-from metrics.services.runs import release_name
 
 ORIENTATION_NAMES = {
     "both": "Both: every difference with its mirror image",

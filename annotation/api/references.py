@@ -13,7 +13,7 @@ from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
 from annotation.models import ReferenceSet, Release, ReleaseWeight, SourceKind
-from annotation.selectors.releases import WeightFilter, reference_sets, releases, weight_rows
+from annotation.selectors.releases import WeightFilter, reference_sets, release_name, releases, weight_rows
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_create
 from annotation.tasks import release_build
@@ -85,7 +85,7 @@ class ReleaseSerializer(JobSerializer):
         read_only_fields = fields
 
     def get_name(self, release: Release) -> str:
-        return f"{release.reference_set.slug}/v{release.number}"
+        return release_name(release)
 
 
 class WeightSerializer(serializers.ModelSerializer):

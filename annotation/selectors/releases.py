@@ -1,5 +1,6 @@
 """Reads over reference sets and releases: what is a reference, which ratings count, what a page shows."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ from annotation.selectors.ratings import (
     rating_columns,
 )
 from annotation.weighting.exclusion import RatingLog, apply_rules, rules_from_data
+
+WRITTEN_RELEASE = re.compile(r"([-a-zA-Z0-9_]+)(?:/v([0-9]{1,10}))?")
 
 
 class References(NamedTuple):
@@ -65,6 +68,31 @@ def reference_sets(project: Project) -> QuerySet[ReferenceSet]:
 
 def releases(reference_set: ReferenceSet) -> QuerySet[Release]:
     return reference_set.releases.select_related("requested_by").order_by("-number")
+
+
+def finished_releases(project: Project) -> QuerySet[Release]:
+    found = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
+    return found.select_related("reference_set__dataset").order_by("-finished_at", "-pk")
+
+
+def release_name(release: Release) -> str:
+    """What people write to name a release; ``release_named`` reads it."""
+    return f"{release.reference_set.slug}/v{release.number}"
+
+
+def release_named(project: Project, written: str) -> Release | None:
+    """The finished release that ``reference-set/v2`` names; ``reference-set`` names its newest."""
+    parts = WRITTEN_RELEASE.fullmatch(written)
+    if parts is None:
+        return None
+    slug, number = parts.groups()
+    found = finished_releases(project).filter(reference_set__slug=slug).order_by("-number")
+    return (found.filter(number=int(number)) if number else found).first()
+
+
+def release_names(project: Project) -> str:
+    """What a refusal offers: the newest finished releases by name."""
+    return ", ".join(map(release_name, finished_releases(project)[:20])) or "none yet: release weights first"
 
 
 def _from(kinds: Sequence[str], systems: Sequence[str]) -> Q:

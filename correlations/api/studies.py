@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.selectors.releases import release_name
 from correlations.models import Study
 from correlations.services.studies import study_create
 from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
-from metrics.services.runs import release_name
 
 METRIC_KEYS = {"name", "parameters"}
 METRIC_SCHEMA = {

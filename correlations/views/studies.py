@@ -13,13 +13,13 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project, Release, Role, User
+from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel, job_requeue
 from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study
 from correlations.selectors import reports
 from correlations.services.studies import study_create as create
-from metrics.selectors.runs import finished_releases
 from metrics.views.runs import chosen_release, may_manage
 
 

@@ -11,11 +11,12 @@ from rest_framework.response import Response
 
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
-from annotation.models import Item, Project, Release
+from annotation.models import Item
+from annotation.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
-from metrics.selectors.runs import finished_releases, system_scores
-from metrics.services.runs import release_name, score_run_create
+from metrics.selectors.runs import system_scores
+from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 from metrics.tasks import execute
 
@@ -23,7 +24,7 @@ from metrics.tasks import execute
 
 
 class ScoreRunRequestSerializer(Strict, serializers.Serializer):
-    release = serializers.CharField(help_text="A finished release: `reference-set/v2`.")
+    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))
     parameters = serializers.DictField(
@@ -84,17 +85,6 @@ class SegmentSerializer(serializers.Serializer):
 # --- Endpoints --------------------------------------------------------------------------------------------------------
 
 
-def release_written(project: Project, written: str) -> Release:
-    """The release that ``reference-set/v2`` names."""
-    slug, _, number = written.rpartition("/v")
-    finished = finished_releases(project)
-    found = finished.filter(reference_set__slug=slug, number=int(number)).first() if number.isdecimal() else None
-    if found is None:
-        names = ", ".join(release_name(release) for release in finished[:20]) or "none yet: release weights first"
-        raise ValidationError({"release": [f"Found {written!r}; accepted: {names}."]})
-    return found
-
-
 class ScoreRunsViewSet(JobViewSet):
     queryset = ScoreRun.objects.all()
     lookup_field = "pk"
@@ -115,7 +105,10 @@ class ScoreRunsViewSet(JobViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
         asked = self.asked(ScoreRunRequestSerializer)
-        release = release_written(self.project, asked.pop("release"))
+        written = asked.pop("release")
+        release = release_named(self.project, written)
+        if release is None:
+            raise ValidationError({"release": [f"Found {written[:40]!r}; accepted: {release_names(self.project)}."]})
         systems = find_named(release.reference_set.dataset.systems.all(), asked.pop("systems"), field="systems")
         try:
             subset = Subset.parse(asked.pop("subset"), items=asked.pop("items"))

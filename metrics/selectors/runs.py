@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Project, Release, ReleaseWeight, Response, ResponseSource
+from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.explain import NgramContribution, explain_segment
@@ -219,8 +219,3 @@ def _sign(amount: float | None) -> str:
     if amount is None:
         return "none"
     return "positive" if amount > 0 else "negative" if amount < 0 else "zero"
-
-
-def finished_releases(project: Project) -> QuerySet[Release]:
-    found = Release.objects.filter(reference_set__project=project, state="done")
-    return found.select_related("reference_set__dataset").order_by("-finished_at", "-pk")

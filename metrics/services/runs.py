@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.models import JobState, Project, Release, System, User
+from annotation.selectors.releases import release_name
 from annotation.services.jobs import Claim, job_claim, job_requeue, job_run
 from metrics.errors import MetricsError, ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
@@ -26,10 +27,6 @@ def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
         field = str(error).split(":", 1)[0]
         field = "parameters" if field == name else field  # an unknown parameter is told by the metric
         raise ScoreRunRefused(str(error), fields={field: [str(error)]}) from error
-
-
-def release_name(release: Release) -> str:
-    return f"{release.reference_set.slug}/v{release.number}"
 
 
 def run_signature(metric: Metric, subset: Subset, release: Release, systems: Sequence[System], digest: str) -> str:

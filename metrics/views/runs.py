@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Release, Role, User
+from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel, job_requeue
 from metrics import charts, tasks
 from metrics.errors import MetricsError
@@ -71,7 +72,7 @@ def may_manage(project: Project) -> bool:
 @require_http_methods(["GET", "POST"])
 def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    releases = list(selectors.finished_releases(project)[:50])
+    releases = list(finished_releases(project)[:50])
     release = chosen_release(request, releases)
     if release is None:
         return render(request, "metrics/run_create.html", {"project": project, "releases": releases})

@@ -9,11 +9,12 @@ from django.core.management.base import BaseCommand
 
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project, Release, System
+from annotation.selectors.releases import finished_releases, release_named, release_names
 from annotation.services.jobs import job_requeue
 from metrics.management.progress import followed
 from metrics.models import ScoreRun
-from metrics.selectors.runs import finished_releases, system_scores
-from metrics.services.runs import release_name, score_run_create, score_run_execute
+from metrics.selectors.runs import system_scores
+from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 
 DESCRIPTION = """\
@@ -35,7 +36,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
         parser.add_argument("--metric", required=True, help="bleu, sbleu or delta_bleu")
-        parser.add_argument("--release", help="reference-set/v2; by default the newest finished release")
+        parser.add_argument("--release", help="reference-set/v2, or reference-set: its newest; by default, of any")
         parser.add_argument("--subset", default="all", help='references: all, original, "w>0", "w>=0.6" (all)')
         parser.add_argument("--items", default="referenced", choices=("referenced", "positive"),
                             help="items that have a reference, or one of positive weight (referenced)")  # fmt: skip
@@ -71,12 +72,10 @@ class Command(BaseCommand):
         self.report(run, as_json=options["json"])
 
     def release(self, project: Project, written: str | None) -> Release:
-        found = list(finished_releases(project))
-        chosen = [release for release in found if written in (None, release_name(release), release.reference_set.slug)]
-        if not chosen:
-            names = ", ".join(release_name(release) for release in found) or "none yet"
-            raise CommandError(f"--release: found {written!r}; accepted: {names}.")
-        return chosen[0]
+        found = finished_releases(project).first() if written is None else release_named(project, written)
+        if found is None:
+            raise CommandError(f"--release: found {written!r}; accepted: {release_names(project)}.")
+        return found
 
     def systems(self, release: Release, names: list[str] | None) -> list[System]:
         every = {system.name: system for system in release.reference_set.dataset.systems.all()}

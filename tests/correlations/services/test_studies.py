@@ -120,7 +120,7 @@ def test_a_wrong_field_is_named_with_what_was_found_and_what_is_accepted(
 def test_an_unfinished_release_cannot_be_studied(world: World) -> None:
     Release.objects.filter(pk=world.release.pk).update(state=JobState.QUEUED, finished_at=None)
 
-    with pytest.raises(StudyRefused, match="none yet: weights must be released"):
+    with pytest.raises(StudyRefused, match="none yet: release weights first"):
         make(world)
 
 
