@@ -31,6 +31,11 @@ def require_role(membership: Membership, role: Role) -> None:
         raise PermissionDenied(f"This needs the role {role.label.lower()}; yours in this project is {membership.role}.")
 
 
+def may_manage(project: Project) -> bool:
+    """Whether the user for whom ``get_project_or_404`` found the project may change what is in it."""
+    return Role(project.membership.role).rank >= Role.MANAGER.rank  # type: ignore[attr-defined]
+
+
 def get_in_project_or_404(queryset: models.QuerySet[AnyModel], project: Project, **lookup: object) -> AnyModel:
     """One row of the project's own; anything else does not exist."""
     try:

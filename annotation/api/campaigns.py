@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404
+from annotation.access import get_in_project_or_404, may_manage
 from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.models import Campaign, Criterion, Rating, Role
+from annotation.models import Campaign, Criterion, Rating
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
 from annotation.services.campaigns import (
@@ -83,8 +83,7 @@ class CampaignSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_rater_link(self, campaign: Campaign) -> str | None:
-        role = Role(self.context["view"].project.membership.role)
-        if campaign.imported or not campaign.design_hash or role.rank < Role.MANAGER.rank:
+        if campaign.imported or not campaign.design_hash or not may_manage(self.context["view"].project):
             return None
         return reverse("annotation:rater-landing", args=[campaign.link_token], request=self.context["request"])
 

@@ -9,12 +9,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.campaigns import CampaignForms
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role
+from annotation.parameters import whole_number
 from annotation.selectors import campaigns as selectors
 from annotation.selectors.handout import preview_screen
 from annotation.services import campaigns as services
@@ -88,7 +89,7 @@ def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "campaign": campaign,
         "criteria": campaign.criteria.all(),
         "systems": campaign.systems.all(),
-        "may_manage": Role(project.membership.role).rank >= Role.MANAGER.rank,  # type: ignore[attr-defined]
+        "may_manage": may_manage(project),
         "rater_link": request.build_absolute_uri(reverse("annotation:rater-landing", args=[campaign.link_token])),
     }
     return render(request, "annotation/campaign_detail.html", context)
@@ -161,7 +162,7 @@ def campaign_ratings(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
             columns=selectors.RATING_COLUMNS,
             rows=selectors.rating_rows(campaign),
         )
-    ratings, older = selectors.ratings_page(campaign, before=_number(request, "before"), size=PAGE)
+    ratings, older = selectors.ratings_page(campaign, before=whole_number(request, "before"), size=PAGE)
     context = {"project": project, "campaign": campaign, "ratings": ratings, "older": older}
     return render(request, "annotation/campaign_ratings.html", context)
 
@@ -178,7 +179,7 @@ def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
             columns=selectors.RATER_COLUMNS,
             rows=(row[1:] for row in selectors.rater_rows(campaign)),
         )
-    after = _number(request, "after") or 0
+    after = whole_number(request, "after") or 0
     raters = selectors.rater_rows(campaign, after=after, size=RATERS_PAGE + 1)
     context = {
         "project": project,
@@ -188,8 +189,3 @@ def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "after": after,
     }
     return render(request, "annotation/campaign_raters.html", context)
-
-
-def _number(request: HttpRequest, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None

@@ -10,6 +10,7 @@ from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.exports import table_response
 from annotation.forms.datasets import DatasetEditForm
 from annotation.models import Dataset, JobState, Role
+from annotation.parameters import whole_number
 from annotation.selectors import datasets as selectors
 from annotation.services import datasets as services
 from annotation.services.imports import report_rows
@@ -37,7 +38,7 @@ def dataset_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -
     dataset = get_in_project_or_404(Dataset.objects, project, slug=dataset_slug)
     search = request.GET.get("q", "").replace("\x00", "").strip()
     page = selectors.item_page(
-        dataset, search=search, after=_position(request, "after"), before=_position(request, "before")
+        dataset, search=search, after=whole_number(request, "after"), before=whole_number(request, "before")
     )
     context = {"project": project, "dataset": dataset, "page": page, "search": search}
     if request.htmx:  # type: ignore[attr-defined] # set by its middleware
@@ -50,11 +51,6 @@ def dataset_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -
         "campaigns": dataset.campaigns.order_by("-pk"),
     }
     return render(request, "annotation/dataset_detail.html", context)
-
-
-def _position(request: HttpRequest, name: str) -> int | None:
-    given = request.GET.get(name, "")
-    return int(given) if given.isdecimal() and len(given) < 10 else None
 
 
 @login_required

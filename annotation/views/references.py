@@ -13,11 +13,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation import charts, tasks
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.references import METHODS, ReferenceSetForm, ReleaseForm, WeightFilterForm
 from annotation.models import JobState, Project, ReferenceSet, Release, ReleaseWeight, Role
+from annotation.parameters import whole_number
 from annotation.selectors.releases import (
     EVERYTHING,
     WEIGHT_COLUMNS,
@@ -33,6 +34,7 @@ from annotation.services import jobs
 from annotation.services.reference_sets import reference_set_create as create_reference_set
 from annotation.services.releases import release_create as create_release
 from annotation.views.figures import chart_theme, picture_response
+from annotation.views.jobs import start_over
 
 SET_COLUMNS = ("name", "slug", "dataset", "campaigns", "source_kinds", "source_systems", "finished_releases", "latest")
 RELEASE_COLUMNS = (
@@ -58,7 +60,7 @@ def reference_set_list(request: HttpRequest, project_slug: str) -> HttpResponse:
         rows = map(_set_row, sets)
         name = f"{project.slug}-reference-sets"
         return table_response(format=request.GET["format"], filename=name, columns=SET_COLUMNS, rows=rows)
-    context = {"project": project, "sets": sets, "may_manage": _manages(project)}
+    context = {"project": project, "sets": sets, "may_manage": may_manage(project)}
     return render(request, "annotation/reference_set_list.html", context)
 
 
@@ -130,7 +132,7 @@ def release_detail(request: HttpRequest, project_slug: str, slug: str, number: i
         "release": release,
         "reference_set": release.reference_set,
         "method_label": dict(METHODS)[release.method],
-        "may_manage": _manages(project),
+        "may_manage": may_manage(project),
     }
     if request.htmx and "progress" in request.GET:
         return render(request, "annotation/release_progress.html", context)
@@ -153,8 +155,7 @@ def release_cancel(request: HttpRequest, project_slug: str, slug: str, number: i
 def release_retry(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     release = _release_or_404(project, slug, number)
-    if jobs.job_requeue(release):
-        tasks.release_build.delay_on_commit(release.pk)
+    start_over(release, tasks.release_build)
     return redirect(_release_url(project, release))
 
 
@@ -198,10 +199,6 @@ def _release_url(project: Project, release: Release) -> str:
     return reverse("annotation:release-detail", args=[project.slug, release.reference_set.slug, release.number])
 
 
-def _manages(project: Project) -> bool:
-    return Role(project.membership.role).rank >= Role.MANAGER.rank  # type: ignore[attr-defined]
-
-
 def _set_or_404(project: Project, slug: str) -> ReferenceSet:
     sets = ReferenceSet.objects.select_related("dataset", "project")
     return get_in_project_or_404(sets, project, slug=slug)
@@ -223,7 +220,7 @@ def _render_set(
         "originals": [*reference_set.original_kinds, *reference_set.original_systems],
         "releases": releases(reference_set),
         "form": form,
-        "may_manage": _manages(project),
+        "may_manage": may_manage(project),
     }
     return render(request, "annotation/reference_set_detail.html", context, status=status)
 
@@ -231,7 +228,7 @@ def _render_set(
 def _browse(request: HttpRequest, project: Project, release: Release) -> dict[str, object]:
     form = WeightFilterForm(request.GET, sources=source_names(release.reference_set))
     chosen = form.chosen() if form.is_valid() else EVERYTHING
-    page = release_items(release, chosen, after=_position(request, "after"), before=_position(request, "before"))
+    page = release_items(release, chosen, after=whole_number(request, "after"), before=whole_number(request, "before"))
     shown = [weight for item in page.items for weight in item.shown_weights]
     histograms = value_histograms(release, [weight.response_id for weight in shown])
     for weight in shown:
@@ -245,11 +242,6 @@ def _browse(request: HttpRequest, project: Project, release: Release) -> dict[st
         "previous_url": None if page.before is None else f"?{narrowed}&before={page.before}".replace("?&", "?"),
         "next_url": None if page.after is None else f"?{narrowed}&after={page.after}".replace("?&", "?"),
     }
-
-
-def _position(request: HttpRequest, name: str) -> int | None:
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _query(request: HttpRequest, *, without: tuple[str, ...]) -> str:

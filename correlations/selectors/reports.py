@@ -74,10 +74,8 @@ def figure(study: Study, name: str, *, theme: Theme) -> Spec | None:
         return forest_plot(_forest_rows(result), theme=theme)
     if name in result.get("sweeps", {}):
         return _sweep_figure(result["sweeps"][name], name, theme)
-    kind, _, place = name.partition("-")
-    if kind == "row" and place.isdecimal() and int(place) < len(result.get("rows", [])):
-        return _scatter(result, int(place), theme)
-    return None
+    rows = {f"row-{place}": place for place in range(len(result.get("rows", [])))}
+    return _scatter(result, rows[name], theme) if name in rows else None
 
 
 def _forest_rows(result: dict[str, Any]) -> list[ForestRow]:

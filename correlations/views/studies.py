@@ -10,17 +10,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project, Release, Role, User
+from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
-from annotation.services.jobs import job_request_cancel, job_requeue
+from annotation.services.jobs import job_request_cancel
+from annotation.views.jobs import start_over
 from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study
 from correlations.selectors import reports
 from correlations.services.studies import study_create as create
-from metrics.views.runs import chosen_release, may_manage
+from metrics.views.runs import chosen_release
 
 
 def get_study_or_404(project: Project, pk: int) -> Study:
@@ -39,13 +41,13 @@ def get_result_or_404(project: Project, pk: int) -> Study:
 @require_GET
 def study_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    before = request.GET.get("before", "")
-    studies, more = reports.study_page(project, before=int(before) if before.isdecimal() else None)
+    before = whole_number(request, "before")
+    studies, more = reports.study_page(project, before=before)
     context = {
         "project": project,
         "studies": studies,
         "older_url": f"?before={studies[-1].pk}" if more else "",
-        "newest_url": "?" if before else "",
+        "newest_url": "" if before is None else "?",
         "may_create": may_manage(project),
     }
     return render(request, "correlations/study_list.html", context)
@@ -162,7 +164,5 @@ def study_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
 def study_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
     study = get_study_or_404(project, pk)
-    with transaction.atomic():
-        if job_requeue(study):
-            tasks.execute.delay_on_commit(study.pk)
+    start_over(study, tasks.execute)
     return redirect("correlations:study-detail", project.slug, study.pk)

@@ -11,11 +11,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Release, Role, User
+from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
-from annotation.services.jobs import job_request_cancel, job_requeue
+from annotation.services.jobs import job_request_cancel
+from annotation.views.jobs import start_over
 from metrics import charts, tasks
 from metrics.errors import MetricsError
 from metrics.forms import ScoreRunForm
@@ -34,13 +36,13 @@ def get_run_or_404(project: Project, pk: int) -> ScoreRun:
 @require_GET
 def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    before = request.GET.get("before", "")
-    runs, more = selectors.run_page(project, before=int(before) if before.isdecimal() else None)
+    before = whole_number(request, "before")
+    runs, more = selectors.run_page(project, before=before)
     context = {
         "project": project,
         "rows": [described(run) for run in runs],
         "older_url": f"?before={runs[-1].pk}" if more else "",
-        "newest_url": "?" if before else "",
+        "newest_url": "" if before is None else "?",
         "may_create": may_manage(project),
     }
     return render(request, "metrics/run_list.html", context)
@@ -61,11 +63,6 @@ def parameter_words(run: ScoreRun) -> str:
     words = [f"order {given.pop('max_order', '?')}", str(given.pop("tokenize", ""))]
     words.append("lowercase" if given.pop("lowercase", False) else "case kept")
     return ", ".join([*words, *(f"{name} {value}" for name, value in given.items() if value not in ("none", False))])
-
-
-def may_manage(project: Project) -> bool:
-    membership = project.membership  # type: ignore[attr-defined] # set by get_project_or_404
-    return Role(membership.role).rank >= Role.MANAGER.rank
 
 
 @login_required
@@ -145,9 +142,7 @@ def run_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
 def run_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
     run = get_run_or_404(project, pk)
-    with transaction.atomic():
-        if job_requeue(run):
-            tasks.execute.delay_on_commit(run.pk)
+    start_over(run, tasks.execute)
     return redirect("metrics:run-detail", project.slug, run.pk)
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
 from annotation.models import Item, ResponseSource, User
+from annotation.parameters import whole_number
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import runs as selectors
 from metrics.views.runs import described, get_run_or_404
@@ -27,8 +28,7 @@ def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_p
     sort = request.GET.get("sort", "position")
     if sort not in selectors.SORTS:
         raise Http404(f"No order {sort!r}; there are {', '.join(selectors.SORTS)}.")
-    start = request.GET.get("start", "0")
-    first = int(start) if start.isdecimal() else 0
+    first = whole_number(request, "start") or 0
     order = selectors.segment_order(score, sort)
     places = order[first : first + selectors.PAGE].tolist()
     last = first + len(places)

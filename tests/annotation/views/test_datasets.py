@@ -71,6 +71,14 @@ def test_a_search_that_no_text_can_match_is_no_error(as_user, project: Project, 
     assert as_user(viewer).get(address, {"q": "\0"}).status_code == 200
 
 
+@pytest.mark.parametrize("side", ["after", "before"])
+def test_a_place_beyond_every_item_is_no_error(
+    as_user, project: Project, dataset: Dataset, viewer: User, side: str
+) -> None:
+    address = url("dataset-detail", project.slug, "small")
+    assert as_user(viewer).get(address, {side: "9" * 18}).status_code == 200
+
+
 def test_pages_of_items_follow_one_another_both_ways(dataset: Dataset) -> None:
     Item.objects.bulk_create(Item(dataset=dataset, external_id=f"n{i}", position=3 + i) for i in range(4))
     first = item_page(dataset, size=3)

@@ -180,7 +180,7 @@ def test_figures_are_files(study: Study, viewer, as_user) -> None:
 
 
 def test_an_unknown_figure_is_404(study: Study, viewer, as_user) -> None:
-    for figure, kind in (("forest", "gif"), ("row-99", "svg"), ("spiral", "svg")):
+    for figure, kind in (("forest", "gif"), ("row-99", "svg"), ("row-" + 4500 * "1", "svg"), ("spiral", "svg")):
         url = address(study, "study-figure-download", {"pk": True, "figure": figure, "file_format": kind})
         assert as_user(viewer).get(url).status_code == 404, figure
 
