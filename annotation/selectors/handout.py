@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from string import ascii_uppercase
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -32,6 +33,7 @@ class Question:
     """One criterion asked of one response on screen."""
 
     name: str
+    field: str  # the name of its form field
     criterion: Criterion
     value: int | None
     error: str = ""
@@ -83,6 +85,11 @@ def participation_of(*, campaign: Campaign, rater: Rater | None) -> Participatio
     return Participation.objects.filter(campaign=campaign, rater=rater).first() if rater else None
 
 
+def form_field(name: str, token: UUID) -> str:
+    """A field name of this unit alone: going back, browsers fill fields of equal names with another unit's answers."""
+    return f"{name}.{token.hex[:8]}"
+
+
 def screen(
     presentation: Presentation,
     *,
@@ -108,7 +115,11 @@ def screen(
             if sent is not None:
                 text = sent.get((position, criterion.name), "")
                 value = next((point for point, _ in criterion.points if str(point) == text), None)
-            questions.append(Question(name, criterion, value, " ".join((errors or {}).get(name, []))))
+            questions.append(
+                Question(
+                    name, form_field(name, presentation.token), criterion, value, " ".join((errors or {}).get(name, []))
+                )
+            )
         letter = ascii_uppercase[position] if len(presentation.order) > 1 else ""
         responses.append(ShownResponse(letter, shown[number].text, questions))
     item = Item.objects.get(units=presentation.unit_id)
@@ -129,7 +140,11 @@ def preview_screen(campaign: Campaign) -> Screen | None:
         ShownResponse(
             ascii_uppercase[position] if len(shown) > 1 else "",
             response.text,
-            [Question(f"r{position}-{criterion.name}", criterion, None) for criterion in campaign.criteria.all()],
+            [
+                Question(name, name, criterion, None)
+                for criterion in campaign.criteria.all()
+                for name in [f"r{position}-{criterion.name}"]
+            ],
         )
         for position, response in enumerate(shown)
     ]

@@ -46,7 +46,7 @@ class Submission:
 
 
 def field_name(place: Place) -> str:
-    """Name of the form field, and of the error, for one response and criterion."""
+    """Name of one response and criterion in messages and forms."""
     return f"r{place[0]}-{place[1]}"
 
 

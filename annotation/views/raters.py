@@ -21,7 +21,7 @@ from annotation.services.raters import participation_start, rater_create, rater_
 from annotation.services.ratings import SubmissionRefused, ratings_submit
 
 COOKIE_SECONDS = 365 * 24 * 3600
-FIELD = re.compile(r"r(\d{1,3})-(.+)")
+FIELD = re.compile(r"r(\d{1,3})-([^.]+)(?:\.([0-9a-f]{8}))?")  # the end names the unit; see form_field
 
 
 def _campaign_or_404(link_token: UUID) -> Campaign:
@@ -148,12 +148,12 @@ def _work(
 def rater_submit(request: HttpRequest, link_token: UUID) -> HttpResponse:
     campaign = _campaign_or_404(link_token)
     rater = _participant_or_404(request, campaign)
+    token = request.POST.get("token", "")
     sent = {
         (int(match[1]), match[2]): str(value)
         for name, value in request.POST.items()
-        if (match := FIELD.fullmatch(name))
+        if (match := FIELD.fullmatch(name)) and token.replace("-", "").startswith(match[3] or "")
     }
-    token = request.POST.get("token", "")
     try:
         submission = ratings_submit(token=_uuid_or_403(token), rater=rater, values=sent)
     except SubmissionRefused as error:

@@ -1,6 +1,7 @@
 """Rating as raters do it: by keyboard at a desk, by thumb on a phone, with reloads, detours and double clicks."""
 
 import re
+from uuid import UUID
 
 import pytest
 from django.urls import reverse
@@ -124,6 +125,22 @@ def test_an_answer_is_corrected_with_one_key_back(live_server, new_page, singles
     assert list(current.values_list("value", flat=True)) == [1.0, 5.0]
 
 
+def test_the_browsers_back_carries_no_answer_over_to_another_unit(live_server, new_page, singles) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, singles)
+    first = shown_token(page)
+    for key in ("5", "5", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_function("token => document.querySelector('input[name=token]')?.value !== token", arg=first)
+    page.go_back()
+    page.wait_for_load_state()
+    assert shown_token(page) != first
+    assert chosen(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("#rater-status")).to_contain_text("Not rated yet")
+    assert set(Rating.objects.values_list("presentation__token", flat=True)) == {UUID(first)}
+
+
 def test_going_back_and_sending_again_or_clicking_twice_counts_once(live_server, new_page, singles) -> None:
     page = new_page(**DESKTOP)
     begin(page, live_server.url, singles)
@@ -167,8 +184,8 @@ def test_everything_works_without_javascript(live_server, new_page, singles) -> 
     page.get_by_label("I have read this and agree").check()
     page.get_by_role("button", name="Start rating").click()
     for _ in range(2):
-        page.locator("input[name=r0-relevance][value='5']").check()
-        page.locator("input[name=r0-informativeness][value='1']").check()
+        page.locator("input[name^='r0-relevance'][value='5']").check()
+        page.locator("input[name^='r0-informativeness'][value='1']").check()
         page.get_by_role("button", name="Send").click()
     page.get_by_role("button", name="Skip").click()
     expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()

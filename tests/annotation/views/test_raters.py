@@ -1,3 +1,4 @@
+import re
 import uuid
 from collections.abc import Callable
 
@@ -100,7 +101,7 @@ def test_a_bad_value_comes_back_with_its_message_and_the_other_answers(project: 
     assert response.status_code == 400  # type: ignore[attr-defined]
     page = response.content.decode()  # type: ignore[attr-defined]
     assert "Found &#x27;9&#x27;; accepted: a whole number from 1 to 5." in page
-    assert 'name="r0-relevance" value="5" checked' in page
+    assert re.search(r'name="r0-relevance\.[0-9a-f]{8}" value="5" checked', page)
     assert Rating.objects.count() == 0
 
 
@@ -127,7 +128,7 @@ def test_an_earlier_answer_can_be_looked_at_and_changed(campaign: Campaign) -> N
     page = client.get(url("work", campaign)).content.decode()
     back = f"{url('work', campaign)}?unit={first.token}"
     assert back in page
-    assert 'name="r0-relevance" value="4" checked' in client.get(back).content.decode()
+    assert re.search(r'name="r0-relevance\.[0-9a-f]{8}" value="4" checked', client.get(back).content.decode())
     client.post(url("submit", campaign), {"token": str(first.token), "r0-relevance": "1"})
     assert list(Rating.objects.order_by("revision").values_list("value", "revision")) == [(4.0, 0), (1.0, 1)]
 
