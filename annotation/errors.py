@@ -1,7 +1,7 @@
 """The one family of errors that this app's services raise for people to read."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 
 class AnnotationError(Exception):
@@ -14,6 +14,11 @@ class AnnotationError(Exception):
         super().__init__(message)
         self.message = message
         self.fields = {name: list(messages) for name, messages in (fields or {}).items()}
+
+    @classmethod
+    def at(cls, field: str, message: str) -> Self:
+        """The refusal of one field."""
+        return cls(message, fields={field: [message]})
 
 
 class JobLost(AnnotationError):

@@ -135,7 +135,7 @@ def _save(campaign: Campaign, draft: CampaignDraft) -> Campaign:
         if "campaign_name_once_per_project" not in str(error):
             raise
         message = f"This project has a campaign named {draft.name!r} already; choose another name."
-        raise AnnotationError(message, fields={"name": [message]}) from error
+        raise AnnotationError.at("name", message) from error
     campaign.systems.set(draft.systems if draft.target == Target.CHOSEN else [])
     campaign.criteria.all().delete()
     Criterion.objects.bulk_create(

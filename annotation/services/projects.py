@@ -21,7 +21,7 @@ def project_create(*, by: User, name: str, description: str = "") -> Project:
         Membership.objects.create(project=project, user=by, role=Role.OWNER)
         return project
     message = f"Name: there are too many projects named {name!r}; choose another name."
-    raise AnnotationError(message, fields={"name": [message]})
+    raise AnnotationError.at("name", message)
 
 
 def project_update(*, project: Project, name: str, description: str) -> Project:
@@ -35,11 +35,11 @@ def member_add(*, project: Project, username: str, role: Role) -> Membership:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         message = f"Username: found {username!r}; accepted: the username of an account on this server."
-        raise AnnotationError(message, fields={"username": [message]})
+        raise AnnotationError.at("username", message)
     membership, created = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
     if not created:
         message = f"{username} is a member already, as {membership.get_role_display().lower()}."
-        raise AnnotationError(message, fields={"username": [message]})
+        raise AnnotationError.at("username", message)
     return membership
 
 

@@ -19,10 +19,10 @@ def rater_create(*, project: Project, name: str = "") -> Rater:
     name = " ".join(name.split())
     if "\x00" in name:
         message = "Found a NUL character; accepted: any other."
-        raise AnnotationError(message, fields={"name": [message]})
+        raise AnnotationError.at("name", message)
     if len(name) > MAX_NAME - 4:
         message = f"Found {len(name)} characters; accepted: up to {MAX_NAME - 4}."
-        raise AnnotationError(message, fields={"name": [message]})
+        raise AnnotationError.at("name", message)
     if not name:
         return Rater.objects.create(project=project, pseudonym=f"rater-{_random(8)}")
     for suffix in ["", *(f" {number}" for number in range(2, 1000))]:

@@ -26,7 +26,7 @@ def reference_set_create(
 ) -> ReferenceSet:
     """Name a choice of references. Its campaigns' criteria must share one scale."""
     if not 1 <= len(name.strip()) <= MAX_NAME:
-        raise _refused("name", f"Found {len(name.strip())} characters; accepted: 1 to {MAX_NAME}.")
+        raise AnnotationError.at("name", f"Found {len(name.strip())} characters; accepted: 1 to {MAX_NAME}.")
     _check_campaigns(project, dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
     _check_originals(source_kinds, source_systems, original_kinds, original_systems)
@@ -62,32 +62,38 @@ def _free_slug(project: Project, name: str) -> str:
 
 def _check_campaigns(project: Project, dataset: Dataset, campaigns: Sequence[Campaign]) -> None:
     if dataset.project_id != project.pk:
-        raise _refused("dataset", f"Data set “{dataset}” belongs to another project.")
+        raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
     if not campaigns:
-        raise _refused("campaigns", "No campaign is chosen; accepted: one or more, whose ratings become the weights.")
+        raise AnnotationError.at(
+            "campaigns", "No campaign is chosen; accepted: one or more, whose ratings become the weights."
+        )
     for campaign in campaigns:
         if campaign.dataset_id != dataset.pk:
-            raise _refused("campaigns", f"Campaign “{campaign}” rates another data set than “{dataset}”.")
+            raise AnnotationError.at("campaigns", f"Campaign “{campaign}” rates another data set than “{dataset}”.")
         if campaign.state == CampaignState.DRAFT:
-            raise _refused("campaigns", f"Campaign “{campaign}” is a draft; accepted: campaigns that were launched.")
+            raise AnnotationError.at(
+                "campaigns", f"Campaign “{campaign}” is a draft; accepted: campaigns that were launched."
+            )
     try:
         campaign_criteria(campaigns)
     except AnnotationError as error:
-        raise _refused("campaigns", error.message) from error
+        raise AnnotationError.at("campaigns", error.message) from error
 
 
 def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
     accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
     unknown = sorted(set(kinds) - set(accepted))
     if unknown:
-        raise _refused("source_kinds", f"Kind of source {unknown[0]!r} found; accepted: {', '.join(accepted)}.")
+        raise AnnotationError.at(
+            "source_kinds", f"Kind of source {unknown[0]!r} found; accepted: {', '.join(accepted)}."
+        )
     named = set(System.objects.filter(dataset=dataset).values_list("name", flat=True))
     missing = sorted(set(systems) - named)
     if missing:
         has = ", ".join(sorted(named)) or "none"
-        raise _refused("source_systems", f"Data set “{dataset}” has no system {missing[0]!r}; it has: {has}.")
+        raise AnnotationError.at("source_systems", f"Data set “{dataset}” has no system {missing[0]!r}; it has: {has}.")
     if not kinds and not systems:
-        raise _refused("source_systems", "No source is chosen; accepted: at least one kind or system.")
+        raise AnnotationError.at("source_systems", "No source is chosen; accepted: at least one kind or system.")
 
 
 def _check_originals(
@@ -100,8 +106,6 @@ def _check_originals(
         stray = sorted(set(originals) - set(sources))
         if stray:
             has = ", ".join(sorted(sources)) or "none"
-            raise _refused(field, f"The original {stray[0]!r} is no reference of this set; its sources are: {has}.")
-
-
-def _refused(field: str, message: str) -> AnnotationError:
-    return AnnotationError(message, fields={field: [message]})
+            raise AnnotationError.at(
+                field, f"The original {stray[0]!r} is no reference of this set; its sources are: {has}."
+            )

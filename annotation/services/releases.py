@@ -68,7 +68,7 @@ def release_create(
 ) -> Release:
     """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker."""
     if method not in SCHEME_NAMES:
-        raise _refused("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
+        raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
     checked = _checked_parameters(reference_set, method, parameters or {})
     rules = _checked_rules(reference_set, exclusion_rules)
     with transaction.atomic():
@@ -142,26 +142,30 @@ def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping
     unknown = sorted(set(given) - {*defaults, "criteria"})
     if unknown:
         accepted = ", ".join([*defaults, "criteria"])
-        raise _refused("parameters", f"Parameter {unknown[0]!r} is not one of {method!r}; accepted: {accepted}.")
+        raise AnnotationError.at(
+            "parameters", f"Parameter {unknown[0]!r} is not one of {method!r}; accepted: {accepted}."
+        )
     chosen = {**defaults, **given}
     for name, most in (("n_bootstrap", MAX_BOOTSTRAP), ("seed", 2**63 - 1)):
         value = chosen[name]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-            raise _refused("parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}.")
+            raise AnnotationError.at(
+                "parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}."
+            )
     for name in OWN_PARAMETERS.get(method, {}):
         value = chosen[name]
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST:
             accepted = f"a number above 0, up to {MOST:g}"
-            raise _refused("parameters", f"Parameter {name!r} is {str(value)[:40]}; accepted: {accepted}.")
+            raise AnnotationError.at("parameters", f"Parameter {name!r} is {str(value)[:40]}; accepted: {accepted}.")
         chosen[name] = float(value)
     names = chosen.pop("criteria", None)
     if names:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-            raise _refused("parameters", f"Parameter 'criteria' is {names!r}; accepted: a list of names.")
+            raise AnnotationError.at("parameters", f"Parameter 'criteria' is {names!r}; accepted: a list of names.")
         try:
             campaign_criteria(reference_set.campaigns.all(), names)
         except AnnotationError as error:
-            raise _refused("parameters", error.message) from error
+            raise AnnotationError.at("parameters", error.message) from error
         chosen["criteria"] = sorted(set(names))
     return chosen
 
@@ -169,11 +173,13 @@ def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping
 def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any]]) -> list[ExclusionRule]:
     """The rules, extra ratings always excluded first; raters and ratings they name exist."""
     if not isinstance(given, Sequence) or not all(isinstance(record, Mapping) for record in given):
-        raise _refused("exclusion_rules", 'The rules are no list of records; accepted: [{"rule": …, "version": 1, …}].')
+        raise AnnotationError.at(
+            "exclusion_rules", 'The rules are no list of records; accepted: [{"rule": …, "version": 1, …}].'
+        )
     try:
         rules = [rule for rule in rules_from_data(given) if not isinstance(rule, ExcludeExtra)]
     except ValueError as error:
-        raise _refused("exclusion_rules", f"{error}.") from error
+        raise AnnotationError.at("exclusion_rules", f"{error}.") from error
     for rule in rules:
         if isinstance(rule, ExcludeRaters):
             askable = [name for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
@@ -191,11 +197,7 @@ def _check_named(named: Sequence[str | int], found: Iterable[object], rule: Excl
     if missing:
         listed = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
         what = "rater of this project" if isinstance(rule, ExcludeRaters) else "rating of this set's campaigns"
-        raise _refused("exclusion_rules", f"Exclusion rule {rule.name!r} names no {what}: {listed}.")
-
-
-def _refused(field: str, message: str) -> AnnotationError:
-    return AnnotationError(message, fields={field: [message]})
+        raise AnnotationError.at("exclusion_rules", f"Exclusion rule {rule.name!r} names no {what}: {listed}.")
 
 
 # --- Building --------------------------------------------------------------------------------------------------------

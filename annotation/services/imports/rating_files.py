@@ -48,10 +48,10 @@ class RatingOptions:
         unknown = [name for name in self.columns if name not in OWN_COLUMNS]
         if unknown:
             message = f"columns: found {unknown[0]!r}; accepted: {', '.join(OWN_COLUMNS)}."
-            raise AnnotationError(message, fields={"columns": [message]})
+            raise AnnotationError.at("columns", message)
         if not -32768 <= self.scale_min < self.scale_max <= 32767:
             message = f"Scale: found {self.scale_min} to {self.scale_max}; accepted: a lower end below the upper end."
-            raise AnnotationError(message, fields={"scale_max": [message]})
+            raise AnnotationError.at("scale_max", message)
 
     def as_json(self) -> dict[str, Any]:
         return {spec.name: getattr(self, spec.name) for spec in fields(self)}

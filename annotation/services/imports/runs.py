@@ -28,16 +28,14 @@ def no_progress(done: int, total: int, note: str = "") -> None:
     """For callers that show none."""
 
 
-def _refuse(field: str, message: str) -> AnnotationError:
-    return AnnotationError(message, fields={field: [message]})
-
-
 def resolve_format(filename: str, file_format: str | None) -> str:
     """The format asked for, or the one that the file's name promises."""
     resolved = file_format or format_of(filename)
     if resolved is None or resolved not in FORMATS:
         found = file_format or filename
-        raise _refuse("file_format", f"Format: found {found!r}; accepted: .jsonl, .csv or .tsv, or a format named.")
+        raise AnnotationError.at(
+            "file_format", f"Format: found {found!r}; accepted: .jsonl, .csv or .tsv, or a format named."
+        )
     return resolved
 
 
@@ -46,7 +44,7 @@ def resolve_format(filename: str, file_format: str | None) -> str:
 
 def check_length(name: str) -> None:
     if len(name) > NAME_CHARACTERS:
-        raise _refuse("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
+        raise AnnotationError.at("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
 
 
 def dataset_slug(project: Project, name: str) -> str:
@@ -54,11 +52,11 @@ def dataset_slug(project: Project, name: str) -> str:
     check_length(name)
     slug = slugify(name)[:60].strip("-")
     if not slug:
-        raise _refuse(
+        raise AnnotationError.at(
             "name", f"Name: found {name!r}; accepted: a name with at least one letter or digit (a to z, 0 to 9)."
         )
     if Dataset.objects.filter(project=project, slug=slug).exists():
-        raise _refuse("name", f"Name: this project has a data set {slug!r} already; choose another name.")
+        raise AnnotationError.at("name", f"Name: this project has a data set {slug!r} already; choose another name.")
     return slug
 
 
@@ -69,7 +67,7 @@ def dataset_import_create(
     """Queue a file. The caller enqueues ``annotation.tasks.dataset_import_execute`` with its id."""
     dataset_slug(project, name)
     if normalisation not in RULES:
-        raise _refuse("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
+        raise AnnotationError.at("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
     options = {"normalisation": normalisation, "turn_separator": turn_separator}
     return DatasetImport.objects.create(
         project=project, requested_by=by, name=name, filename=filename[:255], content=content,
@@ -151,7 +149,7 @@ def dataset_create(
 def check_campaign_name(project: Project, name: str) -> None:
     check_length(name)
     if Campaign.objects.filter(project=project, name=name).exists():
-        raise _refuse("name", f"Name: this project has a campaign {name!r} already; choose another name.")
+        raise AnnotationError.at("name", f"Name: this project has a campaign {name!r} already; choose another name.")
 
 
 def rating_import_create(
