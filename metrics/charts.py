@@ -1,14 +1,14 @@
-"""The one figure of a score run, as a Vega-Lite specification, and its rendering."""
+"""The one figure of a score run, as a Vega-Lite specification."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import vl_convert
-
-CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+PICTURE = {"width": 560, "background": "white"}
 
 
-def segment_distribution(histogram: Sequence[dict[str, Any]], *, dark: bool = False) -> dict[str, Any]:
+def segment_distribution(
+    histogram: Sequence[dict[str, Any]], *, dark: bool = False, picture: bool = False
+) -> dict[str, Any]:
     """Share of each system's segments per bin of segment score: one row per system, darker where more."""
     systems = len({entry["system"] for entry in histogram})
     shades = ["#1d3338", "#8fd3cf"] if dark else ["#dcebe9", "#0b5358"]
@@ -39,14 +39,5 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, dark: bool = Fa
                 {"field": "share", "title": "Share", "format": ".1%"},
             ],
         },
+        **(PICTURE if picture else {}),
     }  # fmt: skip
-
-
-def render(spec: dict[str, Any], kind: str) -> bytes:
-    """The figure as a file. ``kind``: svg, png or pdf."""
-    fixed = {**spec, "width": 560, "background": "white"}
-    if kind == "svg":
-        return vl_convert.vegalite_to_svg(fixed).encode()
-    if kind == "png":
-        return bytes(vl_convert.vegalite_to_png(fixed, scale=2))
-    return bytes(vl_convert.vegalite_to_pdf(fixed))

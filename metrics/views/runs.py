@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.charts import PICTURE_TYPES, picture_of
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Release, Role, User
 from annotation.parameters import whole_number
@@ -195,9 +196,9 @@ def run_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse
 def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
-    if file_format not in charts.CONTENT_TYPES:
-        raise Http404(f"No figure as {file_format!r}; there are {', '.join(charts.CONTENT_TYPES)}.")
-    content = charts.render(charts.segment_distribution(_histogram(run)), file_format)
-    response = HttpResponse(content, content_type=charts.CONTENT_TYPES[file_format])
+    if file_format not in PICTURE_TYPES:
+        raise Http404(f"No figure as {file_format!r}; there are {', '.join(PICTURE_TYPES)}.")
+    content = picture_of(charts.segment_distribution(_histogram(run), picture=True), file_format)
+    response = HttpResponse(content, content_type=PICTURE_TYPES[file_format])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-run-{run.pk}-segments.{file_format}"'
     return response
