@@ -91,7 +91,8 @@ def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]
     Returns counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now; empty if none was.
     """
     report: dict[str, Any] = {}
-    project = _project(by)
+    project = demo_project()
+    Membership.objects.get_or_create(project=project, user=by, defaults={"role": Role.OWNER})
     progress(0, 3, "Items, outputs and references")
     dataset = Dataset.objects.filter(project=project, slug=DATASET_SLUG).first()
     if dataset is None:
@@ -109,15 +110,14 @@ def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]
     return report
 
 
-def _project(by: User) -> Project:
+def demo_project() -> Project:
     project, _ = Project.objects.get_or_create(
         slug=PROJECT_SLUG,
         defaults={
-            "name": "Demo: DSTC7",
-            "description": "Real conversation data with real ratings: ten systems, 317 judges, 33,000 judgements.",
+            "name": "Demo: DSTC7 conversations",
+            "description": "1,000 conversations, 10 systems, 33,000 judgements by 317 judges: the whole loop.",
         },
     )
-    Membership.objects.get_or_create(project=project, user=by, defaults={"role": Role.OWNER})
     return project
 
 

@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if not settings.DEMO:
             raise CommandError("The demo is for `make run`. Set ASSAY_DEMO=1 to load it all the same.")
         manager = self.accounts()
-        project = Project.objects.get(slug="demo")
+        project = demo_data.demo_project()
         if not project.campaigns.filter(state=CampaignState.RUNNING).exists():
             self.step("35,161 references and 33,000 judgements", lambda: self.import_raw(manager))
         self.release(project, manager)
@@ -57,13 +57,7 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def accounts(self) -> User:
-        project, _ = Project.objects.get_or_create(
-            slug="demo",
-            defaults={
-                "name": "Demo: DSTC7 conversations",
-                "description": "1,000 conversations, 10 systems, 33,000 judgements by 317 judges: the whole loop.",
-            },
-        )
+        project = demo_data.demo_project()
         people: dict[str, User] = {}
         for username, role in (("manager", Role.OWNER), ("viewer", Role.VIEWER)):
             user, created = User.objects.get_or_create(username=username, defaults={"is_staff": role == Role.OWNER})
