@@ -6,6 +6,7 @@ SHELL := /bin/sh
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+HOST ?= 127.0.0.1
 PORT ?= 8000
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
@@ -29,7 +30,7 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@touch $@
 
 run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
-	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --port $(PORT)
+	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
 test: $(VENV)/installed-dev  ## run every test
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup $(TESTS)

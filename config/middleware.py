@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import structlog
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.defaults import page_not_found
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 QUIET_PATHS = ("/healthz", "/static/")
@@ -28,6 +29,19 @@ class RequestLog:
                 "request", method=request.method, path=request.path, status=response.status_code, ms=milliseconds
             )
         return response
+
+
+class PlainNotFound:
+    """The product's own page for what does not exist, under DEBUG, too: a demo's rater must not meet a list of URLs."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return page_not_found(request, exception) if isinstance(exception, Http404) else None
 
 
 class ContentSecurityPolicy:

@@ -1,6 +1,6 @@
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config import views
@@ -20,4 +20,7 @@ urlpatterns = [
 ]
 
 if settings.DEBUG:
-    urlpatterns.append(path("styleguide/", views.styleguide, name="styleguide"))
+    urlpatterns += [
+        path("styleguide/", views.styleguide, name="styleguide"),
+        re_path(r"^(?!static/).*/$", views.not_found),  # last: what resolves to nothing; a slash is appended first
+    ]

@@ -43,5 +43,9 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     return PasswordResetView.as_view()(request)
 
 
+def not_found(request: HttpRequest) -> HttpResponse:
+    raise Http404("No such page.")
+
+
 def styleguide(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/styleguide.html", examples())

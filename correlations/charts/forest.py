@@ -124,7 +124,7 @@ def forest_plot(
     return finish(
         chart,
         title=title,
-        subtitle=["Band: bootstrap over items (and raters)", "Line: the paper’s interval (Fisher z)"],
+        subtitle=["Band: bootstrap over items", "Line: the paper’s interval (Fisher z)"],
         description=_in_words(rows),
         theme=theme,
         width=width,

@@ -250,7 +250,7 @@ def chunk_coefficients(
 ) -> list[Floats]:
     """Each wanted coefficient for each assignment, shape (assignments,); units with NaN on either side are left out."""
     missing = np.isnan(metric) | np.isnan(human)
-    if not missing.any():
+    if not missing.any() and metric.shape[1] >= MIN_OBSERVATIONS:
         ranked = prepare(metric, mirrored=mirrored)
         return [COEFFICIENTS[name](ranked, ranked_human) for name in wanted]
     results = [np.full(len(metric), np.nan) for _ in wanted]

@@ -77,3 +77,14 @@ def test_a_password_can_be_reset_by_mail_only_where_there_is_a_mail_server(
     assert "Forgot your password?" in client.get("/accounts/login/").content.decode()
     assert client.post("/accounts/password_reset/", {"email": "max@example.org"}).status_code == 302
     assert [message.to for message in mailoutbox] == [["max@example.org"]]
+
+
+@pytest.mark.parametrize("path", ["/p/nobodys/", "/r/0b0c1cde-58a5-4e0e-9a77-2c9a9e1a8d11/"])
+def test_what_does_not_exist_gets_the_products_own_page_under_debug_too(
+    manager: User, client: Client, settings: Settings, path: str
+) -> None:
+    settings.DEBUG = True
+    client.force_login(manager)
+    response = client.get(path)
+    assert response.status_code == 404
+    assert "URLconf" not in response.content.decode()

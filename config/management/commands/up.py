@@ -22,6 +22,7 @@ from annotation.services.jobs import heartbeat_forget
 from config.demo import demo_banner
 
 STOP_SECONDS = 20
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - only where the user asks for it
 RESTART_AT_MOST = 5
 
 
@@ -67,7 +68,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument(
+            "--host", default=LOOPBACK, help="address to listen on; 0.0.0.0 lets the network in (default: %(default)s)"
+        )
         parser.add_argument("--port", type=int, default=8000, help="the next free one is taken if busy (default: 8000)")
         parser.add_argument("--web-workers", type=int, default=2, help="web processes, 8 threads each (default: 2)")
 
@@ -163,6 +166,16 @@ def is_healthy(address: str) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
+
+
+def own_address() -> str:
+    """The address under which others in the same network reach this machine; asks the routing table, sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # reserved for documentation, RFC 5737
+        except OSError:
+            return LOOPBACK
+        return str(probe.getsockname()[0])
 
 
 def free_port(host: str, first: int) -> int:

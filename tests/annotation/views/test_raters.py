@@ -88,6 +88,16 @@ def test_rating_goes_from_unit_to_unit_to_the_completion_code(campaign: Campaign
     assert sorted(Rating.objects.values_list("value", flat=True)) == [2.0, 4.0]
 
 
+def test_a_pause_is_not_the_end_and_gives_no_code(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    send(client, campaign)
+    campaign_pause(campaign=campaign)
+    page = client.get(url("finish", campaign)).content.decode()
+    assert "A short break" in page
+    assert "THANKS-42" not in page
+
+
 def test_nobody_gets_the_code_without_rating(campaign: Campaign) -> None:
     client = joined(campaign)
     assert "THANKS-42" not in client.get(url("finish", campaign)).content.decode()
