@@ -22,10 +22,10 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
+from annotation.selectors.handout import ANSWERED
 from annotation.services.handout import standing_lock
 
 Place = tuple[int, str]  # position on screen from 0, name of the criterion
-ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE)
 
 
 class SubmissionRefused(AnnotationError):
