@@ -68,9 +68,9 @@ class CampaignSerializer(serializers.ModelSerializer):
     systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     criteria = CriterionSerializer(many=True, read_only=True)
     n_units = serializers.IntegerField(read_only=True)
-    n_done = serializers.IntegerField(read_only=True, help_text="Units judged, each as often as it was.")
+    n_done = serializers.IntegerField(read_only=True, help_text="Judgements of units that count; late ones do not.")
     n_wanted = serializers.IntegerField(read_only=True, help_text="Units × ratings per unit.")
-    n_raters = serializers.IntegerField(read_only=True)
+    n_raters = serializers.IntegerField(read_only=True, help_text="With a judgement that counts.")
     rater_link = serializers.SerializerMethodField(help_text="For raters; shown to managers, once launched.")
 
     class Meta:

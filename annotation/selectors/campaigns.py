@@ -42,7 +42,7 @@ class RaterRow(NamedTuple):
 
 
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
-    """Each with ``n_units``, ``n_done`` (judgements that count) and ``n_wanted`` (slots; for imported ones as done)."""
+    """Each with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots planned)."""
     units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
     judged = (
         Presentation.objects.filter(

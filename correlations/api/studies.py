@@ -105,7 +105,9 @@ class IntervalField(serializers.ListField):
 class CoefficientSerializer(serializers.Serializer):
     value = serializers.FloatField(allow_null=True)
     reason = serializers.CharField(help_text="Why it is undefined, or nothing.")
-    paper = IntervalField(allow_null=True, required=False, help_text="As the paper: over assignments, Fisher's z.")
+    paper = IntervalField(
+        allow_null=True, required=False, help_text="As the paper's: Fisher's z, 95%, mirrors counted."
+    )
     over_items = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items.")
     over_items_and_raters = IntervalField(
         allow_null=True, required=False, help_text="95%, bootstrap over items and raters."
