@@ -18,6 +18,7 @@ SWEEPS = {
     "order": "Longer n-grams",
 }
 SIGNIFICANT = 0.05
+FEW_UNITS = 30
 CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
 
 
@@ -36,6 +37,12 @@ def best_row(result: dict[str, Any]) -> dict[str, Any] | None:
     defined = [row | {"place": place} for place, row in enumerate(result["rows"]) if row["rho"]["value"] is not None]
     best = max(defined, key=lambda row: row["rho"]["value"], default=None)
     return best and best | {"rivals": _rivals(best, result["comparisons"])}
+
+
+def few_units(result: dict[str, Any]) -> int | None:
+    """The number of units of all pairs, where it is so small that the coefficients hang on a handful; else None."""
+    units = sum(pair["units"] for pair in result["pairs"])
+    return units if units < FEW_UNITS else None
 
 
 def _rivals(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[str]:

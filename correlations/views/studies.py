@@ -103,6 +103,7 @@ def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
             "result": study.result,
             "spec": study.specification,
             "best": reports.best_row(study.result),
+            "few_units": reports.few_units(study.result),
             "clamped": reports.clamped_rows(study.result),
             "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),
             "sweeps": [

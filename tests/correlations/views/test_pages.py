@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 READING = [
     ("study-list", {}),
+    ("study-list-download", {"file_format": "csv"}),
     ("study-detail", {"pk": True}),
     ("study-row", {"pk": True, "row": 0}),
     ("study-figure", {"pk": True, "figure": "forest"}),
@@ -293,3 +294,19 @@ def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, v
         assert page.count('undefined<span class="reason">: 0 units: at least 3 observations are needed') == 2
     assert client.get(address(study, "study-figure", {"pk": True, "figure": "forest"})).status_code == 200
     assert client.get(address(study, "study-figure", {"pk": True, "figure": "row-0"})).status_code == 404
+
+
+def test_the_list_of_studies_can_be_kept(study: Study, viewer, as_user) -> None:
+    (row,) = json.loads(body(as_user(viewer).get(address(study, "study-list-download", {"file_format": "json"}))))
+    assert (row["study"], row["name"], row["state"]) == (study.pk, "Cats", "done")
+    assert row["release"] == f"{study.release.reference_set.slug}/v{study.release.number}"
+    assert row["signature"] == study.signature
+
+
+def test_a_study_of_few_units_says_so_in_its_report(world: World, viewer, as_user) -> None:
+    for unit_size, warned in ((12, True), (1, False)):
+        specification = world.specification(**SMALL | {"unit_size": unit_size, "sweeps": False})
+        made, _ = study_create(project=world.project, name=str(unit_size), specification=specification, by=None)
+        study_execute(study_id=made.pk)
+        page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, made.pk]))
+        assert ("Few units." in page.content.decode()) is warned
