@@ -4,6 +4,7 @@
   "use strict";
   const KEY = "assay-theme";
   const root = document.documentElement;
+  root.dataset.script = ""; // what needs a script is hidden by the style sheet until here
   const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
   const systemTheme = () => (systemDark.matches ? "dark" : "light");
 

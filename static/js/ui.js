@@ -1,5 +1,5 @@
 /* Small behaviours bound by data attributes, so that templates hold no script:
-   data-copy, data-dialog-open, data-dialog-close, <time data-local>, and failed htmx requests said aloud. */
+   data-copy, data-dialog-open, data-dialog-close, <details data-menu>, <time data-local>, and failed htmx requests said aloud. */
 (() => {
   "use strict";
 
@@ -41,7 +41,29 @@
     }
   }
 
+  const openMenus = () => document.querySelectorAll("details[data-menu][open]");
+
+  function placeMenu(menu) {
+    const panel = menu.querySelector(".menu-panel");
+    panel.classList.remove("from-left");
+    panel.classList.toggle("from-left", panel.getBoundingClientRect().left < 0);
+  }
+
+  // A menu opens by itself, with or without script; this closes it as people expect. "toggle" does not bubble.
+  document.addEventListener("toggle", (event) => event.target.matches?.("details[data-menu][open]") && placeMenu(event.target), true);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of openMenus()) {
+      if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+      menu.open = false;
+    }
+  });
+  document.addEventListener("focusin", (event) => openMenus().forEach((menu) => menu.contains(event.target) || (menu.open = false)));
+
   document.addEventListener("click", (event) => {
+    for (const menu of openMenus()) {
+      if (!menu.contains(event.target) || event.target.closest(".menu-item")) menu.open = false;
+    }
     const button = event.target.closest("[data-copy], [data-dialog-open], [data-dialog-close]");
     if (!button) return;
     if (button.dataset.copy) copy(button);

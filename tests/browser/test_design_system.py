@@ -50,7 +50,7 @@ def test_theme_follows_the_system_until_another_one_is_chosen_and_then_is_rememb
 
     toggle.click()
     page.emulate_media(color_scheme="light")
-    assert page.evaluate("document.documentElement.dataset.bsTheme") == "light"
+    page.wait_for_function("document.documentElement.dataset.bsTheme === 'light'")
 
 
 def test_rows_are_walked_with_j_and_k_and_opened_with_enter(page_desktop, styleguide):
@@ -113,3 +113,21 @@ def test_api_docs_are_drawn_inside_the_page_under_the_same_policy(page_desktop, 
 
     page_desktop.get_by_text("No operations defined in spec").wait_for()  # as tests.browser.urls has none
     assert page_desktop.get_by_role("link", name="Assay", exact=True).is_visible()
+
+
+def test_a_menu_opens_with_a_key_and_closes_with_escape_and_with_a_click_outside(page_desktop, styleguide):
+    page = styleguide(page_desktop)
+    trigger, entry = page.get_by_label("Download the references"), page.get_by_role("link", name="CSV table").first
+
+    trigger.focus()
+    page.keyboard.press("Enter")
+    assert entry.is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert entry.is_hidden()
+    assert trigger.evaluate("element => element === document.activeElement")
+
+    page.keyboard.press("Space")
+    assert entry.is_visible()
+    page.get_by_role("heading", level=1).click()
+    assert entry.is_hidden()

@@ -47,14 +47,14 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
 
     table = page.get_by_role("region", name="Correlation with human ratings")
     shown = table.get_by_role("row").nth(2).get_by_role("cell").nth(1).inner_text()
-    page.get_by_role("button", name="Download the table of correlations").click()
+    page.get_by_label("Download the table of correlations").click()
     with page.expect_download() as file:
         page.get_by_role("link", name="CSV table").locator("visible=true").click()
     rows = list(csv.DictReader(io.StringIO(file.value.path().read_text("utf-8-sig"))))
     assert len(rows) == 9
     assert f"{float(rows[0]['rho']):.3f}" == shown
 
-    page.get_by_role("button", name="Download The table as a picture").click()
+    page.get_by_label("Download The table as a picture").click()
     with page.expect_download() as file:
         page.get_by_role("link", name="SVG picture").locator("visible=true").click()
     assert file.value.path().read_text().startswith("<svg")
