@@ -90,8 +90,10 @@ def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "criteria": campaign.criteria.all(),
         "systems": campaign.systems.all(),
         "may_manage": may_manage(project),
-        "rater_link": request.build_absolute_uri(reverse("annotation:rater-landing", args=[campaign.link_token])),
     }
+    if context["may_manage"]:  # whoever has the link can rate
+        landing = reverse("annotation:rater-landing", args=[campaign.link_token])
+        context["rater_link"] = request.build_absolute_uri(landing)
     return render(request, "annotation/campaign_detail.html", context)
 
 

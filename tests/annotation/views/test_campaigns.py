@@ -218,3 +218,13 @@ def test_the_list_of_campaigns_takes_as_many_queries_for_many_as_for_few(
         assert "c4" in content(client.get(url("list", project)))
     rows = json.loads(content(client.get(url("list", project) + "?format=json")))
     assert {row["campaign"]: row["units"] for row in rows}["Replies"] == 12
+
+
+def test_only_those_who_manage_see_the_link_for_raters(
+    viewer: User, manager: User, owner: User, as_user: AsUser, project: Project, campaign: Campaign
+) -> None:
+    shown = {
+        user.username: str(campaign.link_token) in content(as_user(user).get(url("detail", project, campaign)))
+        for user in (viewer, manager, owner)
+    }
+    assert shown == {"vera-viewer": False, "max-manager": True, "olga-owner": True}
