@@ -17,5 +17,6 @@ study_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/studies/", studies.study_list, name="study-list"),
     path("p/<slug:project_slug>/studies/new/", studies.study_create, name="study-create"),
+    path("p/<slug:project_slug>/studies.<str:file_format>", downloads.study_list_download, name="study-list-download"),
     path("p/<slug:project_slug>/studies/<int:pk>/", include(study_urls)),
 ]

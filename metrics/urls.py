@@ -16,6 +16,11 @@ run_urls: list[URLPattern | URLResolver] = [
         "systems/<int:system_pk>/segments.<str:file_format>", segments.run_system_download, name="run-system-download"
     ),
     path("systems/<int:system_pk>/items/<int:item_pk>/", segments.run_segment, name="run-segment"),
+    path(
+        "systems/<int:system_pk>/items/<int:item_pk>/matches.<str:file_format>",
+        segments.run_segment_download,
+        name="run-segment-download",
+    ),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -219,6 +219,18 @@ def _position_figures(name: str, data: np.ndarray) -> PositionFigures:
     return PositionFigures(name, means, difference, difference - half, difference + half, reason)
 
 
+POSITION_COLUMNS = ("criterion", "place", "ratings", "mean", "first_less_second", "low", "high", "undefined_reason")
+
+
+def position_rows(figures: Figures) -> list[tuple[Any, ...]]:
+    """One row per criterion and place; the difference belongs to the criterion and stands in each of its rows."""
+    return [
+        (one.criterion, place, n, mean, one.difference, one.low, one.high, one.reason)
+        for one in figures.positions
+        for place, n, mean in one.means
+    ]
+
+
 AGREEMENT_COLUMNS = (
     "criterion", "ratings", "mean", "responses_with_two_raters", "alpha_ordinal", "alpha_reason", "icc_1", "icc_1_low",
     "icc_1_high", "icc_k", "icc_k_low", "icc_k_high", "k", "icc_reason",

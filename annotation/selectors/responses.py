@@ -84,6 +84,21 @@ def response_weights(response: Response) -> list[ExplainedWeight]:
     return [_explained(weight) for weight in weights]
 
 
+EXPLAINED_COLUMNS = (
+    "reference_set", "release", "method", "weight", "rating_mean", "n_ratings", "standard_error", "low", "high",
+    "is_original", "judgements", "steps",
+)  # fmt: skip
+
+
+def explained_row(explained: ExplainedWeight) -> tuple[Any, ...]:
+    weight = explained.weight
+    return (
+        weight.release.reference_set.slug, weight.release.number, weight.release.method, weight.weight,
+        weight.rating_mean, weight.n_ratings, weight.standard_error, weight.low, weight.high, weight.is_original,
+        [{"rater": rater, "value": value} for rater, value in explained.judgements], explained.steps,
+    )  # fmt: skip
+
+
 def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     table = release_judgements(weight.release)
     mine = table.response_id == weight.response_id

@@ -12,4 +12,5 @@ urlpatterns: list[URLPattern] = [
         monitoring.campaign_agreement_download,
         name="campaign-agreement-download",
     ),
+    path(f"{CAMPAIGN}places.<str:file_format>", monitoring.campaign_places_download, name="campaign-places-download"),
 ]

@@ -18,4 +18,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{RELEASE}distribution.<str:file_format>", references.release_chart, name="release-chart"),
     path(RESPONSE, responses.response_detail, name="response-detail"),
     path(f"{RESPONSE}ratings.<str:file_format>", responses.response_ratings_download, name="response-ratings-download"),
+    path(f"{RESPONSE}weights.<str:file_format>", responses.response_weights_download, name="response-weights-download"),
 ]

@@ -12,7 +12,15 @@ from annotation import charts
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.exports import table_response
 from annotation.models import Campaign, Project
-from annotation.selectors.monitoring import AGREEMENT_COLUMNS, Figures, Monitor, agreement_rows, campaign_monitor
+from annotation.selectors.monitoring import (
+    AGREEMENT_COLUMNS,
+    POSITION_COLUMNS,
+    Figures,
+    Monitor,
+    agreement_rows,
+    campaign_monitor,
+    position_rows,
+)
 from annotation.views.figures import chart_theme, picture_response
 
 CHARTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -69,6 +77,18 @@ def campaign_agreement_download(
     rows = agreement_rows(campaign_monitor(campaign).figures)
     name = f"campaign-{campaign.pk}-agreement"
     return table_response(format=file_format, filename=name, columns=AGREEMENT_COLUMNS, rows=rows)
+
+
+@login_required
+@require_GET
+def campaign_places_download(
+    request: HttpRequest, project_slug: str, pk: int, file_format: str
+) -> StreamingHttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    rows = position_rows(campaign_monitor(campaign).figures)
+    name = f"campaign-{campaign.pk}-places"
+    return table_response(format=file_format, filename=name, columns=POSITION_COLUMNS, rows=rows)
 
 
 def _campaign_or_404(project: Project, pk: int) -> Campaign:

@@ -6,7 +6,15 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseBase,
+    JsonResponse,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -138,7 +146,8 @@ def release_detail(request: HttpRequest, project_slug: str, slug: str, number: i
         return render(request, "annotation/release_progress.html", context)
     if release.state == JobState.DONE:
         context |= _browse(request, project, release)
-    return render(request, "annotation/release_detail.html", context)
+    refused = "filter_form" in context and not context["filter_form"].is_valid()
+    return render(request, "annotation/release_detail.html", context, status=400 if refused else 200)
 
 
 @login_required
@@ -163,13 +172,14 @@ def release_retry(request: HttpRequest, project_slug: str, slug: str, number: in
 @require_GET
 def release_download(
     request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
-) -> StreamingHttpResponse:
+) -> HttpResponseBase:
     """The weights, narrowed as the page was: one row per reference, or one line per item as TSV."""
     project = get_project_or_404(request.user, project_slug)
     release = _release_or_404(project, slug, number, state=JobState.DONE)
     form = WeightFilterForm(request.GET, sources=source_names(release.reference_set))
-    chosen = form.chosen() if form.is_valid() else EVERYTHING
-    rows = weight_rows(release, chosen).iterator(chunk_size=2000)
+    if not form.is_valid():
+        return HttpResponseBadRequest(_refusal(form), content_type="text/plain; charset=utf-8")
+    rows = weight_rows(release, form.chosen()).iterator(chunk_size=2000)
     name = f"{project.slug}-{release.reference_set.slug}-v{release.number}"
     if file_format == "tsv":
         response = StreamingHttpResponse(
@@ -207,6 +217,14 @@ def _set_or_404(project: Project, slug: str) -> ReferenceSet:
 def _release_or_404(project: Project, slug: str, number: int, **lookup: object) -> Release:
     found = Release.objects.select_related("reference_set__dataset", "reference_set__project", "requested_by")
     return get_object_or_404(found, reference_set__project=project, reference_set__slug=slug, number=number, **lookup)
+
+
+def _refusal(form: WeightFilterForm) -> str:
+    """Which fields of the address were not understood, what was found, and why."""
+    lines = (
+        f"{form[name].label}: found {form[name].value()!r}. {' '.join(errors)}" for name, errors in form.errors.items()
+    )
+    return "\n".join(["Nothing was downloaded: the filter is not valid.", *lines, ""])
 
 
 def _render_set(

@@ -8,7 +8,14 @@ from django.views.decorators.http import require_GET
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
 from annotation.models import Response
-from annotation.selectors.responses import RATING_COLUMNS, rating_row, response_ratings, response_weights
+from annotation.selectors.responses import (
+    EXPLAINED_COLUMNS,
+    RATING_COLUMNS,
+    explained_row,
+    rating_row,
+    response_ratings,
+    response_weights,
+)
 
 
 @login_required
@@ -41,3 +48,15 @@ def response_ratings_download(
     response = get_object_or_404(Response, pk=pk, item__dataset__project=project)
     rows = map(rating_row, response_ratings(response))
     return table_response(format=file_format, filename=f"response-{pk}-ratings", columns=RATING_COLUMNS, rows=rows)
+
+
+@login_required
+@require_GET
+def response_weights_download(
+    request: HttpRequest, project_slug: str, pk: int, file_format: str
+) -> StreamingHttpResponse:
+    """What it weighs in each finished release, and why."""
+    project = get_project_or_404(request.user, project_slug)
+    response = get_object_or_404(Response, pk=pk, item__dataset__project=project)
+    rows = map(explained_row, response_weights(response))
+    return table_response(format=file_format, filename=f"response-{pk}-weights", columns=EXPLAINED_COLUMNS, rows=rows)

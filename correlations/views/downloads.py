@@ -9,12 +9,36 @@ from django.views.decorators.http import require_GET
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
 from annotation.models import User
+from annotation.selectors.releases import release_name
 from correlations.charts import render
 from correlations.charts.render import MEDIA_TYPES
 from correlations.charts.theme import Spec, Theme
 from correlations.models import Study
 from correlations.selectors import reports
 from correlations.views.studies import get_result_or_404
+
+STUDY_COLUMNS = (
+    "study", "name", "state", "dataset", "release", "systems", "campaigns", "unit_size", "assignments", "signature",
+    "created_at",
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def study_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    studies = Study.objects.filter(project=project).defer("result", "release__report")
+    rows = map(_study_row, studies.select_related("release__reference_set", "dataset").iterator(100))
+    name = f"{project.slug}-studies"
+    return table_response(format=file_format, filename=name, columns=STUDY_COLUMNS, rows=rows)
+
+
+def _study_row(study: Study) -> tuple[object, ...]:
+    spec = study.specification
+    return (
+        study.pk, study.name, study.state, study.dataset.slug, release_name(study.release), spec["systems"],
+        spec["campaigns"], spec["unit_size"], spec["assignments"], study.signature, study.created_at,
+    )  # fmt: skip
 
 
 @login_required

@@ -10,13 +10,17 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
-from annotation.models import Item, ResponseSource, User
+from annotation.models import Item, Response, ResponseSource, User
 from annotation.parameters import whole_number
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import runs as selectors
 from metrics.views.runs import described, get_run_or_404
 
 SEGMENT_COLUMNS = ("item", "hypothesis", "score", "mean_rating", "ratings")
+MATCH_COLUMNS = (
+    "ngram", "order", "in_hypothesis", "counted", "won_by_reference", "won_by_response_id", "weight", "adds",
+    "of_at_most",
+)  # fmt: skip
 
 
 @login_required
@@ -72,24 +76,55 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
-    if item_pk not in run.item_ids:
-        raise Http404("This item is not one of the run's.")
+    item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
     place = run.item_ids.index(item_pk)
-    item = get_object_or_404(Item, pk=item_pk)
-    source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)
     segment = selectors.segments(run, score, [place])[0]
     context = {
         "project": project,
         **described(run),
         "score": score,
         "item": item,
-        "hypothesis": source.response,
+        "hypothesis": hypothesis,
         "segment": segment,
-        "explanation": selectors.explain(run, item, source.response),
+        "unrated_reason": _unrated_reason(hypothesis),
+        "explanation": selectors.explain(run, item, hypothesis),
         "previous_pk": run.item_ids[place - 1] if place else None,
         "next_pk": run.item_ids[place + 1] if place + 1 < len(run.item_ids) else None,
     }
     return render(request, "metrics/run_segment.html", context)
+
+
+@login_required
+@require_GET
+def run_segment_download(
+    request: HttpRequest, project_slug: str, pk: int, system_pk: int, item_pk: int, file_format: str
+) -> HttpResponseBase:
+    """Every n-gram of the hypothesis; what no reference holds has no winner and adds 0."""
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    score = _score(run, system_pk)
+    item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
+    rows = map(_match_row, selectors.explain(run, item, hypothesis).contributions)
+    name = f"{project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
+    return table_response(format=file_format, filename=name, columns=MATCH_COLUMNS, rows=rows)
+
+
+def _match_row(part: selectors.Contribution) -> tuple[Any, ...]:
+    won = part.reference
+    winner = (won.number, won.response.pk, won.weight) if won else (None, None, None)
+    return part.text, part.order, part.count, part.clipped, *winner, part.amount, part.ceiling
+
+
+def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response]:
+    if item_pk not in run.item_ids:
+        raise Http404("This item is not one of the run's.")
+    item = get_object_or_404(Item, pk=item_pk)
+    source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)
+    return item, source.response
+
+
+def _unrated_reason(response: Response) -> str:
+    return "the campaigns that rated it differ in scale" if response.ratings.exists() else "nobody has rated it"
 
 
 def _score(run: ScoreRun, system_pk: int) -> SystemScore:

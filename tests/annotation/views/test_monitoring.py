@@ -3,6 +3,10 @@ import json
 import pytest
 from django.urls import reverse
 
+from tests.annotation.campaigns import join
+from tests.annotation.campaigns import make_campaign as make_pairs
+from tests.annotation.campaigns import make_dataset as make_pair_dataset
+from tests.annotation.campaigns import rate_next as answer_next
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
@@ -66,12 +70,23 @@ def test_charts_and_the_agreement_table_can_be_kept(campaign, viewer, as_user):
     assert (row["criterion"], row["ratings"], row["mean"]) == ("quality", 4, 3.0)
 
 
+def test_means_by_place_on_the_screen_can_be_kept(project, viewer, as_user):
+    campaign = make_pairs(make_pair_dataset(project, items=1, systems=["Ada", "Bo"]), presentation="pair")
+    for name in ("ann", "bob"):
+        answer_next(campaign, join(campaign, name), 4)
+    answer = as_user(viewer).get(page(campaign, "campaign-places-download", "json"))
+    rows = json.loads(b"".join(answer.streaming_content))
+    assert [(row["place"], row["ratings"], row["mean"]) for row in rows] == [(1, 2, 4.0), (2, 2, 4.0)]
+    assert [row["first_less_second"] for row in rows] == [0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("name", "args"),
     [
         ("campaign-monitor-fragment", ()),
         ("campaign-chart", ("values", "json")),
         ("campaign-agreement-download", ("csv",)),
+        ("campaign-places-download", ("csv",)),
     ],
 )
 def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, as_user, name, args):

@@ -206,6 +206,18 @@ def test_downloads_hold_every_reference_and_neutralise_formulas(release, viewer,
     assert as_user(viewer).get(page("release-download", "both", 1, "exe")).status_code == 404
 
 
+def test_a_filter_that_is_not_understood_is_refused_with_the_reason_not_ignored(release, viewer, as_user):
+    client = as_user(viewer)
+    answer = client.get(page("release-download", "both", 1, "csv") + "?low=lots&source=Nobody")
+    assert answer.status_code == 400
+    text = answer.content.decode()
+    assert "Weight from: found 'lots'. Enter a number." in text
+    assert "Source: found 'Nobody'. Select a valid choice." in text
+    shown = client.get(page("release-detail", "both", 1) + "?low=2")
+    assert shown.status_code == 400
+    assert "Ensure this value is less than or equal to 1" in shown.content.decode()
+
+
 def test_the_tables_of_sets_and_releases_can_be_kept(release, viewer, as_user):
     def rows(name, *args):
         answer = as_user(viewer).get(f"{page(name, *args)}?format=json")

@@ -63,7 +63,19 @@ def test_its_ratings_can_be_downloaded(response, viewer, as_user):
     assert ",'=cem,quality,1.0," in download("csv")
 
 
-@pytest.mark.parametrize("name", ["response-detail", "response-ratings-download"])
+def test_its_weights_can_be_downloaded_with_what_led_to_them(project, response, viewer, as_user):
+    dataset = response.item.dataset
+    chosen = reference_set_create(
+        project=project, dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
+    )
+    release_build(release_id=release_create(reference_set=chosen, method="linear").pk)
+    answer = as_user(viewer).get(page("response-weights-download", response.pk, "json"))
+    (row,) = json.loads(b"".join(answer.streaming_content))
+    assert (row["reference_set"], row["release"], row["weight"], row["rating_mean"]) == ("r", 1, 0.0, 3.0)
+    assert row["judgements"] == [{"rater": "bob", "value": 2.0}, {"rater": "ann", "value": 4.0}]
+
+
+@pytest.mark.parametrize("name", ["response-detail", "response-ratings-download", "response-weights-download"])
 def test_an_outsider_gets_404_and_post_is_rejected(response, viewer, outsider, as_user, name):
     address = page(name, response.pk, *(["csv"] if "download" in name else []))
     assert as_user(outsider).get(address).status_code == 404

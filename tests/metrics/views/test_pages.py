@@ -27,6 +27,7 @@ READING = [
     ("run-system-detail", ["run", "system"]),
     ("run-system-download", ["run", "system", "csv"]),
     ("run-segment", ["run", "system", "item"]),
+    ("run-segment-download", ["run", "system", "item", "csv"]),
 ]
 CHANGING = [("run-cancel", ["run"]), ("run-retry", ["run"])]
 
@@ -201,3 +202,21 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
 
     assert page.count("Run ") >= 50
     assert "?before=" in page
+
+
+def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewer, as_user) -> None:
+    parts = ["run", "system", "item", "json"]
+    rows = json.loads(body(as_user(viewer).get(address(world, run, "run-segment-download", parts))))
+    output = world.items[3].sources.get(system=world.systems["Echo"]).response
+    shown = explain(run, world.items[3], output)
+    for order, numerator, denominator in shown.totals:
+        mine = [row for row in rows if row["order"] == order]
+        assert sum(row["adds"] for row in mine) == pytest.approx(numerator)
+        assert sum(row["of_at_most"] for row in mine) == pytest.approx(denominator)
+    assert {row["won_by_response_id"] for row in rows} - {None} <= {one.response.pk for one in shown.references}
+
+
+def test_a_segment_without_ratings_says_why_its_mean_is_undefined(world: World, run: ScoreRun, viewer, as_user) -> None:
+    output = world.items[3].sources.get(system=world.systems["Echo"]).response
+    page = as_user(viewer).get(address(world, run, "run-segment", ["run", "system", "item"])).content.decode()
+    assert ("nobody has rated it" in page) == (not output.ratings.exists())
