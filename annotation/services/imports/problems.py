@@ -47,6 +47,7 @@ class Problems:
         """Raise ImportRefused where there is a problem; its message names the first."""
         if not self.total:
             return
+        self.rows.sort(key=lambda row: row["line"] or 0)  # found in several passes, read in one
         first = self.rows[0]
         others = f" {self.total - 1} more." if self.total > 1 else ""
         raise ImportRefused(

@@ -87,9 +87,16 @@ class _Cells(NamedTuple):
 
 
 def read_ratings(
-    content: bytes, *, filename: str, file_format: str, options: RatingOptions, beat: Beat = no_beat
+    content: bytes,
+    *,
+    filename: str,
+    file_format: str,
+    options: RatingOptions,
+    beat: Beat = no_beat,
+    collect: Problems | None = None,
 ) -> RatingContent:
-    problems = Problems(filename)
+    """Every judgement of the file. Bad rows are refused here, or left to a caller that has more to say: ``collect``."""
+    problems = Problems(filename) if collect is None else collect
     if file_format == "jsonl":
         read, rows = _jsonl_rows(content, options, problems, beat)
     else:
@@ -102,7 +109,8 @@ def read_ratings(
     _gather(beating(rows, beat), read, options, problems)
     if not problems.total and not read.judgements:
         problems.add(None, "judgements", "none", "at least one judgement")
-    problems.refuse()
+    if collect is None:
+        problems.refuse()
     return read
 
 

@@ -174,19 +174,21 @@ def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) 
         note = f"Reading {job.filename}"
         _tell(claim, progress, 0, note)
         options = RatingOptions(**job.options)
+        problems = Problems(job.filename)
         content = read_ratings(
             bytes(job.content),
             filename=job.filename,
             file_format=job.file_format,
             options=options,
             beat=_beat(claim, note),
+            collect=problems,
         )
         _tell(claim, progress, 1, f"Storing {len(content.judgements)} judgements")
         with transaction.atomic():
             claim.lock()
             campaign, counts = campaign_import(
                 dataset=job.dataset, name=job.name, by=job.requested_by, content=content, options=options,
-                filename=job.filename,
+                filename=job.filename, problems=problems,
             )  # fmt: skip
             claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
 
@@ -197,11 +199,21 @@ def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) 
 
 @transaction.atomic
 def campaign_import(
-    *, dataset: Dataset, name: str, by: User | None, content: RatingContent, options: RatingOptions, filename: str
+    *,
+    dataset: Dataset,
+    name: str,
+    by: User | None,
+    content: RatingContent,
+    options: RatingOptions,
+    filename: str,
+    problems: Problems | None = None,
 ) -> tuple[Campaign, dict[str, int]]:
-    """A closed campaign with everything in ``content``, and its counts; refused where the data set lacks something."""
+    """A closed campaign with everything in ``content``, and its counts.
+
+    Refused where the data set lacks something, together with what reading the file has put into ``problems``.
+    """
     check_campaign_name(dataset.project, name)
-    problems = Problems(filename)
+    problems = problems or Problems(filename)
     known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
     credited = store_aliases(dataset, known, options.aliases, problems)
     matched = match(content.judgements, known, dataset, problems)

@@ -49,6 +49,19 @@ def test_a_name_too_long_to_store_is_refused_at_once(project: Project, dataset: 
         rating_import_create(dataset=dataset, by=None, name=name, filename="r.csv", content=RATINGS)
 
 
+def test_every_bad_row_of_a_rating_file_is_told_at_once_in_the_files_order(dataset: Dataset) -> None:
+    bad = b"ann,nowhere,Z,3\nann,1,Z,9\nann,1,Nobody,3\n"
+    job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=RATINGS + bad)
+    rating_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    fields = [row["field"] for row in job.report["errors"]]
+    lines = [row["line"] for row in job.report["errors"]]
+    assert lines == sorted(lines)
+    assert {"item", "system"} < set(fields)
+    assert any(row["found"] == "9" for row in job.report["errors"])
+
+
 def test_a_bad_file_changes_nothing_and_keeps_every_bad_row(project: Project) -> None:
     content = b'{"id": "1"}\n{"id": "1"}\n{"id": "2", "split": 3}\n'
     job = dataset_import_create(project=project, by=None, name="Bad", filename="bad.jsonl", content=content)
