@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Campaign, CampaignState, Release
+from annotation.selectors.datasets import other_names
 from annotation.selectors.releases import release_name
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from metrics.forms import TOKENIZER_NAMES
@@ -80,11 +81,13 @@ class StudyForm(forms.Form):
         self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
         self.fields["systems"].choices = [(name, name) for name in systems]
         if not self.is_bound:
-            # Sensible beginnings: ratings that did not make the weights, systems that are not references.
+            # Sensible beginnings: ratings that did not make the weights, systems that are neither references nor
+            # another name of one that is there already.
+            left_out = {*reference_set.source_systems, *other_names(reference_set.dataset)}
             self.initial["campaigns"] = [
                 campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported
             ]
-            self.initial["systems"] = [name for name in systems if name not in reference_set.source_systems]
+            self.initial["systems"] = [name for name in systems if name not in left_out]
 
     @property
     def main_fields(self) -> list[forms.BoundField]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from django.contrib.postgres.aggregates import StringAgg
 from django.db.models import Count, Exists, Func, OuterRef, Prefetch, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import MD5, Cast, Coalesce
 
 from annotation.models import (
     Campaign,
@@ -33,6 +34,18 @@ def datasets_of(project: Project) -> QuerySet[Dataset]:
         return Coalesce(Subquery(counted.values("n")), 0)
 
     return project.datasets.annotate(n_items=count(Item.objects.all()), n_systems=count(System.objects.all()))
+
+
+def other_names(dataset: Dataset) -> dict[str, str]:
+    """Systems that gave the same response to every item as one earlier in the alphabet: name to that one's name."""
+    outputs = MD5(StringAgg(Cast("response_id", TextField()), Value(","), order_by="item_id"))
+    rows = ResponseSource.objects.filter(system__dataset=dataset).values_list("system__name").order_by("system__name")
+    first: dict[str, str] = {}
+    found = {}
+    for name, digest in rows.annotate(digest=outputs):
+        if first.setdefault(digest, name) != name:
+            found[name] = first[digest]
+    return found
 
 
 @dataclass

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import JobState
+from annotation.models import JobState, ResponseSource, SourceKind, System
 from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -290,8 +290,8 @@ def test_an_undefined_row_says_why_in_the_report_and_on_its_page(world: World, v
     row = client.get(address(study, "study-row", {"pk": True, "row": 0})).content.decode()
 
     assert "No coefficient of this study is defined" in report
-    for page in (report, row):
-        assert page.count('undefined<span class="reason">: 0 units: at least 3 observations are needed') == 2
+    reason = 'undefined<span class="reason">: 0 units: at least 3 observations are needed'
+    assert (report.count(reason), row.count(reason)) == (2, 4)  # two coefficients; on the row's page their intervals, too
     assert client.get(address(study, "study-figure", {"pk": True, "figure": "forest"})).status_code == 200
     assert client.get(address(study, "study-figure", {"pk": True, "figure": "row-0"})).status_code == 404
 
@@ -310,3 +310,11 @@ def test_a_study_of_few_units_says_so_in_its_report(world: World, viewer, as_use
         study_execute(study_id=made.pk)
         page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, made.pk]))
         assert ("Few units." in page.content.decode()) is warned
+
+
+def test_the_form_starts_without_references_and_second_names(world: World, manager, as_user) -> None:
+    alias = System.objects.create(dataset=world.dataset, name="Parrot again")
+    for source in ResponseSource.objects.filter(system__name="Parrot"):
+        ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.SYSTEM, system=alias)
+    page = as_user(manager).get(reverse("correlations:study-create", args=[world.project.slug]))
+    assert page.context["form"].initial["systems"] == ["Echo", "Parrot", "Quill"]
