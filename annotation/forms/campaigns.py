@@ -67,7 +67,13 @@ class CampaignForm(forms.Form):
         widget=forms.RadioSelect,
     )
     systems = forms.ModelMultipleChoiceField(
-        System.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, help_text="Only for chosen systems."
+        System.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Only for chosen systems.",
+        error_messages={
+            "invalid_choice": "Found a system of another data set; those of the chosen one are listed now."
+        },
     )
     item_limit = forms.IntegerField(
         label="Items", required=False, min_value=1, help_text="Rate only the first so many items; empty means all."
@@ -119,22 +125,33 @@ class CampaignForm(forms.Form):
         super().__init__(*args, **kwargs)
         datasets = Dataset.objects.filter(project=project)
         self.fields["dataset"].queryset = datasets  # type: ignore[attr-defined]
-        systems = (
-            System.objects.filter(dataset__in=datasets).select_related("dataset").order_by("dataset__name", "name")
-        )
-        self.fields["systems"].queryset = systems  # type: ignore[attr-defined]
-        several = datasets.count() > 1
-        self.fields["systems"].label_from_instance = (  # type: ignore[attr-defined]
-            lambda system: f"{system.name} ({system.dataset.name})" if several else system.name
-        )
-        if not several:
-            self.fields["dataset"].initial = datasets.first()
+        self.fields["dataset"].widget.attrs |= {
+            "hx-get": "",  # the page itself, which answers with the systems alone
+            "hx-trigger": "change",
+            "hx-target": "#systems-offered",
+        }
+        if len(datasets) == 1:
+            self.fields["dataset"].initial = datasets[0]
+        self._offer_systems()
 
     def begin_with(self, dataset_slug: str) -> None:
         datasets = self.fields["dataset"].queryset  # type: ignore[attr-defined]
         found = next((dataset for dataset in datasets if dataset.slug == dataset_slug), None)
         if found is not None:
             self.fields["dataset"].initial = found
+            self._offer_systems()
+
+    def _offer_systems(self) -> None:
+        """Of the data set that is chosen; those of others are not even looked at."""
+        field = self.fields["dataset"]
+        value = self.data.get("dataset") if self.is_bound else self.get_initial_for_field(field, "dataset")
+        pk = str(getattr(value, "pk", value) or "")
+        self.chosen_dataset = next(
+            (dataset for dataset in field.queryset if str(dataset.pk) == pk),  # type: ignore[attr-defined]
+            None,
+        )
+        systems = System.objects.filter(dataset=self.chosen_dataset).order_by("name")
+        self.fields["systems"].queryset = systems  # type: ignore[attr-defined]
 
     @staticmethod
     def initial_of(campaign: Campaign) -> dict[str, Any]:

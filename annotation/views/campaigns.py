@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
-from annotation.forms.campaigns import CampaignForms
+from annotation.forms.campaigns import CampaignForm, CampaignForms
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role
 from annotation.parameters import whole_number
@@ -48,6 +48,8 @@ def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    if request.htmx:
+        return _systems_offered(request, project)
     forms = CampaignForms(project, request.POST or None, dataset_slug=request.GET.get("dataset", ""))
     if request.method == "POST" and forms.is_valid():
         try:
@@ -67,6 +69,8 @@ def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpRespo
     if campaign.state != CampaignState.DRAFT:
         messages.error(request, "The design was frozen at launch: only a draft can be edited.")
         return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+    if request.htmx:
+        return _systems_offered(request, project)
     forms = CampaignForms(project, request.POST or None, campaign)
     if request.method == "POST" and forms.is_valid():
         try:
@@ -77,6 +81,12 @@ def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpRespo
             return redirect("annotation:campaign-detail", project.slug, campaign.pk)
     context = {"project": project, "campaign": campaign, "forms": forms}
     return render(request, "annotation/campaign_form.html", context)
+
+
+def _systems_offered(request: HttpRequest, project: Project) -> HttpResponse:
+    """What the form lists once another data set is chosen in it."""
+    form = CampaignForm(project, initial={"dataset": request.GET.get("dataset")})
+    return render(request, "annotation/campaign_systems.html", {"form": form})
 
 
 @login_required

@@ -228,3 +228,30 @@ def test_only_those_who_manage_see_the_link_for_raters(
         for user in (viewer, manager, owner)
     }
     assert shown == {"vera-viewer": False, "max-manager": True, "olga-owner": True}
+
+
+def test_the_form_offers_the_systems_of_the_chosen_data_set_only(
+    manager: User, as_user: AsUser, project: Project
+) -> None:
+    one = make_dataset(project, systems=["Ada"], name="one")
+    two = make_dataset(project, systems=["Zoe"], name="two")
+    client, address = as_user(manager), url("create", project)
+
+    blank = content(client.get(address))
+    assert "once it is chosen" in blank
+    assert "Ada" not in blank
+    assert "Zoe" not in blank
+    chosen = content(client.get(address, {"dataset": "two"}))
+    assert "Zoe" in chosen
+    assert "Ada" not in chosen
+    swapped = content(client.get(address, {"dataset": one.pk}, headers={"HX-Request": "true"}))
+    assert "<html" not in swapped
+    assert "Ada" in swapped
+    assert "Zoe" not in swapped
+
+    foreign = {"target": "chosen", "systems": [one.systems.get().pk]}
+    draft = Campaign(dataset=two)
+    refused = content(client.post(address, form_data(draft, **foreign)))
+    assert "Found a system of another data set" in refused
+    assert "Zoe" in refused
+    assert not project.campaigns.exists()
