@@ -43,13 +43,6 @@ def bar_chart() -> dict[str, Any]:
 
 def examples() -> dict[str, Any]:
     return {
-        "crumbs": [("Projects", "#"), ("Dialogue replies", "#"), ("Style guide", "")],
-        "tabs": [
-            ("Overview", "#", True),
-            ("Data sets", "#", False),
-            ("Campaigns", "#", False),
-            ("Studies", "#", False),
-        ],
         "statuses": ["draft", "running", "paused", "closed", "queued", "done", "failed", "cancelled"],
         "weights": [0.6, 0.1, 0.0, -0.3, -0.8, math.nan],
         "rows": [
@@ -63,5 +56,4 @@ def examples() -> dict[str, Any]:
         ],
         "form": ExampleForm(data={"scale_high": "1", "name": ""}),
         "chart": bar_chart(),
-        "scale": [1, 2, 3, 4, 5],
     }

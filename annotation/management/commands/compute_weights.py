@@ -17,14 +17,14 @@ from annotation.weighting import SCHEME_NAMES
 EPILOG = """\
 examples:
   The next release of a reference set that is there:
-    manage.py compute_weights --project demo --reference-set weighted-references
+    manage.py compute_weights --project demo --reference-set dstc7-references
 
   A new set: outputs of two systems, weighed by one campaign, Human being the original:
     manage.py compute_weights --project demo --dataset dstc7 --name "Rated references" \\
       --campaign "Reference ratings" --source Human --source TeamB --original Human
 
   Medians, without some raters, as JSON for a script:
-    manage.py compute_weights --project demo --reference-set weighted-references \\
+    manage.py compute_weights --project demo --reference-set dstc7-references \\
       --method median --rules rules.json --json
 
   rules.json holds a list of exclusion rules:

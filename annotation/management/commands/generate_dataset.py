@@ -28,7 +28,7 @@ SIZES = {
 EPILOG = """\
 examples:
   manage.py generate_dataset --out /tmp/synthetic
-  manage.py generate_dataset --items 200 --project demo --user ada --name "Synthetic, small"
+  manage.py generate_dataset --items 200 --project demo --user manager --name "Synthetic, small"
 """
 
 

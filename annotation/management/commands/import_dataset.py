@@ -17,10 +17,11 @@ from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 
 EPILOG = """\
 examples:
-  manage.py import_dataset items.jsonl --project demo --user ada --name "My data"
-  manage.py import_dataset table.txt --format tsv --project demo --user ada --name "My data" --json > report.json
+  manage.py import_dataset demo/examples/dataset.jsonl --project demo --user manager --name "My data"
+  manage.py import_dataset demo/examples/dataset.tsv --format tsv --project demo --user manager \\
+      --name "My table" --json > report.json
 
-The formats are described in docs/data-formats.md; examples lie in demo/examples.
+The formats are described in docs/data-formats.md.
 """
 
 

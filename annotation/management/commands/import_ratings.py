@@ -17,12 +17,14 @@ from annotation.services.imports.rating_files import RatingOptions
 
 EPILOG = """\
 examples:
-  manage.py import_ratings ratings.csv --project demo --user ada --dataset my-data --name "Pilot"
-  manage.py import_ratings judges.tsv --project demo --user ada --dataset dstc7 --name "All judges" \\
+  manage.py import_dataset demo/examples/dataset.csv --project demo --user manager --name "My data"
+  manage.py import_ratings demo/examples/ratings.csv --project demo --user manager --dataset my-data --name "Pilot"
+  zcat demo/dstc7/dstc7-task2-human-eval-per-judge.tsv.gz > judges.tsv
+  manage.py import_ratings judges.tsv --project demo --user manager --dataset dstc7 --name "All judges" \\
       --column rater=JudgeID --column item=InstanceID --column system=SystemID \\
       --alias TeamEC=TeamCE --scale 1 5 --json > report.json
 
-The formats are described in docs/data-formats.md; examples lie in demo/examples.
+The formats are described in docs/data-formats.md.
 """
 
 
