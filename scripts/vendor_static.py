@@ -63,7 +63,6 @@ def vendor_bootstrap(work: Path) -> None:
     package, out = npm_unpack(f"bootstrap@{BOOTSTRAP}", work), VENDOR / "bootstrap"
     out.mkdir()
     copy_without_source_map(package / "dist/css/bootstrap.min.css", out / "bootstrap.min.css")
-    copy_without_source_map(package / "dist/js/bootstrap.bundle.min.js", out / "bootstrap.bundle.min.js")
     shutil.copy(licences_in(package)[0], out / "LICENSE")
 
 
