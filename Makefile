@@ -50,7 +50,7 @@ contracts: $(VENV)/installed-dev  ## who may import whom
 	@$(BIN)/lint-imports
 
 migrations: $(VENV)/installed-dev  ## every model change has its migration
-	@$(BIN)/python scripts/check_migrations.py
+	@$(BIN)/python -m scripts.check_migrations
 
 check: lint types contracts migrations  ## everything but the tests
 
