@@ -38,7 +38,7 @@ WORKERS, THREADS = 2, 8
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f-]+)"')
 CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
-FIELD = re.compile(r'name="(r\d+-[\w-]+)" value="3"')
+FIELD = re.compile(r'name="(r\d+-[\w.-]+)" value="3"')
 
 
 @dataclass
