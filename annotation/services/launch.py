@@ -49,6 +49,14 @@ def units_create(campaign: Campaign) -> Plan:
     return plan
 
 
+def units_planned(campaign: Campaign) -> int:
+    """How many units a launch would create now; 0 where it would find nothing to rate."""
+    try:
+        return len(_plan(campaign, _sources(campaign)).units)
+    except AnnotationError:
+        return 0
+
+
 def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
     """The design as it will never change again, and its SHA-256 over canonical JSON."""
     design = {

@@ -1,11 +1,13 @@
 """Campaigns, for their managers: the list, drafting, launching, watching, the log of ratings, the raters."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -19,6 +21,7 @@ from annotation.parameters import whole_number
 from annotation.selectors import campaigns as selectors
 from annotation.selectors.handout import preview_screen
 from annotation.services import campaigns as services
+from annotation.services.launch import units_planned
 
 PAGE = 50
 RATERS_PAGE = 100
@@ -94,17 +97,31 @@ def _systems_offered(request: HttpRequest, project: Project) -> HttpResponse:
 def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "campaign": campaign,
         "criteria": campaign.criteria.all(),
         "systems": campaign.systems.all(),
         "may_manage": may_manage(project),
     }
+    if campaign.state == CampaignState.DRAFT and (units := units_planned(campaign)):
+        context |= {"planned_units": units, "planned_places": units * campaign.ratings_per_unit}
+    context["launch_text"] = _launch_text(context)
     if context["may_manage"]:  # whoever has the link can rate
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
     return render(request, "annotation/campaign_detail.html", context)
+
+
+def _launch_text(planned: dict[str, Any]) -> str:
+    frozen = (
+        "Its design is frozen from then on: what is rated, the scale, the number of ratings and the instructions can "
+        "no longer be changed."
+    )
+    if "planned_units" not in planned:
+        return frozen
+    units, places = planned["planned_units"], planned["planned_places"]
+    return f"It plans {units:,} unit{pluralize(units)} with {places:,} place{pluralize(places)} to fill. {frozen}"
 
 
 @login_required

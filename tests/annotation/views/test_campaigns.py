@@ -103,6 +103,8 @@ def test_a_campaign_is_drafted_edited_launched_paused_resumed_and_closed(
         ("grammar", []),
         ("humour", ["no", "a little", "very"]),
     ]
+    page = content(client.get(url("detail", project, draft)))
+    assert f"It plans 12 units with {12 * draft.ratings_per_unit} places to fill." in page
     for action, state in [("launch", "running"), ("pause", "paused"), ("resume", "running"), ("close", "closed")]:
         response = client.post(url(action, project, draft))
         assert response.headers["Location"] == url("detail", project, draft)
