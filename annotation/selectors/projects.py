@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.models import (
@@ -13,9 +13,9 @@ from annotation.models import (
     JobState,
     Membership,
     Presentation,
+    PresentationOutcome,
     Project,
     Rater,
-    Rating,
     ReferenceSet,
     Release,
     Slot,
@@ -93,23 +93,23 @@ class Overview:
 
 def project_overview(project: Project) -> Overview:
     # Score runs and studies belong to apps above this one: they are reached by name, through the project.
-    runs: Any = project.score_runs.order_by("-pk").only("metric", "state", "created_at")
+    runs: Any = project.score_runs.order_by("-pk").only("metric", "subset", "state", "created_at")
     studies: Any = project.studies.order_by("-pk").only("name", "state", "created_at")
     releases = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
     counts = {
         "datasets": project.datasets.count(),
         "campaigns": project.campaigns.count(),
         "raters": project.raters.count(),
-        "ratings": Rating.objects.filter(campaign__project=project).count(),
+        "judgements": Presentation.objects.filter(
+            campaign__project=project, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
+        ).count(),
         "releases": releases.count(),
         "runs": runs.filter(state=JobState.DONE).count(),
         "studies": studies.filter(state=JobState.DONE).count(),
     }
     return Overview(
         datasets=list(project.datasets.annotate(n_items=Count("items")).order_by("-pk")[:SHOWN]),
-        imports=list(
-            project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report").order_by("-pk")[:SHOWN]
-        ),
+        imports=list(_open_imports(project)[:SHOWN]),
         campaigns=campaign_rows(project, limit=SHOWN),
         reference_sets=list(_reference_sets(project)[:SHOWN]),
         runs=list(runs[:SHOWN]),
@@ -117,6 +117,13 @@ def project_overview(project: Project) -> Overview:
         steps=_steps(counts),
         counts=counts,
     )
+
+
+def _open_imports(project: Project) -> QuerySet[DatasetImport]:
+    """Under way, or ended without a data set and not made good by a later import of the same name; newest first."""
+    made_good = project.dataset_imports.filter(state=JobState.DONE, name=OuterRef("name"), pk__gt=OuterRef("pk"))
+    found = project.dataset_imports.exclude(state=JobState.DONE).exclude(Exists(made_good))
+    return found.defer("content", "report").order_by("-pk")
 
 
 def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
@@ -142,21 +149,28 @@ def _by_campaign(rows: QuerySet[Any], aggregate: Count) -> dict[int, int]:
 
 
 def _steps(counts: dict[str, int]) -> list[Step]:
+    def hint(name: str, one: str, many: str) -> str:
+        return one if counts[name] == 1 else many
+
     return [
         Step(
-            1, "Rate", "ratings by people", "Draft a campaign and share its link, or import ratings into a data set.",
-            "Campaigns", "annotation:campaign-list", counts["ratings"],
+            1, "Rate", hint("judgements", "judgement by a person", "judgements by people"),
+            "Draft a campaign and share its link, or import ratings into a data set.",
+            "Campaigns", "annotation:campaign-list", counts["judgements"],
         ),
         Step(
-            2, "Weigh", "releases of weights", "Turn ratings into reference weights from −1 to +1.",
+            2, "Weigh", hint("releases", "release of weights", "releases of weights"),
+            "Turn ratings into reference weights from −1 to +1.",
             "Reference sets", "annotation:reference-set-list", counts["releases"],
         ),
         Step(
-            3, "Score", "finished score runs", "Score the systems with metrics that use the weights.",
+            3, "Score", hint("runs", "finished score run", "finished score runs"),
+            "Score the systems with metrics that use the weights.",
             "Score runs", "metrics:run-list", counts["runs"],
         ),
         Step(
-            4, "Correlate", "finished studies", "Test the metrics against the same people.",
+            4, "Correlate", hint("studies", "finished study", "finished studies"),
+            "Test the metrics against the same people.",
             "Studies", "correlations:study-list", counts["studies"],
         ),
     ]  # fmt: skip

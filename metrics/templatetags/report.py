@@ -1,9 +1,15 @@
 """Numbers as a report writes them."""
 
 from django import template
+from django.template.defaultfilters import floatformat
+
+from metrics.models import ScoreRun
+from metrics.selectors.runs import metric_label
+from metrics.subsets import Subset
 
 register = template.Library()
 MINUS = "−"
+ID_SHOWN = 10
 
 
 @register.filter
@@ -18,3 +24,27 @@ def percent(share: float | None) -> str:
 def signed(value: float | None, places: int = 3) -> str:
     """With its sign, and a minus that is one; an undefined difference is a dash."""
     return "–" if value is None else f"{value:+.{places}f}".replace("-", MINUS)
+
+
+@register.filter
+def number(value: float | None, places: int | str = -1) -> str:
+    """As ``floatformat``, with a minus that is one."""
+    return floatformat(value, places).replace("-", MINUS)
+
+
+@register.filter
+def short_id(external_id: str) -> str:
+    """The beginning of an id too long for a table; the whole of it belongs into the title beside."""
+    return external_id if len(external_id) <= 2 * ID_SHOWN else f"{external_id[:ID_SHOWN]}…"
+
+
+@register.filter
+def references(subset_label: str) -> str:
+    """The name of a subset in full: forms and commands call the single reference "original"."""
+    return "single (the original)" if subset_label == "single" else subset_label
+
+
+@register.filter
+def run_label(run: ScoreRun) -> str:
+    """The metric and which references it used."""
+    return f"{metric_label(run)}, {references(Subset.from_mapping(run.subset).label)}"

@@ -3,9 +3,10 @@ import io
 import json
 
 import pytest
+from django.db.models.functions import Now
 from django.urls import reverse
 
-from annotation.models import Membership, Project, Role, User
+from annotation.models import DatasetImport, JobState, Membership, Project, Role, User
 from tests.annotation.datasets import example_dataset, example_ratings
 
 
@@ -58,6 +59,19 @@ def test_the_overview_counts_and_names_the_next_step(
     assert campaign.name in page
     for tab in ("metrics:run-list", "correlations:study-list"):
         assert reverse(tab, args=[project.slug]) in page
+
+
+def test_the_overview_forgets_a_failed_import_once_its_name_came_in(as_user, project: Project, viewer: User) -> None:
+    for name, filename, state in (
+        ("Talk", "first.csv", JobState.FAILED), ("Talk", "second.csv", JobState.DONE),
+        ("Talk", "third.csv", JobState.FAILED), ("News", "news.csv", JobState.FAILED),
+    ):  # fmt: skip
+        DatasetImport.objects.create(
+            project=project, name=name, filename=filename, file_format="csv", content=b"", state=state,
+            finished_at=Now(),
+        )  # fmt: skip
+    page = as_user(viewer).get(url("project-detail", project.slug)).content.decode()
+    assert [name for name in ("first", "second", "third", "news") if f"{name}.csv" in page] == ["third", "news"]
 
 
 def test_only_the_owner_changes_name_and_members(as_user, project: Project, manager: User, viewer: User) -> None:

@@ -1,0 +1,17 @@
+from metrics.templatetags.report import number, references, short_id
+
+
+def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
+    assert number(-0.23949, 3) == "−0.239"
+    assert number(3.0, "-2") == "3"
+    assert number(None, 3) == ""
+
+
+def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:
+    assert short_id("ff20ddc0b8" + "0" * 46) == "ff20ddc0b8…"
+    assert short_id("conversation-17") == "conversation-17"
+
+
+def test_the_single_reference_is_called_as_in_forms_and_commands_too() -> None:
+    assert references("single") == "single (the original)"
+    assert references("w ≥ 0.6") == "w ≥ 0.6"
