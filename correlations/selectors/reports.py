@@ -67,6 +67,12 @@ def clamped_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: -row["clamped"]["share"])
 
 
+def has_sweep(result: dict[str, Any], name: str) -> bool:
+    """Whether a sweep has a point to draw."""
+    series = result["sweeps"].get(name, {}).get("series", [])
+    return any(point["rho"]["value"] is not None for entry in series for point in entry["points"])
+
+
 # --- Figures ---------------------------------------------------------------------------------------------------------
 
 

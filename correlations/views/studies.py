@@ -109,7 +109,7 @@ def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
             "sweeps": [
                 (name, title, study.result["sweeps"][name])
                 for name, title in reports.SWEEPS.items()
-                if name in study.result["sweeps"]
+                if reports.has_sweep(study.result, name)
             ],
         }
     return render(request, "correlations/study_detail.html", context)
