@@ -72,8 +72,8 @@ Judge content, not spelling: all texts are in lower case, and names or numbers m
 There are no right answers. If you are unsure, choose the middle.
 """
 CONSENT = """\
-This is a trial campaign of the demo. Your ratings are stored under a pseudonym, on this machine only. You may stop at
-any time; what you have sent stays.
+This is a trial campaign of the demo. Your ratings are stored under a pseudonym, on this machine only. \
+You may stop at any time; what you have sent stays.
 """
 
 Progress = Callable[[int, int, str], None]
