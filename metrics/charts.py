@@ -30,7 +30,10 @@ def segment_distribution(
             "color": {
                 "field": "share", "type": "quantitative", "title": "Share of segments",
                 "scale": {"range": shades, "type": "sqrt"},
-                "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 160, "tickCount": 3},
+                "legend": {
+                    "format": ".0%", "orient": "bottom", "gradientLength": 220, "tickCount": 3,
+                    "labelOverlap": "greedy", "labelSeparation": 6,
+                },
             },
             "tooltip": [
                 {"field": "system", "title": "System"},

@@ -107,7 +107,7 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     raters = pseudonyms(table.rater_id[mine])
     judged = [(str(raters[index]), float(values[index])) for index in order]
     bounds = [bound for bound in (weight.low, weight.high) if bound is not None]
-    interval = " to ".join(_signed(bound) for bound in bounds)
+    interval = f"[{', '.join(_signed(bound) for bound in bounds)}]"
     return ExplainedWeight(weight, judged, _steps(weight, values, table.low, table.high), interval)
 
 

@@ -29,7 +29,7 @@ def test_what_is_undefined_says_why_and_is_never_zero(missing):
 
 def test_interval_prints_the_estimate_and_its_bounds_with_the_asked_digits():
     assert text_of("interval", estimate=0.4812, low=0.41, high=0.5467) == "0.48 [0.41, 0.55]"
-    assert text_of("interval", estimate=-0.0312, low=-0.1, high=0.05, digits=3) == "-0.031 [-0.100, 0.050]"
+    assert text_of("interval", estimate=-0.0312, low=-0.1, high=0.05, digits=3) == "−0.031 [−0.100, 0.050]"
     assert text_of("interval", estimate=0.5) == "0.50"
 
 
