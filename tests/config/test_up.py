@@ -16,12 +16,13 @@ from tests.conftest import ROOT
 
 
 @pytest.mark.worker
-def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path, host: str) -> None:
     ours = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
     environment = {name: value for name, value in os.environ.items() if name not in ours}
     environment |= {"ASSAY_DATA_DIR": str(tmp_path), "DEBUG": "1"}
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "up", "--port", "18650", "--web-workers", "1"],
+        [sys.executable, "manage.py", "up", "--host", host, "--port", "18650", "--web-workers", "1"],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -31,11 +32,12 @@ def test_up_serves_web_and_worker_and_ctrl_c_stops_all_of_it(tmp_path: Path) -> 
     try:
         address = ""
         for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                address = found.group()
+            if found := re.search(r"http://([\d.]+:(\d+))", line):
+                name, address = found[1], f"http://127.0.0.1:{found[2]}"
                 break
         assert address, "it ended before it printed an address"
-        with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
+        # The printed name is one that it answers to, whichever way the request came in.
+        with urllib.request.urlopen(urllib.request.Request(f"{address}/healthz", headers={"Host": name})) as answer:
             assert json.load(answer)["status"] == "ok"
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=60)[0]

@@ -80,13 +80,15 @@ class Command(BaseCommand):
             signal.signal(number, self.on_signal)
         self.prepare()
         host, port = options["host"], free_port(options["host"], options["port"])
+        name, near = (own_address(), LOOPBACK) if host == EVERYWHERE else (host, host)
+        # For the parts, which inherit it: answer to this name, too.
+        os.environ["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, name])
         parts = self.start_parts(host, port, options["web_workers"])
         try:
-            self.wait_until_healthy(parts, f"http://{host}:{port}")
+            self.wait_until_healthy(parts, f"http://{near}:{port}")
             if not self.stopping:
-                self.stdout.write(
-                    demo_banner(f"http://{host}:{port}") if settings.DEMO else f"Assay: http://{host}:{port}"
-                )
+                address = f"http://{name}:{port}"
+                self.stdout.write(demo_banner(address) if settings.DEMO else f"Assay: {address}")
                 self.stdout.write(f"Logs: {settings.DATA_DIR / 'log'}    Stop: Ctrl-C")
                 self.stdout.flush()
             self.watch(parts)
