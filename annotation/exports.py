@@ -1,9 +1,9 @@
-"""One way to download a table: CSV, JSON or JSON Lines, streamed row by row."""
+"""One way to download a table: CSV, JSON, JSON Lines or Parquet, streamed."""
 
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -11,10 +11,13 @@ from django.http import Http404, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import get_valid_filename
 
+from annotation.parquet import parquet_chunks
+
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "jsonl": "application/jsonl; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
 }
 CHUNK_CHARACTERS = 64 * 1024
 
@@ -32,16 +35,21 @@ def table_response(
     filename: str,
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
+    types: Mapping[str, str] | None = None,
 ) -> StreamingHttpResponse:
     """A table as a download. ``rows`` may be a generator; it is consumed while the response is sent.
 
-    ``filename`` is given without its ending. Undefined numbers (None, NaN, infinite) are empty in CSV and null in JSON.
-    A format other than csv, json and jsonl is a 404: it comes from the address.
+    ``filename`` is given without its ending. Undefined numbers (None, NaN, infinite) are empty in CSV, null elsewhere.
+    A column of a Parquet file has the type that holds its values; ``types`` says that of columns that may be empty from
+    top to bottom (``annotation.parquet.TYPES``). A format not in ``CONTENT_TYPES`` is a 404: it comes from the address.
     """
     if format not in CONTENT_TYPES:
         raise Http404(f"No download as {format!r}; there are {', '.join(CONTENT_TYPES)}.")
-    lines = {"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows)
-    response = StreamingHttpResponse(_chunks(lines), content_type=CONTENT_TYPES[format])
+    if format == "parquet":
+        chunks = parquet_chunks(columns, rows, types=types)
+    else:
+        chunks = _chunks({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
+    response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = content_disposition_header(True, f"{get_valid_filename(filename)}.{format}")
     return response
 

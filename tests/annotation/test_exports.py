@@ -2,12 +2,19 @@ import csv
 import io
 import json
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.http import Http404
+from django.template.loader import render_to_string
+from hypothesis import given
+from hypothesis import strategies as st
 
+from annotation import parquet
 from annotation.exports import table_response
 
 COLUMNS = ["system", "rho", "when"]
@@ -61,5 +68,98 @@ def test_the_file_gets_a_safe_name_and_an_unknown_format_does_not_exist() -> Non
     assert response["Content-Disposition"] == 'attachment; filename="a_bc.csv"'
     named = table_response(format="csv", filename="run-系统", columns=COLUMNS, rows=[])
     assert named["Content-Disposition"] == "attachment; filename*=utf-8''run-%E7%B3%BB%E7%BB%9F.csv"
-    with pytest.raises(Http404, match="'xlsx'; there are csv, json, jsonl"):
+    with pytest.raises(Http404, match="'xlsx'; there are csv, json, jsonl, parquet"):
         table_response(format="xlsx", filename="x", columns=COLUMNS, rows=[])
+
+
+# --- Parquet, read back with pyarrow ----------------------------------------------------------------------------------
+
+
+def read_parquet(rows, columns=COLUMNS, **options) -> pa.Table:
+    return pq.read_table(
+        io.BytesIO(b"".join(table_response(format="parquet", filename="x", columns=columns, rows=rows, **options)))
+    )
+
+
+def test_parquet_holds_what_the_csv_holds_with_types() -> None:
+    moment = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+    columns = ["text", "whole", "number", "extra", "when", "day", "order", "money"]
+    rows = [
+        ["=1+1", np.int64(3), 0.5, True, moment, date(2026, 1, 2), (0, 2, 1), Decimal("0.1200")],
+        ['he said "no"\nΔ', None, math.nan, False, None, None, [], None],
+    ]
+    table = read_parquet(rows, columns)
+    assert [str(kind) for kind in table.schema.types] == [
+        "string", "int64", "double", "bool", "timestamp[us, tz=UTC]", "date32[day]", "list<element: int64>", "double",
+    ]  # fmt: skip
+    assert table.to_pylist()[0] == dict(
+        zip(columns, ["=1+1", 3, 0.5, True, moment, date(2026, 1, 2), [0, 2, 1], 0.12], strict=True)
+    )
+    said = list(csv.DictReader(io.StringIO(body(format="csv", columns=columns, rows=rows), newline="")))
+    for kept, told in zip(table.to_pylist(), said, strict=True):
+        assert told["text"].removeprefix("'") == kept["text"]
+        for name in ("whole", "number"):
+            assert (float(told[name]) if told[name] else None) == kept[name]
+        assert (datetime.fromisoformat(told["when"]) if told["when"] else None) == kept["when"]
+        assert json.loads(told["order"]) == kept["order"]
+
+
+def test_a_column_widens_where_a_later_batch_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 2)
+    rows = [[None, 1, 1], [None, 2, 2], [3, 2.5, "x"], [4, None, None], [5, 7, datetime(2026, 1, 2, tzinfo=UTC)]]
+    table = read_parquet(iter(rows), ["late", "number", "mixed"])
+    assert table.to_pydict() == {
+        "late": [None, None, 3, 4, 5],
+        "number": [1.0, 2.0, 2.5, None, 7.0],
+        "mixed": ["1", "2", "x", None, "2026-01-02T00:00:00+00:00"],
+    }
+    assert [str(kind) for kind in table.schema.types] == ["int64", "double", "string"]
+
+
+def test_a_long_table_is_sent_in_row_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 100)
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    rows = ([f"r{n}", n / 2, start + timedelta(seconds=n)] for n in range(1050))
+    pieces = list(table_response(format="parquet", filename="x", columns=COLUMNS, rows=rows))
+    file = pq.ParquetFile(io.BytesIO(b"".join(pieces)))
+    assert (file.num_row_groups, file.metadata.num_rows) == (11, 1050)
+    assert sum(bool(piece) for piece in pieces) > 10
+    assert file.read().column("rho").to_pylist() == [n / 2 for n in range(1050)]
+
+
+def test_a_column_without_values_has_the_type_that_was_named() -> None:
+    table = read_parquet([["a", None, None]], types={"rho": "number", "when": "time"})
+    assert [str(kind) for kind in table.schema.types] == ["string", "double", "timestamp[us, tz=UTC]"]
+    assert read_parquet([]).num_rows == 0
+
+
+def test_a_number_too_long_for_64_bits_becomes_text_and_a_row_too_short_is_refused() -> None:
+    assert read_parquet([["a", 2**70, None], ["b", 1, None]]).column("rho").to_pylist() == [str(2**70), "1"]
+    with pytest.raises(ValueError, match="not 3 values"):
+        read_parquet([["a", 1]])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(exclude_categories=["Cs"])) | st.none(),
+            st.floats() | st.integers(-(2**40), 2**40) | st.none(),
+            st.datetimes(timezones=st.just(UTC)) | st.none(),
+        ),
+        max_size=30,
+    )
+)
+def test_parquet_and_json_lines_say_the_same(rows: list[tuple]) -> None:
+    lines = [json.loads(line) for line in body(format="jsonl", rows=rows).split("\n") if line]
+    found = read_parquet(rows).to_pylist()
+    for record in found:
+        record["when"] = record["when"] and record["when"].isoformat()
+    assert found == lines
+
+
+def test_the_download_menu_offers_every_format_of_a_table() -> None:
+    menu = render_to_string("components/download_menu.html", {"csv_url": "/x.csv", "json_url": "/x.json"})
+    assert all(f'href="/x.{ending}"' in menu for ending in ("csv", "json", "jsonl", "parquet"))
+    menu = render_to_string("components/download_menu.html", {"csv_url": "?format=csv"})
+    assert 'href="?format=parquet"' in menu
+    assert "arquet" not in render_to_string("components/download_menu.html", {"svg_url": "/x.svg"})

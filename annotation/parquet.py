@@ -1,0 +1,152 @@
+"""A table of unknown length as Parquet, in memory that does not grow with it.
+
+The type of a column is known only after its last value, so the rows go through a temporary file: first in batches with
+the types that each batch needs, then as row groups with the types that all of them need.
+"""
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BATCH_ROWS = 20_000  # also the length of a row group
+TEXT = pa.string()
+MOMENT = pa.timestamp("us", tz="UTC")
+TYPES = {"text": TEXT, "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_(), "time": MOMENT}
+
+
+class _Outbox:
+    """What the Parquet writer writes to; whoever sends takes what has gathered."""
+
+    def __init__(self) -> None:
+        self.waiting: list[bytes] = []
+        self.position = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        self.waiting.append(bytes(data))
+        self.position += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self.position
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        self.closed = True
+
+    def take(self) -> bytes:
+        taken, self.waiting = b"".join(self.waiting), []
+        return taken
+
+
+def parquet_chunks(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, types: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
+    """The file in pieces. ``types`` names those of columns that may hold nothing at all: a name of ``TYPES``."""
+    with tempfile.TemporaryFile() as spool:
+        fields, places = _spooled(columns, rows, spool)
+        for index, name in enumerate(columns):
+            if pa.types.is_null(fields[index]):
+                fields[index] = TYPES[(types or {}).get(name, "text")]
+        schema = pa.schema([pa.field(name, kind) for name, kind in zip(columns, fields, strict=True)])
+        outbox = _Outbox()
+        with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
+            for place in places:
+                spool.seek(place)
+                with pa.ipc.open_stream(spool) as stream:
+                    batch = stream.read_next_batch()
+                arrays = [
+                    _cast(column, kind, fields[index])
+                    for index, (column, kind) in enumerate(zip(batch.columns, batch.schema.types, strict=True))
+                ]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+                yield outbox.take()
+        yield outbox.take()
+
+
+def _spooled(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], spool: BinaryIO
+) -> tuple[list[pa.DataType], list[int]]:
+    """The rows in the temporary file; the type that holds every value of each column; where each batch begins."""
+    fields: list[pa.DataType] = [pa.null() for _ in columns]
+    places: list[int] = []
+    unread = iter(rows)
+    while batch := list(islice(unread, BATCH_ROWS)):
+        wanted = len(columns)
+        if any(len(row) != wanted for row in batch):
+            raise ValueError(f"a row has not {wanted} values, one for each column")
+        arrays = [_array([_plain(row[index]) for row in batch]) for index in range(wanted)]
+        fields = [_wider(field, array.type) for field, array in zip(fields, arrays, strict=True)]
+        places.append(spool.tell())
+        table = pa.record_batch(arrays, names=[str(index) for index in range(wanted)])
+        with pa.ipc.new_stream(spool, table.schema) as stream:
+            stream.write_batch(table)
+    return fields, places
+
+
+def _array(values: list[Any]) -> pa.Array:
+    """With the narrowest type that holds them all; mixed ones as text."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {bool, int, float} and all(value is None or abs(value) < 2**53 for value in values):
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        return pa.array([_text(value) for value in values], TEXT)
+
+
+def _plain(value: object) -> Any:
+    """As Arrow knows it: undefined numbers are null, moments are in UTC, what has no type of its own is text."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if value is None or isinstance(value, str | bool | int | date):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _wider(first: pa.DataType, second: pa.DataType) -> pa.DataType:
+    """The narrower type that holds the values of both."""
+    if first == second or pa.types.is_null(second):
+        return first
+    if pa.types.is_null(first):
+        return second
+    numbers = [pa.bool_(), pa.int64(), pa.float64()]
+    if first in numbers and second in numbers and pa.bool_() not in (first, second):
+        return pa.float64()
+    if pa.types.is_list(first) and pa.types.is_list(second):
+        return pa.list_(_wider(first.value_type, second.value_type))
+    return TEXT
+
+
+def _cast(column: pa.Array, kind: pa.DataType, wanted: pa.DataType) -> pa.Array:
+    if kind == wanted:
+        return column
+    if wanted == TEXT and not pa.types.is_null(kind):
+        return pa.array([_text(value) for value in column.to_pylist()], TEXT)
+    return column.cast(wanted, safe=False)
