@@ -4,7 +4,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["handout", "interleaving", "ordering", "seeds", "units"])
+@pytest.mark.parametrize("name", ["checks", "handout", "interleaving", "ordering", "seeds", "units"])
 def test_examples_in_docstrings_run(name):
     outcome = doctest.testmod(importlib.import_module(f"annotation.allocation.{name}"))
     assert outcome.attempted > 0
