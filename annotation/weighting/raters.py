@@ -5,12 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annotation.weighting.intervals import (
+    Intervals,
+    correlation_interval,
+    mean_interval,
+    median_interval,
+    normal_quantile,
+)
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, ratio
 
 
 @dataclass(frozen=True, eq=False)
 class RaterSummary:
     """Figures of K raters, every array of shape (K,); NaN where undefined.
+
+    Intervals are at 95% unless another confidence was asked for.
 
     Attributes
     ----------
@@ -21,6 +30,12 @@ class RaterSummary:
     entropy : of the distribution of answers, in bits; 0 for a rater who always gives the same.
     median_seconds : median time per rating, of the ratings whose time is known.
     agreement_reason : why ``agreement`` is NaN; empty where it is not.
+    mean_low, mean_high : interval of the mean (Student); NaN below two ratings and where all are equal.
+    agreement_low, agreement_high : interval of ``agreement`` (Fisher); NaN below four ratings, and at -1 and 1.
+    entropy_low, entropy_high : interval of ``entropy`` (delta method); NaN where the answers are all equal, or each as
+        frequent as the others, of which the method knows no spread.
+    n_timed : ratings whose time is known.
+    seconds_low, seconds_high : interval of ``median_seconds`` (order statistics); NaN below six times.
     """
 
     n: IntArray
@@ -31,9 +46,24 @@ class RaterSummary:
     entropy: FloatArray
     median_seconds: FloatArray
     agreement_reason: npt.NDArray[np.str_]
+    mean_low: FloatArray
+    mean_high: FloatArray
+    agreement_low: FloatArray
+    agreement_high: FloatArray
+    entropy_low: FloatArray
+    entropy_high: FloatArray
+    n_timed: IntArray
+    seconds_low: FloatArray
+    seconds_high: FloatArray
 
 
-def summarise_raters(table: RatingTable, *, seconds: npt.ArrayLike | None = None) -> RaterSummary:
+def summarise_raters(
+    table: RatingTable,
+    *,
+    seconds: npt.ArrayLike | None = None,
+    criterion: npt.ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> RaterSummary:
     """Summarise each rater's ratings.
 
     Parameters
@@ -41,6 +71,12 @@ def summarise_raters(table: RatingTable, *, seconds: npt.ArrayLike | None = None
     table : RatingTable
     seconds : float array, shape (n,), optional
         Time per rating in seconds; NaN where unknown.
+    criterion : array of int or str, shape (n,), optional
+        What each rating is about, where a table holds several criteria. ``agreement`` is then the correlation within
+        criteria (each scaled by the standard deviation of its ratings, so that no scale outweighs another) and
+        ``entropy`` the mean of the criteria's, by ratings; mean and spread are those of all ratings together.
+    confidence : float
+        In (0, 1).
 
     Returns
     -------
@@ -50,7 +86,12 @@ def summarise_raters(table: RatingTable, *, seconds: npt.ArrayLike | None = None
     Raises
     ------
     ValueError
-        ``seconds`` of another length than the table.
+        ``seconds`` or ``criterion`` of another length than the table, or ``confidence`` outside (0, 1).
+
+    References
+    ----------
+    Intervals: see :mod:`annotation.weighting.intervals`. Variance of a sample's entropy: Basharin, On a statistical
+    estimate for the entropy of a sequence of independent random variables, Theory of Probability 1959.
 
     Examples
     --------
@@ -60,77 +101,143 @@ def summarise_raters(table: RatingTable, *, seconds: npt.ArrayLike | None = None
     ([1.0, 1.0], [1.585, 1.585])
     """
     k = table.n_raters
+    about, n_criteria = _criteria(table, criterion)
     n = np.bincount(table.rater, minlength=k)
     mean = ratio(np.bincount(table.rater, table.value, minlength=k), n)
     squares = np.bincount(table.rater, (table.value - mean[table.rater]) ** 2, minlength=k)
-    agreement, n_compared, reason = _agreement(table)
+    spread = np.sqrt(ratio(squares, n - 1))
+    agreement, n_compared, held_fixed, reason = _agreement(table, about, n_criteria)
+    mean_ends = mean_interval(mean, np.where(spread > _rounding(table), spread, np.nan), n, confidence=confidence)
+    agreement_ends = correlation_interval(agreement, n_compared - held_fixed, confidence=confidence)
+    entropy, entropy_ends = _entropy(table, about, n_criteria, n, confidence)
+    median_seconds, n_timed, seconds_ends = _median_seconds(table, seconds, confidence)
     return RaterSummary(
         n=n,
         mean=mean,
-        spread=np.sqrt(ratio(squares, n - 1)),
+        spread=spread,
         agreement=agreement,
         n_compared=n_compared,
-        entropy=_entropy(table, n),
-        median_seconds=_median_seconds(table, seconds),
+        entropy=entropy,
+        median_seconds=median_seconds,
         agreement_reason=reason,
+        mean_low=mean_ends.low,
+        mean_high=mean_ends.high,
+        agreement_low=agreement_ends.low,
+        agreement_high=agreement_ends.high,
+        entropy_low=entropy_ends.low,
+        entropy_high=entropy_ends.high,
+        n_timed=n_timed,
+        seconds_low=seconds_ends.low,
+        seconds_high=seconds_ends.high,
     )
 
 
-def _agreement(table: RatingTable) -> tuple[FloatArray, IntArray, npt.NDArray[np.str_]]:
+def _criteria(table: RatingTable, criterion: npt.ArrayLike | None) -> tuple[IntArray, int]:
+    if criterion is None:
+        return np.zeros(len(table), dtype=np.int64), 1
+    column = np.asarray(criterion)
+    if column.shape != table.value.shape:
+        raise ValueError(f"criterion has shape {column.shape}; accepted: {table.value.shape}, one per rating")
+    distinct, code = np.unique(column, return_inverse=True)
+    return code, max(len(distinct), 1)
+
+
+def _rounding(table: RatingTable) -> float:
+    return 1e-10 * float(np.abs(table.value).max(initial=1.0))
+
+
+def _agreement(
+    table: RatingTable, about: IntArray, n_criteria: int
+) -> tuple[FloatArray, IntArray, IntArray, npt.NDArray[np.str_]]:
+    """Correlation, ratings behind it, criterion means estimated beyond one, and why the first is NaN."""
     k = table.n_raters
-    _, pair = np.unique(table.response * k + table.rater, return_inverse=True)
+    value = _unit_spread(table.value, about) if n_criteria > 1 else table.value
+    _, cell = np.unique(table.response * n_criteria + about, return_inverse=True)
+    _, pair = np.unique(cell * k + table.rater, return_inverse=True)
     # What others gave: everything on the response, less all this rater gave it.
-    n_others = np.bincount(table.response)[table.response] - np.bincount(pair)[pair]
-    sum_others = np.bincount(table.response, table.value)[table.response] - np.bincount(pair, table.value)[pair]
+    n_others = np.bincount(cell)[cell] - np.bincount(pair)[pair]
+    sum_others = np.bincount(cell, value)[cell] - np.bincount(pair, value)[pair]
     shared = n_others > 0
-    rater, own = table.rater[shared], table.value[shared]
+    rater, own = table.rater[shared], value[shared]
     others = sum_others[shared] / n_others[shared]
     n = np.bincount(rater, minlength=k)
-    own, others = _centre(own, rater, n), _centre(others, rater, n)
+    group = rater * n_criteria + about[shared]
+    n_group = np.bincount(group, minlength=k * n_criteria)
+    own, others = _centre(own, group, n_group), _centre(others, group, n_group)
     own_squares = np.bincount(rater, own**2, minlength=k)
     other_squares = np.bincount(rater, others**2, minlength=k)
     # A constant column centred in floating point leaves about 1e-30; ratings differ by far more.
     constant_own, constant_others = own_squares < 1e-20, other_squares < 1e-20
-    defined = (n >= 3) & ~constant_own & ~constant_others
+    held_fixed = np.maximum((n_group.reshape(k, n_criteria) > 0).sum(axis=1) - 1, 0)
+    few = n - held_fixed < 3
+    defined = ~few & ~constant_own & ~constant_others
     product = np.where(defined, own_squares * other_squares, 0.0)
     correlation = ratio(np.bincount(rater, own * others, minlength=k), np.sqrt(product))
     reason = np.select(
-        [n < 3, constant_own, constant_others],
+        [few, constant_own, constant_others],
         ["fewer than three responses rated by others too", "all ratings equal", "the others' means are all equal"],
         default="",
     ).astype(np.str_)
-    return np.clip(correlation, -1.0, 1.0), n, reason
+    return np.clip(correlation, -1.0, 1.0), n, held_fixed, reason
 
 
-def _centre(values: FloatArray, rater: IntArray, n: IntArray) -> FloatArray:
-    mean = np.bincount(rater, values, minlength=len(n)) / np.maximum(n, 1)
-    centred: FloatArray = values - mean[rater]
+def _unit_spread(value: FloatArray, about: IntArray) -> FloatArray:
+    n = np.bincount(about)
+    mean = np.bincount(about, value) / np.maximum(n, 1)
+    spread = np.sqrt(np.bincount(about, (value - mean[about]) ** 2) / np.maximum(n, 1))
+    scaled: FloatArray = value / np.where(spread > 1e-10, spread, 1.0)[about]
+    return scaled
+
+
+def _centre(values: FloatArray, group: IntArray, n: IntArray) -> FloatArray:
+    mean = np.bincount(group, values, minlength=len(n)) / np.maximum(n, 1)
+    centred: FloatArray = values - mean[group]
     return centred
 
 
-def _entropy(table: RatingTable, n: IntArray) -> FloatArray:
+def _entropy(
+    table: RatingTable, about: IntArray, n_criteria: int, n: IntArray, confidence: float
+) -> tuple[FloatArray, Intervals]:
+    k = table.n_raters
     values, code = np.unique(table.value, return_inverse=True)
     width = max(len(values), 1)
-    counts = np.bincount(table.rater * width + code, minlength=len(n) * width).reshape(len(n), width)
-    share = counts / np.maximum(n, 1)[:, None]
-    bits = np.log2(share, out=np.zeros_like(share), where=share > 0)
-    entropy = np.abs((share * bits).sum(axis=1))  # abs, not minus: no -0.0 for constant raters
-    return np.where(n > 0, entropy, np.nan)
+    # Only answers that were given: sliders and magnitudes have more values than a dense table would bear.
+    cells, times = np.unique((table.rater * n_criteria + about) * width + code, return_counts=True)
+    group = cells // width
+    size = np.bincount(group, times, minlength=k * n_criteria)
+    surprise = -np.log2(times / size[group])
+    of_group = ratio(np.bincount(group, times * surprise, minlength=len(size)), size)
+    rater = group // n_criteria
+    entropy = np.abs(ratio(np.bincount(rater, times * surprise, minlength=k), n))  # abs: no -0.0
+    # Basharin: the variance of the mean surprise.
+    squares = np.bincount(rater, times * (surprise - of_group[group]) ** 2, minlength=k)
+    error = np.sqrt(ratio(squares, n)) / np.sqrt(np.maximum(n, 1))
+    half = normal_quantile(confidence) * np.where(error > 1e-9, error, np.nan)
+    return entropy, Intervals(np.maximum(entropy - half, 0.0), entropy + half)
 
 
-def _median_seconds(table: RatingTable, seconds: npt.ArrayLike | None) -> FloatArray:
-    result = np.full(table.n_raters, np.nan)
+def _median_seconds(
+    table: RatingTable, seconds: npt.ArrayLike | None, confidence: float
+) -> tuple[FloatArray, IntArray, Intervals]:
+    k = table.n_raters
+    result = np.full(k, np.nan)
     if seconds is None:
-        return result
+        return result, np.zeros(k, dtype=np.int64), Intervals(result.copy(), result.copy())
     taken = np.asarray(seconds, dtype=np.float64)
     if taken.shape != table.value.shape:
         raise ValueError(f"seconds has shape {taken.shape}; accepted: {table.value.shape}, one per rating")
     known = ~np.isnan(taken)
-    rater, taken = table.rater[known], taken[known]
+    return _medians(table.rater[known], taken[known], k, confidence)
+
+
+def _medians(
+    rater: IntArray, taken: FloatArray, n_raters: int, confidence: float
+) -> tuple[FloatArray, IntArray, Intervals]:
     ordered = taken[np.lexsort((taken, rater))]
-    n = np.bincount(rater, minlength=table.n_raters)
+    n = np.bincount(rater, minlength=n_raters)
     first = np.cumsum(n) - n
     some = n > 0
     lower, upper = first + (n - 1) // 2, first + n // 2
+    result = np.full(n_raters, np.nan)
     result[some] = (ordered[lower[some]] + ordered[upper[some]]) / 2
-    return result
+    return result, n, median_interval(ordered, first, n, confidence=confidence)

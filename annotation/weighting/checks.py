@@ -1,0 +1,372 @@
+"""What raters made of the checks mixed into their work: known answers and repeats of their own units."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.weighting.groups import BoolArray, TextArray, aligned, checked_codes, codes_of, compact, reasons
+from annotation.weighting.intervals import correlation_interval, mean_interval, wilson_interval
+from annotation.weighting.table import FloatArray, IntArray, ratio
+
+CheckKind = Literal["gold", "attention", "repeat", "degraded", "anchor"]
+RangeKind = Literal["gold", "attention", "anchor"]
+
+CHECK_KINDS: tuple[CheckKind, ...] = get_args(CheckKind)
+RANGE_KINDS: tuple[RangeKind, ...] = get_args(RangeKind)
+MIN_REPEATS = 5  # for an interval of kappa; below, the delta method has nothing to stand on
+_ROUNDING = 1e-9  # of a scale's unit: 0.1 + 0.2 is within 0.3
+
+
+class CheckLog:
+    """Answers to checks, one entry per current answer and criterion.
+
+    Parameters
+    ----------
+    rater : array of str or int, shape (m,)
+        Rater identifiers, the same kind as in the ratings they stand beside.
+    kind : array of str, shape (m,)
+        "gold" and "attention" (a known answer), "anchor" (a text known to be good), "repeat" (a unit of the rater's
+        own, shown again), "degraded" (a text made worse on purpose; undegraded ones beside it on screen are no checks).
+    value : float array, shape (m,)
+        What the rater gave; NaN for "cannot judge".
+    criterion : array of str or int, shape (m,), optional
+        By default all on one.
+    low, high : float arrays, shape (m,), optional
+        Expected range, both ends included; NaN where none.
+    first : float array, shape (m,), optional
+        Repeats: what the rater gave the first time; NaN elsewhere.
+    point : float or float array, shape (m,)
+        What "one point" is on the scale of the answer; > 0.
+
+    Raises
+    ------
+    ValueError
+        Columns that do not align, an unknown kind, infinite numbers, an empty range or a point that is not above 0; the
+        message names the column and the entry.
+
+    Examples
+    --------
+    >>> checks = CheckLog(["ann", "ann"], kind=["gold", "repeat"], value=[4, 2], low=[4, np.nan], high=[5, np.nan],
+    ...                   first=[np.nan, 3])
+    >>> len(checks), checks.of("repeat").first.tolist()
+    (2, [3.0])
+    """
+
+    __slots__ = ("criterion", "first", "high", "kind", "low", "point", "rater", "value")
+
+    def __init__(
+        self,
+        rater: npt.ArrayLike,
+        *,
+        kind: npt.ArrayLike,
+        value: npt.ArrayLike,
+        criterion: npt.ArrayLike | None = None,
+        low: npt.ArrayLike | None = None,
+        high: npt.ArrayLike | None = None,
+        first: npt.ArrayLike | None = None,
+        point: npt.ArrayLike = 1.0,
+    ) -> None:
+        self.rater = np.asarray(rater)
+        shape = self.rater.shape
+        if len(shape) != 1:
+            raise ValueError(f"rater has {len(shape)} dimensions; accepted: one")
+        self.kind = aligned("kind", np.asarray(kind, dtype=np.str_), shape)
+        unknown = np.flatnonzero(~np.isin(self.kind, CHECK_KINDS))
+        if unknown.size:
+            raise ValueError(
+                f"kind[{unknown[0]}] is {str(self.kind[unknown[0]])!r}; accepted: {', '.join(CHECK_KINDS)}"
+            )
+        self.value = _numbers("value", value, shape)
+        self.criterion = (
+            np.zeros(shape, np.int64) if criterion is None else aligned("criterion", np.asarray(criterion), shape)
+        )
+        self.low = _numbers("low", low, shape)
+        self.high = _numbers("high", high, shape)
+        self.first = _numbers("first", first, shape)
+        empty = np.flatnonzero(self.low > self.high)
+        if empty.size:
+            entry = empty[0]
+            raise ValueError(f"low[{entry}] is {self.low[entry]:g}; accepted: at most high, {self.high[entry]:g}")
+        self.point: FloatArray = np.broadcast_to(np.asarray(point, dtype=np.float64), shape)
+        small = np.flatnonzero(~(self.point > 0) | np.isinf(self.point))
+        if small.size:
+            raise ValueError(f"point[{small[0]}] is {self.point[small[0]]}; accepted: a number above 0")
+
+    def __len__(self) -> int:
+        return len(self.rater)
+
+    def __repr__(self) -> str:
+        return f"CheckLog({len(self)} answers)"
+
+    def select(self, keep: BoolArray) -> "CheckLog":
+        """The entries of a mask."""
+        return self._with(self.rater, keep)
+
+    def of(self, kind: CheckKind) -> "CheckLog":
+        """The entries of one kind."""
+        return self.select(self.kind == kind)
+
+    def recoded(self, rater: npt.NDArray[np.generic]) -> "CheckLog":
+        """The same answers, their raters named otherwise, such as by codes 0..K-1."""
+        return self._with(rater, slice(None))
+
+    def _with(self, rater: npt.NDArray[np.generic], keep: BoolArray | slice) -> "CheckLog":
+        return CheckLog(
+            rater[keep],
+            kind=self.kind[keep],
+            value=self.value[keep],
+            criterion=self.criterion[keep],
+            low=self.low[keep],
+            high=self.high[keep],
+            first=self.first[keep],
+            point=self.point[keep],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CheckAccuracy:
+    """Share of K raters' answers to one kind of check that lie in the expected range; arrays of shape (K,).
+
+    Attributes
+    ----------
+    n : answers that count.
+    share : of them inside the range, ends included; in [0, 1], NaN where n is 0.
+    low, high : 95% interval of the share (Wilson) unless another confidence was asked for.
+    n_unjudged : "cannot judge". Among ``n``, as outside, for attention checks alone: they ask for no judgement.
+    reason : why ``share`` is NaN; empty where it is not.
+    """
+
+    n: IntArray
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n_unjudged: IntArray
+    reason: TextArray
+
+
+@dataclass(frozen=True, eq=False)
+class SelfConsistency:
+    """How K raters' second answers to their own units go with their first; arrays of shape (K,).
+
+    Attributes
+    ----------
+    n : repeats judged both times.
+    exact, exact_low, exact_high : share given the same value again, with its interval (Wilson).
+    within, within_low, within_high : share within one point of the first, likewise.
+    difference, difference_low, difference_high : mean absolute difference, in points, with its interval (Student).
+    kappa, kappa_low, kappa_high : quadratic weighted kappa of first and second answers, with its interval (delta
+        method on Fisher's z scale).
+    kappa_error : standard error of kappa (delta method).
+    reason : why the shares are NaN; empty where they are not.
+    kappa_reason : why kappa, or else its interval, is NaN; empty where neither is.
+    """
+
+    n: IntArray
+    exact: FloatArray
+    exact_low: FloatArray
+    exact_high: FloatArray
+    within: FloatArray
+    within_low: FloatArray
+    within_high: FloatArray
+    difference: FloatArray
+    difference_low: FloatArray
+    difference_high: FloatArray
+    kappa: FloatArray
+    kappa_low: FloatArray
+    kappa_high: FloatArray
+    kappa_error: FloatArray
+    reason: TextArray
+    kappa_reason: TextArray
+
+
+def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confidence: float = 0.95) -> CheckAccuracy:
+    """Share of each rater's answers to checks of a kind that lie in the expected range.
+
+    Parameters
+    ----------
+    checks : CheckLog
+        Raters as codes 0..n_raters - 1. Entries without an expected range do not count; a range may be open at one end.
+    kind : {"gold", "attention", "anchor"}
+    n_raters : int
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    CheckAccuracy
+        Answers on several criteria of one screen count one each, and the interval takes them as independent.
+
+    Raises
+    ------
+    ValueError
+        Another kind, raters that are no such codes, or ``confidence`` outside (0, 1).
+
+    References
+    ----------
+    Interval: Wilson, JASA 1927 (:func:`annotation.weighting.intervals.wilson_interval`).
+
+    Examples
+    --------
+    >>> checks = CheckLog([0, 0, 1], kind=["gold"] * 3, value=[4, 2, 5], low=[4, 4, 4], high=[5, 5, 5])
+    >>> check_accuracy(checks, "gold", 2).share.tolist()
+    [0.5, 1.0]
+    """
+    if kind not in RANGE_KINDS:
+        raise ValueError(f"kind is {kind!r}; accepted: {', '.join(RANGE_KINDS)}")
+    mine = checks.of(kind)
+    rater = checked_codes(mine.rater, n_raters)
+    ranged = ~np.isnan(mine.low) | ~np.isnan(mine.high)
+    unjudged = ranged & np.isnan(mine.value)
+    slack = _ROUNDING * mine.point
+    inside = ~unjudged & ~(mine.value < mine.low - slack) & ~(mine.value > mine.high + slack)
+    counts = ranged if kind == "attention" else ranged & ~unjudged
+    n = np.bincount(rater[counts], minlength=n_raters)
+    hits = np.bincount(rater[counts & inside], minlength=n_raters)
+    interval = wilson_interval(hits, n, confidence=confidence)
+    return CheckAccuracy(
+        n=n,
+        share=ratio(hits, n),
+        low=interval.low,
+        high=interval.high,
+        n_unjudged=np.bincount(rater[unjudged], minlength=n_raters),
+        reason=reasons([(n == 0, f"no answer to {_KIND_WORDS[kind]}")], n_raters),
+    )
+
+
+def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.95) -> SelfConsistency:
+    """How each rater's second answers to their own units go with their first.
+
+    Parameters
+    ----------
+    checks : CheckLog
+        Raters as codes 0..n_raters - 1; its repeats judged both times count. Differences are divided by ``point``.
+    n_raters : int
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    SelfConsistency
+        Kappa is 1 for full consistency, 0 for what a rater's own distribution of answers gives by chance; NaN where
+        chance leaves no disagreement. With several criteria its observed and expected disagreements are summed over
+        them. The interval needs five repeats and is missing where every repeat is exact.
+
+    Raises
+    ------
+    ValueError
+        Raters that are no such codes, or ``confidence`` outside (0, 1).
+
+    References
+    ----------
+    [1] Cohen, Weighted kappa, Psychological Bulletin 1968.
+    [2] Fleiss, Cohen & Everitt, Large sample standard errors of kappa and weighted kappa, Psychological Bulletin 1969,
+    here as the variance of the influence function, which for quadratic weights has a closed form.
+    [3] Lin, A concordance correlation coefficient to evaluate reproducibility, Biometrics 1989: with quadratic weights
+    kappa is this coefficient, whose distribution Fisher's z makes closer to normal.
+
+    Examples
+    --------
+    >>> checks = CheckLog([0] * 4, kind=["repeat"] * 4, value=[1, 3, 4, 5], first=[1, 2, 4, 5])
+    >>> result = self_consistency(checks, 1)
+    >>> result.exact.tolist(), result.within.tolist(), result.kappa.round(3).tolist()
+    ([0.75], [1.0], [0.947])
+    """
+    mine = checks.of("repeat")
+    mine = mine.select(~np.isnan(mine.value) & ~np.isnan(mine.first))
+    rater = checked_codes(mine.rater, n_raters)
+    apart = np.abs(mine.value - mine.first) / mine.point
+    n = np.bincount(rater, minlength=n_raters)
+    n_exact = np.bincount(rater[apart <= _ROUNDING], minlength=n_raters)
+    n_within = np.bincount(rater[apart <= 1 + _ROUNDING], minlength=n_raters)
+    exact = wilson_interval(n_exact, n, confidence=confidence)
+    within = wilson_interval(n_within, n, confidence=confidence)
+    difference = ratio(np.bincount(rater, apart, minlength=n_raters), n)
+    spread = np.sqrt(ratio(np.bincount(rater, (apart - difference[rater]) ** 2, minlength=n_raters), n - 1))
+    spread[spread < _ROUNDING] = 0.0
+    difference_interval = mean_interval(difference, spread, n, confidence=confidence)
+    kappa, error = _quadratic_kappas(mine, rater, n_raters)
+    # [3] The delta method on z = atanh(kappa): its error is that of kappa over 1 - kappa^2. Of an error of 0, none.
+    usable = (n >= MIN_REPEATS) & (error > 0)
+    slope = np.where(usable, 1 - kappa**2, 1.0)
+    # ``correlation_interval`` takes 1 / sqrt(n - 3) for the error of z.
+    z_size = 3 + ratio(slope**2, np.where(usable, error, np.nan) ** 2)
+    kappa_interval = correlation_interval(np.where(usable, kappa, np.nan), z_size, confidence=confidence)
+    none = "no repeat judged both times"
+    return SelfConsistency(
+        n=n,
+        exact=ratio(n_exact, n),
+        exact_low=exact.low,
+        exact_high=exact.high,
+        within=ratio(n_within, n),
+        within_low=within.low,
+        within_high=within.high,
+        difference=difference,
+        difference_low=np.maximum(difference_interval.low, 0.0),
+        difference_high=difference_interval.high,
+        kappa=kappa,
+        kappa_low=kappa_interval.low,
+        kappa_high=kappa_interval.high,
+        kappa_error=error,
+        reason=reasons([(n == 0, none)], n_raters),
+        kappa_reason=reasons(
+            [
+                (n == 0, none),
+                (np.isnan(kappa), "all answers equal: chance agreement is perfect too"),
+                (n < MIN_REPEATS, f"no interval below {MIN_REPEATS} repeats"),
+                (np.isnan(kappa_interval.low), "no interval: the repeats do not vary in how far they agree"),
+            ],
+            n_raters,
+        ),
+    )
+
+
+_KIND_WORDS = {"gold": "a gold check", "attention": "an attention check", "anchor": "an anchor"}
+
+
+def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tuple[FloatArray, FloatArray]:
+    """Kappa and its standard error per rater, from first and second answers."""
+    about = codes_of(repeats.criterion)
+    stratum, owner = compact(rater * (about.max(initial=0) + 1) + about, rater)
+    size = np.bincount(stratum)
+    first, second = repeats.first / repeats.point, repeats.value / repeats.point
+
+    def average(column: FloatArray) -> FloatArray:
+        mean: FloatArray = np.bincount(stratum, column) / size
+        return mean
+
+    # Within a stratum, E (x - y')^2 over all pairs of answers is the variances plus the squared difference of means.
+    mean_first, mean_second = average(first), average(second)
+    variance_first = average((first - mean_first[stratum]) ** 2)
+    variance_second = average((second - mean_second[stratum]) ** 2)
+    by_chance = variance_first + variance_second + (mean_first - mean_second) ** 2
+    observed = (first - second) ** 2
+    sum_observed = np.bincount(rater, observed, minlength=n_raters)
+    sum_chance = np.bincount(owner, size * by_chance, minlength=n_raters)
+    sum_chance[sum_chance < _ROUNDING**2] = 0.0
+    # [1] 1 - observed over expected disagreement
+    share = ratio(sum_observed, sum_chance)
+    kappa = 1 - share
+    # [2] Each answer's influence on the observed and on the expected disagreement of its stratum
+    chance_of_first = variance_second[stratum] + (first - mean_second[stratum]) ** 2
+    chance_of_second = variance_first[stratum] + (second - mean_first[stratum]) ** 2
+    own_chance = chance_of_first + chance_of_second - by_chance[stratum]
+    ratio_of_rater = np.nan_to_num(share)[rater]
+    influence = observed - ratio_of_rater * own_chance
+    # Strata are fixed in size, so influence is taken about its mean within each; one stratum has mean 0 already.
+    influence -= average(influence)[stratum]
+    squares = np.bincount(rater, influence**2, minlength=n_raters)
+    error = np.sqrt(np.maximum(squares, 0)) * ratio(np.ones(n_raters), sum_chance)
+    return kappa, np.where(error < _ROUNDING, 0.0, error)
+
+
+def _numbers(name: str, column: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatArray:
+    if column is None:
+        return np.full(shape, np.nan)
+    array = np.asarray(column, dtype=np.float64)
+    aligned(name, array, shape)
+    infinite = np.flatnonzero(np.isinf(array))
+    if infinite.size:
+        raise ValueError(f"{name}[{infinite[0]}] is {array[infinite[0]]}; accepted: a finite number, or NaN for none")
+    return array
