@@ -1,8 +1,11 @@
 """Who rates what, in which order: decisions on plain values, without a database."""
 
 from annotation.allocation.checks import CHECK_KINDS, check_at, pick_check, pick_repeat, repeat_order
+from annotation.allocation.degrade import OPERATIONS as DEGRADE_OPERATIONS
+from annotation.allocation.degrade import Degraded, degrade, replaced_words
 from annotation.allocation.handout import Candidate, next_unit, order_keys, systems_to_avoid
 from annotation.allocation.interleaving import interleaved
+from annotation.allocation.leases import adaptive_lease
 from annotation.allocation.ordering import draw_order
 from annotation.allocation.seeds import derive_seed, permutation
 from annotation.allocation.units import (
@@ -18,13 +21,17 @@ from annotation.allocation.units import (
 
 __all__ = [
     "CHECK_KINDS",
+    "DEGRADE_OPERATIONS",
     "MAX_LIST",
     "Candidate",
+    "Degraded",
     "Plan",
     "PlannedUnit",
     "Source",
+    "adaptive_lease",
     "all_pairs",
     "check_at",
+    "degrade",
     "derive_seed",
     "draw_order",
     "interleaved",
@@ -37,5 +44,6 @@ __all__ = [
     "plan_pairs",
     "plan_singles",
     "repeat_order",
+    "replaced_words",
     "systems_to_avoid",
 ]

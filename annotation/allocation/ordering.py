@@ -22,7 +22,8 @@ def draw_order(unit_seed: int, slot_number: int, n_responses: int, k: int) -> tu
     n_responses : int
         Responses the unit shows, 1 or more.
     k : int
-        Slots of the unit, 1 or more.
+        Slots of the unit, 1 or more. It bounds ``slot_number`` and changes nothing else: when k is raised later, the
+        orders of the earlier slots stay what they were.
 
     Returns
     -------

@@ -54,8 +54,16 @@ def test_the_first_slot_and_the_odd_slot_fall_either_way_across_units(k):
     assert 60 < more_often[0, 1] < 140
 
 
-def test_a_new_number_of_slots_leaves_the_orders_already_shown_as_they_were():
-    assert orders(5, 3, 4) == orders(5, 3, 9)[:4]
+@given(seeds, st.integers(1, 12), st.integers(0, 20), st.integers(1, 20), st.integers(1, 20))
+def test_the_order_of_a_slot_does_not_depend_on_how_many_slots_there_are(seed, n, slot, more, many_more):
+    # k may be raised while a campaign runs: what was shown stays explained, and the added slots stay balanced.
+    assert draw_order(seed, slot, n, slot + more) == draw_order(seed, slot, n, slot + more + many_more)
+
+
+@given(seeds, st.integers(1, 12), st.integers(1, 12))
+def test_the_slots_added_to_a_pair_are_balanced_with_those_it_had(seed, k, added):
+    counts = Counter([*orders(seed, 2, k), *(draw_order(seed, slot, 2, k + added) for slot in range(k, k + added))])
+    assert abs(counts[0, 1] - counts[1, 0]) <= 1
 
 
 @pytest.mark.parametrize(
