@@ -1,0 +1,3 @@
+from annotation.providers.mturk.client import MechanicalTurk
+
+__all__ = ["MechanicalTurk"]
