@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from annotation.providers.base import Provider
 from annotation.providers.direct import Direct
 from annotation.providers.errors import ProviderError
-from annotation.providers.mturk import MechanicalTurk
+from annotation.providers.mturk import SUBMIT_ORIGINS, MechanicalTurk
 from annotation.providers.prolific import Prolific
 from annotation.providers.retry import Backoff
 
@@ -33,8 +33,9 @@ def provider(
     if kind == Prolific.kind:
         return Prolific(**given, endpoint=endpoint, app_url=app_url, backoff=backoff)
     if kind == MechanicalTurk.kind:
-        more = {"submit_origins": tuple(submit_origins)} if submit_origins else {}
-        return MechanicalTurk(**given, endpoint=endpoint, backoff=backoff, **more)
+        return MechanicalTurk(
+            **given, endpoint=endpoint, backoff=backoff, submit_origins=tuple(submit_origins) or SUBMIT_ORIGINS
+        )
     return Direct()
 
 

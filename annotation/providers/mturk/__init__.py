@@ -1,3 +1,3 @@
-from annotation.providers.mturk.client import MechanicalTurk
+from annotation.providers.mturk.client import PRODUCTION, SANDBOX, SUBMIT_ORIGINS, MechanicalTurk
 
-__all__ = ["MechanicalTurk"]
+__all__ = ["PRODUCTION", "SANDBOX", "SUBMIT_ORIGINS", "MechanicalTurk"]
