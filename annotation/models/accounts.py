@@ -34,6 +34,9 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     members = models.ManyToManyField(User, through="Membership", related_name="projects")
+    is_sandbox = models.BooleanField(
+        default=False, help_text="Holds the throw-away copy of a dry run; has no members and is deleted with it."
+    )
 
     objects = ProjectQuerySet.as_manager()
 

@@ -1,6 +1,7 @@
 """A campaign, its units and slots, and every presentation of a unit to a rater."""
 
 import uuid
+from decimal import Decimal
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -31,6 +32,18 @@ class PresentationKind(models.TextChoices):
     LIST = "list", "List"
 
 
+class Admission(models.TextChoices):
+    OPEN = "open", "Anybody with the link; a name if they like"
+    NAMED = "named", "Anybody with the link who gives a name"
+    ACCOUNT = "account", "Only people who sign in with an account"
+
+
+class CommentField(models.TextChoices):
+    OFF = "off", "None"
+    OPTIONAL = "optional", "Offered"
+    REQUIRED = "required", "Required"
+
+
 class Campaign(models.Model):
     """One question asked of raters about the responses of one data set. Its design is frozen and hashed at launch."""
 
@@ -45,7 +58,24 @@ class Campaign(models.Model):
     systems = models.ManyToManyField(
         System, blank=True, related_name="campaigns", help_text="Where systems are chosen."
     )
+    reference_kinds = ArrayField(
+        models.CharField(max_length=10),
+        default=list,
+        blank=True,
+        help_text="Where references are rated: only those that came from these sources; none named means all.",
+    )
+    pairs = models.JSONField(
+        default=list, blank=True, help_text="Pairs of system names to compare; none named means every pair."
+    )
+    split = models.CharField(max_length=40, blank=True, help_text="Rate only the items of this split.")
     presentation = models.CharField(max_length=8, choices=PresentationKind.choices, default=PresentationKind.SINGLE)
+    comment = models.CharField(max_length=8, choices=CommentField.choices, default=CommentField.OFF)
+    cannot_judge_reasons = ArrayField(
+        models.CharField(max_length=80),
+        default=list,
+        blank=True,
+        help_text="Reasons a rater may give for not judging a response; none named means it is not offered.",
+    )
     ratings_per_unit = models.PositiveSmallIntegerField(
         default=5, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="k: slots of each unit."
     )
@@ -55,9 +85,41 @@ class Campaign(models.Model):
     instructions = models.TextField(blank=True, help_text="Markdown, shown before the first unit and one key away.")
     consent = models.TextField(blank=True, help_text="Markdown; a rater must agree before the first unit.")
     lease_seconds = models.PositiveIntegerField(
-        default=600, validators=[MinValueValidator(5)], help_text="How long a rater may hold a unit."
+        default=600,
+        validators=[MinValueValidator(5)],
+        help_text="How long a rater may hold a unit; where the lease adapts, at first.",
     )
+    lease_min_seconds = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="With lease_max_seconds: the lease follows the campaign's own pace.",
+    )
+    lease_max_seconds = models.PositiveIntegerField(null=True, blank=True)
     max_units_per_rater = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    min_units_per_rater = models.PositiveIntegerField(
+        default=0, help_text="A rater who stops before so many units gets no completion code."
+    )
+    seconds_between_units = models.PositiveIntegerField(
+        default=0, help_text="At least so long from one unit handed out to a rater to the next."
+    )
+    break_every_units = models.PositiveIntegerField(default=0, help_text="Suggest a break after so many; 0 is never.")
+    admission = models.CharField(max_length=8, choices=Admission.choices, default=Admission.OPEN)
+    rater_language = models.CharField(
+        max_length=10, blank=True, help_text="Of the rater's pages; empty follows the rater's browser."
+    )
+    payment_per_unit = models.DecimalField(
+        max_digits=10, decimal_places=4, default=Decimal(0), help_text="For each screen that a rater answers."
+    )
+    payment_currency = models.CharField(max_length=3, default="GBP")
+    payment_fee_percent = models.DecimalField(
+        max_digits=5, decimal_places=2, default=Decimal(0), help_text="What the provider adds to what raters are paid."
+    )
+    qualification = models.JSONField(
+        default=dict, blank=True, help_text="Training and test screens; see annotation.design.QualificationDesign."
+    )
+    quality = models.JSONField(
+        default=dict, blank=True, help_text="Checks mixed in, and rules; see annotation.design.QualityDesign."
+    )
     completion_code = models.CharField(max_length=60, blank=True, help_text="Shown when a rater has finished.")
     seed = models.BigIntegerField(default=20150726, help_text="Every random choice of the campaign follows from it.")
     link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -77,6 +139,17 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(condition=Q(target__in=Target.values), name="campaign_target_known"),
             models.CheckConstraint(condition=Q(ratings_per_unit__gte=1), name="campaign_rates_each_unit"),
+            models.CheckConstraint(condition=Q(admission__in=Admission.values), name="campaign_admission_known"),
+            models.CheckConstraint(condition=Q(comment__in=CommentField.values), name="campaign_comment_known"),
+            models.CheckConstraint(
+                condition=Q(lease_min_seconds__isnull=True, lease_max_seconds__isnull=True)
+                | Q(lease_min_seconds__gte=5, lease_max_seconds__gte=F("lease_min_seconds")),
+                name="campaign_lease_bounds_in_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(payment_per_unit__gte=0, payment_fee_percent__gte=0),
+                name="campaign_payment_not_negative",
+            ),
             models.CheckConstraint(
                 condition=Q(state=CampaignState.DRAFT, launched_at__isnull=True, design_hash="")
                 | (~Q(state=CampaignState.DRAFT) & Q(launched_at__isnull=False) & ~Q(design_hash="")),
@@ -93,16 +166,39 @@ class Campaign(models.Model):
         return self.name
 
 
+class ScaleKind(models.TextChoices):
+    LIKERT = "likert", "Points, one of which is chosen"
+    SLIDER = "slider", "Slider between two ends"
+    MAGNITUDE = "magnitude", "A number relative to a standard text's"
+    PREFERENCE = "preference", "Which of two, and how clearly"
+
+
 class Criterion(models.Model):
-    """One question with its Likert scale."""
+    """One question with its scale.
+
+    ``preference`` is asked once for a pair. Its answer is stored as a rating of each response: +s for the chosen one
+    and -s for the other, s from 1 to ``scale_max``; 0 for both where they may be called equal. ``magnitude`` takes any
+    number above 0; the standard text shown beside it counts as ``standard_value``.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
     name = models.SlugField(max_length=60)
     question = models.CharField(max_length=300)
     position = models.PositiveSmallIntegerField(default=0)
+    kind = models.CharField(max_length=10, choices=ScaleKind.choices, default=ScaleKind.LIKERT)
     scale_min = models.SmallIntegerField(default=1)
     scale_max = models.SmallIntegerField(default=5)
-    labels = models.JSONField(default=list, blank=True, help_text="One label per point, or none.")
+    step = models.FloatField(default=1, help_text="Of a slider; 0 takes any number between its ends.")
+    labels = models.JSONField(
+        default=list, blank=True, help_text="One per point, from the lowest; of a slider its two ends; or none."
+    )
+    ties = models.BooleanField(default=False, help_text="Of a preference: may the two be called equal?")
+    standard_source = models.CharField(
+        max_length=120,
+        blank=True,
+        help_text="Of a magnitude: the system or kind of reference that is the standard.",
+    )
+    standard_value = models.FloatField(null=True, blank=True, help_text="What the standard text counts as.")
 
     class Meta:
         ordering = ("campaign", "position", "id")
@@ -110,6 +206,12 @@ class Criterion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "name"], name="criterion_name_once_per_campaign"),
             models.CheckConstraint(condition=Q(scale_max__gt=F("scale_min")), name="criterion_scale_has_two_points"),
+            models.CheckConstraint(condition=Q(kind__in=ScaleKind.values), name="criterion_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind=ScaleKind.MAGNITUDE, standard_value__gt=0)
+                | (~Q(kind=ScaleKind.MAGNITUDE) & Q(standard_value__isnull=True)),
+                name="criterion_standard_iff_magnitude",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -133,13 +235,21 @@ class Unit(models.Model):
     )
     systems = ArrayField(models.BigIntegerField(), default=list, blank=True, help_text="Ids of those systems.")
     done_slots = models.PositiveSmallIntegerField(default=0, help_text="Kept in step with its slots on submit.")
+    stopped = models.BooleanField(
+        default=False, db_default=False, help_text="Handed out no more: a system that it shows was stopped."
+    )
+    standard = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="For magnitudes."
+    )
     responses = models.ManyToManyField(Response, through="UnitResponse", related_name="units")
 
     class Meta:
         ordering = ("campaign", "position")
         constraints = [models.UniqueConstraint(fields=["campaign", "position"], name="unit_position_once_per_campaign")]
         # Hand-out walks the least filled units from a rater's own starting point.
-        indexes = [models.Index(fields=["campaign", "done_slots", "position"], name="unit_by_fill")]
+        indexes = [
+            models.Index(fields=["campaign", "done_slots", "position"], name="unit_by_fill", condition=Q(stopped=False))
+        ]
 
     def __str__(self) -> str:
         return f"unit {self.position}"
@@ -215,14 +325,73 @@ class PresentationOutcome(models.TextChoices):
     LATE = "late", "Submitted after the slot had gone to someone else"
     RETURNED = "returned", "Given back"
     LAPSED = "lapsed", "Lease ran out"
+    REPLACED = "replaced", "Submitted; its place was opened again later"
     IMPORTED = "imported", "Judged elsewhere"
 
 
+class Purpose(models.TextChoices):
+    WORK = "work", "Work"
+    REPEAT = "repeat", "Repeat of an earlier unit"
+    GOLD = "gold", "Known answer"
+    ATTENTION = "attention", "Attention check"
+    DEGRADED = "degraded", "Degraded text"
+    ANCHOR = "anchor", "Human anchor"
+    TRAINING = "training", "Training"
+    TEST = "test", "Qualification test"
+
+
+MIXED_IN = (Purpose.REPEAT, Purpose.GOLD, Purpose.ATTENTION, Purpose.DEGRADED, Purpose.ANCHOR)
+
+
+class CheckUnit(models.Model):
+    """One prepared screen that is no work: a check, a training screen, a question of the qualification test.
+
+    ``texts`` lists what is rated, ``{"text", "role", "response", "expected"}``: the role (gold, attention, degraded,
+    anchor, plain), the response it was made from or null, and per criterion the inclusive range of accepted values.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="check_units")
+    kind = models.CharField(max_length=10, choices=Purpose.choices)
+    number = models.PositiveIntegerField(help_text="Within its kind, from 0.")
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    context = ArrayField(models.TextField(), default=list, blank=True)
+    message = models.TextField(blank=True)
+    meaning_representation = models.TextField(blank=True)
+    texts = models.JSONField()
+    standard = models.TextField(blank=True)
+    feedback = models.TextField(blank=True, help_text="Markdown, shown after a training screen is answered.")
+
+    class Meta:
+        ordering = ("campaign", "kind", "number")
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "kind", "number"], name="check_unit_number_once_per_kind"),
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind for kind in Purpose.values if kind not in ("work", "repeat")]),
+                name="check_unit_kind_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}"
+
+
 class Presentation(models.Model):
-    """One unit in front of one rater, in one order. Never deleted; an imported judgement has one too."""
+    """One screen in front of one rater, in one order. Never deleted; an imported judgement has one too.
+
+    Work fills a slot of its unit. A repeat shows a unit again and a check shows a ``check_unit``; neither takes a slot.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="presentations")
-    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="presentations")
+    purpose = models.CharField(
+        max_length=10, choices=Purpose.choices, default=Purpose.WORK, db_default=Purpose.WORK.value
+    )
+    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="presentations")
+    check_unit = models.ForeignKey(
+        CheckUnit, null=True, blank=True, on_delete=models.PROTECT, related_name="presentations"
+    )
+    repeats = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="repeated_by", help_text="The first time."
+    )
     slot = models.ForeignKey(Slot, null=True, blank=True, on_delete=models.PROTECT, related_name="presentations")
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="presentations")
     token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -245,14 +414,36 @@ class Presentation(models.Model):
                 condition=Q(outcome__in=PresentationOutcome.values), name="presentation_outcome_known"
             ),
             models.CheckConstraint(
-                condition=Q(outcome=PresentationOutcome.IMPORTED, slot__isnull=True)
-                | (~Q(outcome=PresentationOutcome.IMPORTED) & Q(slot__isnull=False, shown_at__isnull=False)),
-                name="presentation_fills_a_slot_unless_imported",
+                condition=Q(outcome=PresentationOutcome.IMPORTED, slot__isnull=True, unit__isnull=False)
+                | (
+                    ~Q(outcome=PresentationOutcome.IMPORTED)
+                    & Q(purpose=Purpose.WORK, slot__isnull=False, unit__isnull=False, shown_at__isnull=False)
+                )
+                | Q(
+                    purpose=Purpose.REPEAT,
+                    slot__isnull=True,
+                    unit__isnull=False,
+                    repeats__isnull=False,
+                    shown_at__isnull=False,
+                )
+                | Q(
+                    ~Q(purpose__in=[Purpose.WORK, Purpose.REPEAT]),
+                    slot__isnull=True,
+                    unit__isnull=True,
+                    check_unit__isnull=False,
+                    shown_at__isnull=False,
+                ),
+                name="presentation_fields_match_purpose",
             ),
             models.UniqueConstraint(
                 fields=["slot"],
                 condition=Q(outcome=PresentationOutcome.SUBMITTED),
                 name="presentation_fills_a_slot_once",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "rater"],
+                condition=Q(outcome=PresentationOutcome.SHOWN) & ~Q(purpose=Purpose.WORK),
+                name="presentation_one_check_on_screen",
             ),
         ]
         indexes = [models.Index(fields=["campaign", "rater", "-id"], name="presentation_rater_latest")]

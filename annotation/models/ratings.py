@@ -50,19 +50,34 @@ class RaterIdentity(models.Model):
         return f"{self.provider}:{self.external_id}"
 
 
+class Stage(models.TextChoices):
+    TRAINING = "training", "In training"
+    TEST = "test", "In the qualification test"
+    WORK = "work", "At work"
+    FAILED = "failed", "Did not qualify"
+
+
 class Participation(models.Model):
-    """A rater in a campaign: agreed, working, finished or excluded."""
+    """A rater in a campaign: agreed, training, at work, finished or excluded."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="participations")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="participations")
     order_seed = models.BigIntegerField(help_text="The rater's own order over the units follows from it.")
     joined_at = models.DateTimeField(db_default=Now(), editable=False)
     consented_at = models.DateTimeField(null=True, blank=True)
+    stage = models.CharField(max_length=8, choices=Stage.choices, default=Stage.WORK)
+    attempt = models.PositiveSmallIntegerField(default=0, help_text="At the qualification test, from 1.")
+    qualified_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    excluded_at = models.DateTimeField(null=True, blank=True, help_text="Why stands in the rater decisions.")
+    flagged_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = [models.UniqueConstraint(fields=["campaign", "rater"], name="participation_once_per_campaign")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "rater"], name="participation_once_per_campaign"),
+            models.CheckConstraint(condition=Q(stage__in=Stage.values), name="participation_stage_known"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rater_id} in {self.campaign_id}"
@@ -84,7 +99,8 @@ class Rating(models.Model):
         related_name="+",
         help_text="The system under whose name an imported judgement was made.",
     )
-    value = models.FloatField()
+    value = models.FloatField(null=True, help_text="Null where the rater could not judge.")
+    cannot_judge = models.CharField(max_length=80, blank=True, db_default="", help_text="The reason given.")
     position = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="On screen, from 0; unknown if imported."
     )
@@ -101,12 +117,77 @@ class Rating(models.Model):
             models.UniqueConstraint(
                 fields=["presentation", "response", "criterion", "revision"], name="rating_once_per_revision"
             ),
-            models.CheckConstraint(condition=Q(value__gt=-1e9, value__lt=1e9), name="rating_value_is_a_number"),
+            models.CheckConstraint(
+                condition=Q(value__gt=-1e9, value__lt=1e9, cannot_judge="")
+                | (Q(value__isnull=True) & ~Q(cannot_judge="")),
+                name="rating_value_or_reason",
+            ),
         ]
         indexes = [models.Index(fields=["campaign", "created_at"], name="rating_campaign_time")]
 
     def __str__(self) -> str:
-        return f"{self.value:g}"
+        return self.cannot_judge if self.value is None else f"{self.value:g}"
+
+
+class CheckAnswer(models.Model):
+    """One value on one criterion for one text of a screen that is no work. Append-only like ratings; never weighed."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="check_answers")
+    presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="check_answers")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="check_answers")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="check_answers")
+    number = models.PositiveSmallIntegerField(help_text="Of the text, in the canonical order; from 0.")
+    position = models.PositiveSmallIntegerField(help_text="On screen, from 0.")
+    value = models.FloatField(null=True)
+    cannot_judge = models.CharField(max_length=80, blank=True)
+    revision = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["presentation", "number", "criterion", "revision"], name="check_answer_once_per_revision"
+            ),
+            models.CheckConstraint(
+                condition=Q(value__gt=-1e9, value__lt=1e9, cannot_judge="")
+                | (Q(value__isnull=True) & ~Q(cannot_judge="")),
+                name="check_answer_value_or_reason",
+            ),
+        ]
+        indexes = [models.Index(fields=["campaign", "rater"], name="check_answer_by_rater")]
+
+    def __str__(self) -> str:
+        return self.cannot_judge if self.value is None else f"{self.value:g}"
+
+
+class Comment(models.Model):
+    """What a rater wrote about a screen. Append-only; a changed comment is a new revision."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="comments")
+    presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="comments")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="comments")
+    text = models.TextField(blank=True)
+    revision = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=["presentation", "revision"], name="comment_once_per_revision")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class AnswerDraft(models.Model):
+    """What a rater has filled in on a screen and not sent yet, so that another browser can go on."""
+
+    presentation = models.OneToOneField(Presentation, on_delete=models.CASCADE, related_name="draft")
+    fields = models.JSONField(default=dict)
+    saved_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.presentation_id}"
 
 
 class RatingImport(Job):

@@ -97,7 +97,16 @@ def test_a_job_whose_workers_all_died_is_given_up_with_the_reason(job: DatasetIm
 def test_ratings_and_done_releases_are_guarded_by_the_database(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1")
-        assert [row[0] for row in cursor.fetchall()] == ["rating_append_only", "release_weight_immutable"]
+        assert [row[0] for row in cursor.fetchall()] == [
+            "amendment_append_only",
+            "auditentry_append_only",
+            "checkanswer_append_only",
+            "comment_append_only",
+            "qualityrules_append_only",
+            "rating_append_only",
+            "raterdecision_append_only",
+            "release_weight_immutable",
+        ]
 
 
 @pytest.mark.worker

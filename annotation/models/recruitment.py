@@ -1,0 +1,144 @@
+"""Raters who come through a provider: the account with it, a campaign's recruitment, each submission, each event."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation.models.accounts import Project
+from annotation.models.campaigns import Campaign
+from annotation.models.ratings import Rater
+
+
+class Provider(models.TextChoices):
+    PROLIFIC = "prolific", "Prolific"
+    MTURK = "mturk", "Mechanical Turk"
+
+
+class ProviderAccount(models.Model):
+    """A project's account with a provider. The secrets are encrypted and are never shown again."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="provider_accounts")
+    provider = models.CharField(max_length=10, choices=Provider.choices)
+    name = models.CharField(max_length=80)
+    endpoint = models.URLField(max_length=200, blank=True, help_text="Of its API; empty for the provider's own.")
+    options = models.JSONField(default=dict, blank=True, help_text="What is no secret, such as a workspace id.")
+    secrets = models.TextField(blank=True, editable=False, help_text="Encrypted JSON.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("name", "id")
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="provider_account_name_once_per_project"),
+            models.CheckConstraint(condition=Q(provider__in=Provider.values), name="provider_account_provider_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ReturnPolicy(models.TextChoices):
+    AT_ONCE = "at_once", "Unfinished units go to others at once; answers sent count"
+    REPLACE = "replace", "Also the answers already sent are replaced by somebody else's"
+    KEEP = "keep", "Nothing: what the rater holds runs out by its lease"
+
+
+class RecruitmentState(models.TextChoices):
+    DRAFT = "draft", "Draft"
+    PUBLISHED = "published", "Published"
+    PAUSED = "paused", "Paused"
+    COMPLETED = "completed", "Completed"
+
+
+class Recruitment(models.Model):
+    """A study at Prolific or a HIT at Mechanical Turk that sends raters to one campaign."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="recruitments")
+    account = models.ForeignKey(
+        ProviderAccount, null=True, blank=True, on_delete=models.PROTECT, related_name="recruitments",
+        help_text="None where the study was made by hand on the provider's own pages.",
+    )  # fmt: skip
+    provider = models.CharField(max_length=10, choices=Provider.choices)
+    name = models.CharField(max_length=120)
+    state = models.CharField(max_length=10, choices=RecruitmentState.choices, default=RecruitmentState.DRAFT)
+    external_id = models.CharField(max_length=100, blank=True, help_text="The study's or HIT's id at the provider.")
+    link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    options = models.JSONField(default=dict, blank=True, help_text="Title, description, reward, places, codes …")
+    return_policy = models.CharField(max_length=8, choices=ReturnPolicy.choices, default=ReturnPolicy.AT_ONCE)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    refreshed_at = models.DateTimeField(null=True, blank=True, help_text="When the submissions were last read.")
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = [
+            models.CheckConstraint(condition=Q(provider__in=Provider.values), name="recruitment_provider_known"),
+            models.CheckConstraint(condition=Q(state__in=RecruitmentState.values), name="recruitment_state_known"),
+            models.UniqueConstraint(
+                fields=["provider", "external_id"], condition=~Q(external_id=""), name="recruitment_external_id_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubmissionStatus(models.TextChoices):
+    ACTIVE = "active", "Working"
+    AWAITING = "awaiting", "Awaiting review"
+    APPROVED = "approved", "Approved"
+    REJECTED = "rejected", "Rejected"
+    RETURNED = "returned", "Returned"
+    TIMED_OUT = "timed_out", "Timed out"
+    SCREENED_OUT = "screened_out", "Screened out"
+
+
+class Submission(models.Model):
+    """One rater's stay at the provider: Prolific's submission (session), Mechanical Turk's assignment."""
+
+    recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
+    rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
+    external_id = models.CharField(max_length=100)
+    status = models.CharField(max_length=12, choices=SubmissionStatus.choices, default=SubmissionStatus.ACTIVE)
+    outcome = models.CharField(max_length=30, blank=True, help_text="As this product saw it: completed, …")
+    code = models.CharField(max_length=60, blank=True, help_text="The completion code given.")
+    submit_to = models.URLField(max_length=200, blank=True, help_text="Mechanical Turk's turkSubmitTo, checked.")
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    paid = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
+    bonus = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(fields=["recruitment", "external_id"], name="submission_once_per_recruitment"),
+            models.CheckConstraint(condition=Q(status__in=SubmissionStatus.values), name="submission_status_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class ProviderEvent(models.Model):
+    """A signed message from a provider, taken in once."""
+
+    account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="events")
+    event_id = models.CharField(max_length=120)
+    kind = models.CharField(max_length=60)
+    payload = models.JSONField(default=dict)
+    received_at = models.DateTimeField(db_default=Now(), editable=False)
+    handled_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [models.UniqueConstraint(fields=["account", "event_id"], name="provider_event_once")]
+
+    def __str__(self) -> str:
+        return self.event_id
