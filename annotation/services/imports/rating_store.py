@@ -3,8 +3,9 @@
 import json
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from annotation.models import (
     Rating,
     Response,
     ResponseSource,
+    ScaleKind,
     SourceKind,
     System,
     Target,
@@ -35,9 +37,14 @@ from annotation.models import (
 from annotation.services.copying import allocate_ids, copy_rows
 from annotation.services.imports.normalisation import text_key
 from annotation.services.imports.problems import Problems
-from annotation.services.imports.rating_files import Judgement, RatingContent, RatingOptions
+from annotation.services.imports.rating_content import Judgement, RatingContent
+from annotation.services.imports.rating_options import RatingOptions
 
 IMPORT_PROVIDER = "import"
+AGGREGATE_PROVIDER = "aggregate"
+MOST_POINTS = 20
+# Where a file says how long a judgement took and not when, its clock starts here: a moment that is plainly none.
+NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Judged(NamedTuple):
@@ -110,6 +117,17 @@ def _credit(known: Known, alias_id: int, original_id: int, alias: str, problems:
     return len(new)
 
 
+def with_aliases(known: Known, aliases: Mapping[str, str]) -> Known:
+    """The same, with each alias having its system's outputs, as it would have once stored. Nothing is written."""
+    systems, outputs = dict(known.systems), dict(known.outputs)
+    for alias, original in aliases.items():
+        if original in known.systems:
+            pk = systems.setdefault(alias, -len(systems) - 1)
+            theirs = {item: one for (item, system), one in known.outputs.items() if system == known.systems[original]}
+            outputs |= {(item, pk): response for item, response in theirs.items()}
+    return Known(known.items, systems, outputs, known.texts)
+
+
 # --- Matching ---------------------------------------------------------------------------------------------------------
 
 
@@ -121,26 +139,42 @@ def match(judgements: Iterable[Judgement], known: Known, dataset: Dataset, probl
 def _match(one: Judgement, known: Known, rule: str, problems: Problems) -> Judged | None:
     item = known.items.get(one.item)
     if item is None:
-        problems.add(one.line, "item", one.item, "the id of an item of this data set")
+        one.refuse(problems, "item", one.item, "the id of an item of this data set")
         return None
     by_text = known.texts.get((item, text_key(one.text, rule))) if one.text else None
     if not one.system:
         if by_text is None:
-            problems.add(one.line, "text", one.text, f"the text of a response of item {one.item}")
+            one.refuse(problems, "text", one.text, f"the text of a response of item {one.item}")
             return None
         return Judged(item, by_text, None)
     system = known.systems.get(one.system)
     if system is None:
-        problems.add(one.line, "system", one.system, f"a system of this data set: {_names(known)}")
+        one.refuse(problems, "system", one.system, f"a system of this data set: {_names(known)}")
         return None
     response = known.outputs.get((item, system))
     if response is None:
-        problems.add(one.line, "system", one.system, f"a system with an output for item {one.item}")
+        one.refuse(problems, "system", one.system, f"a system with an output for item {one.item}")
         return None
     if one.text and by_text != response:
-        problems.add(one.line, "text", one.text, f"nothing, or the output of {one.system} for item {one.item}")
+        one.refuse(problems, "text", one.text, f"nothing, or the output of {one.system} for item {one.item}")
         return None
     return Judged(item, response, system)
+
+
+def join_shared(content: RatingContent, matched: list[Judged | None]) -> list[Judged | None]:
+    """One judgement of one response that the file repeats for each of its systems is one judgement. Counted."""
+    seen: set[tuple[str, int]] = set()
+    kept: list[tuple[Judgement, Judged | None]] = []
+    for one, what in zip(content.judgements, matched, strict=True):
+        key = (one.shared, what.response_id) if one.shared and what else None
+        if key is not None and key in seen:
+            content.left_out["shared_rows"] += 1
+            continue
+        if key is not None:
+            seen.add(key)
+        kept.append((one, what))
+    content.judgements = [one for one, _ in kept]
+    return [what for _, what in kept]
 
 
 def _names(known: Known) -> str:
@@ -158,7 +192,10 @@ def store_campaign(
     # Whoever imports into this project waits here: pseudonyms are counted on.
     Project.objects.select_for_update().get(pk=dataset.project_id)
     campaign = _campaign(dataset, name, content, options, judged, source)
-    raters = _raters(dataset.project, content.judgements)
+    if content.aggregate:
+        raters = {content.aggregate: _aggregate_rater(dataset.project, content.aggregate)}
+    else:
+        raters = _raters(dataset.project, content.judgements)
     units = _store_units(campaign, content.judgements, judged)
     _store_ratings(campaign, content, judged, units, raters)
     Participation.objects.bulk_create(
@@ -178,6 +215,8 @@ def _campaign(
     rated = sorted({one.system_id for one in judged if one.system_id is not None})
     per_unit = Counter(Counter((one.item_id, one.system_id, one.response_id) for one in judged).values())
     design = {"imported": True, **source, "criteria": content.criteria, "options": options.as_json()}
+    if content.aggregate:
+        design |= {"aggregate": content.aggregate, "behind": _behind(content)}
     canonical = json.dumps(design, sort_keys=True, ensure_ascii=False)
     campaign = Campaign.objects.create(
         project=dataset.project, dataset=dataset, name=name, imported=True, state=CampaignState.CLOSED,
@@ -186,14 +225,23 @@ def _campaign(
     )  # fmt: skip
     campaign.refresh_from_db()
     campaign.systems.set(rated)
+    low, high = options.scale
+    kind, step = _scale_kind(content, low, high)
     Criterion.objects.bulk_create(
         Criterion(
             campaign=campaign, name=slugify(criterion)[:60], question=criterion[:300], position=position,
-            scale_min=options.scale_min, scale_max=options.scale_max,
+            kind=kind, step=step, scale_min=low, scale_max=high,
         )
         for position, criterion in enumerate(content.criteria)
     )  # fmt: skip
     return campaign
+
+
+def _scale_kind(content: RatingContent, low: int, high: int) -> tuple[ScaleKind, float]:
+    """Points where every value is one of few; else a slider, which knows values between whole numbers."""
+    whole = all(value is None or value.is_integer() for one in content.judgements for value in one.values)
+    points = ScaleKind.LIKERT if whole and high - low < MOST_POINTS else ScaleKind.SLIDER
+    return points, 1 if whole else 0
 
 
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
@@ -215,6 +263,24 @@ def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]
     )
     raters |= {external_id: rater.pk for external_id, rater in zip(new, made, strict=True)}
     return {one.rater: raters[one.rater] for one in judgements}
+
+
+def _aggregate_rater(project: Project, kind: str) -> int:
+    """Who stands for all the raters that only a median or mean is left of; the same in every campaign of a project."""
+    identity = RaterIdentity.objects.filter(project=project, provider=AGGREGATE_PROVIDER, external_id=kind).first()
+    if identity is not None:
+        return identity.rater_id
+    taken = set(Rater.objects.filter(project=project, pseudonym__startswith=kind).values_list("pseudonym", flat=True))
+    name = next(name for name in (kind, *(f"{kind}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    rater = Rater.objects.create(project=project, pseudonym=name)
+    RaterIdentity.objects.create(rater=rater, project=project, provider=AGGREGATE_PROVIDER, external_id=kind)
+    return rater.pk
+
+
+def _behind(content: RatingContent) -> dict[str, int]:
+    """How many ratings the file says are behind its medians or means; empty where it does not say."""
+    n = content.stated_n
+    return {"rows": len(n), "least": min(n), "most": max(n), "all": sum(n)} if n else {}
 
 
 def _store_units(campaign: Campaign, judgements: list[Judgement], judged: list[Judged]) -> dict[Judged, int]:
@@ -251,10 +317,10 @@ def _store_ratings(
     together = list(zip(presentations, content.judgements, judged, strict=True))
     copy_rows(
         Presentation,
-        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "ended_at", "source_row"],
+        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "shown_at", "ended_at", "source_row"],
         (
             (pk, campaign.pk, units[what], raters[one.rater], uuid.uuid4(), PresentationOutcome.IMPORTED.value, [0],
-             one.time, one.line)
+             *_moments(one), one.line)
             for pk, one, what in together
         ),
     )  # fmt: skip
@@ -266,8 +332,15 @@ def _store_ratings(
             (campaign.pk, pk, what.response_id, raters[one.rater], criterion, what.system_id, value, 0, False, one.time)
             for pk, one, what in together
             for criterion, value in zip(criteria, one.values, strict=True)
+            if value is not None
         ),
     )  # fmt: skip
+
+
+def _moments(one: Judgement) -> tuple[datetime | None, datetime | None]:
+    if one.seconds is None:
+        return one.shown, one.time
+    return NO_MOMENT, NO_MOMENT + timedelta(seconds=one.seconds)
 
 
 # --- What it says -----------------------------------------------------------------------------------------------------
@@ -275,7 +348,7 @@ def _store_ratings(
 
 def rating_counts(content: RatingContent, judged: list[Judged], options: RatingOptions) -> dict[str, int]:
     """Counts of one import; a repeated judgement is a further row of one rater, item and system (or text)."""
-    repeats: dict[tuple[str, Judged], list[tuple[float, ...]]] = defaultdict(list)
+    repeats: dict[tuple[str, Judged], list[tuple[float | None, ...]]] = defaultdict(list)
     names: dict[int, set[int | None]] = defaultdict(set)
     meetings: dict[tuple[str, int], set[int | None]] = defaultdict(set)
     for one, what in zip(content.judgements, judged, strict=True):
@@ -286,8 +359,8 @@ def rating_counts(content: RatingContent, judged: list[Judged], options: RatingO
         "rows": content.rows,
         "rows_of_other_systems": content.rows_of_other_systems,
         "judgements": len(judged),
-        "ratings": len(judged) * len(content.criteria),
-        "raters": len({one.rater for one in content.judgements}),
+        "ratings": content.n_ratings,
+        "raters": 0 if content.aggregate else len({one.rater for one in content.judgements}),
         "rated_items": len({what.item_id for what in judged}),
         "rated_systems": len({what.system_id for what in judged} - {None}),
         "rated_responses": len(names),
@@ -296,4 +369,6 @@ def rating_counts(content: RatingContent, judged: list[Judged], options: RatingO
         "alias_judgements": sum(one.system in options.aliases for one in content.judgements),
         "responses_under_several_names": sum(len(systems) > 1 for systems in names.values()),
         "raters_met_text_under_several_names": sum(len(systems) > 1 for systems in meetings.values()),
+        "behind_aggregates": sum(content.stated_n),
+        **content.left_out,
     }

@@ -14,7 +14,7 @@ from annotation.services.imports.dataset_store import store_dataset
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
-from annotation.services.imports.rating_store import known_of, match, store_aliases, store_campaign
+from annotation.services.imports.rating_store import join_shared, known_of, match, store_aliases, store_campaign
 from annotation.services.imports.reading import FORMATS, Beat, format_of
 from annotation.services.jobs import Claim, job_run
 
@@ -216,7 +216,7 @@ def campaign_import(
     problems = problems or Problems(filename)
     known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
     credited = store_aliases(dataset, known, options.aliases, problems)
-    matched = match(content.judgements, known, dataset, problems)
+    matched = join_shared(content, match(content.judgements, known, dataset, problems))
     problems.refuse()
     judged = [what for what in matched if what is not None]
     campaign, counts = store_campaign(

@@ -1,0 +1,167 @@
+"""What a file of judgements says, whatever its shape, with the checks that need nothing but the file."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.utils.dateparse import parse_datetime
+
+from annotation.services.imports.content import check_text
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_options import RatingOptions
+from annotation.services.imports.reading import Oddities
+
+LONGEST_SECONDS = 366 * 24 * 3600
+CLOCKS_DIFFER = 1.0  # seconds by which a stated duration may differ from that between two moments
+MOMENT = "ISO 8601, such as 2015-07-26T10:30:00Z"
+
+
+class Cells(NamedTuple):
+    """One rater's answer about one response before its values are known to be numbers."""
+
+    line: int
+    own: dict[str, str]
+    values: dict[str, Any]  # None where nothing was rated
+    optional: bool = False  # may a value be missing?
+    place: str = ""  # where the line says too little
+    shared: str = ""  # the same for rows that credit one judgement to several systems
+    names: dict[str, str] = {}  # what the file calls a criterion, where it differs; never written to
+
+
+class Judgement(NamedTuple):
+    """One rater's answer about one response: a value on every criterion, None where it was not rated."""
+
+    line: int
+    rater: str
+    item: str
+    system: str
+    text: str
+    time: datetime | None  # when it was sent
+    values: tuple[float | None, ...]
+    shown: datetime | None = None
+    seconds: float | None = None  # only where the file says how long, and not when
+    place: str = ""
+    shared: str = ""
+
+    def refuse(self, problems: Problems, name: str, found: object, accepted: str) -> None:
+        _tell(self, problems, name, found, accepted)
+
+
+@dataclass
+class RatingContent:
+    criteria: list[str]
+    judgements: list[Judgement] = field(default_factory=list)
+    rows: int = 0
+    rows_of_other_systems: int = 0
+    oddities: Oddities = field(default_factory=Oddities)
+    left_out: Counter[str] = field(default_factory=Counter)  # keys as in report.WORDS
+    aggregate: str = ""  # median or mean, where that is all there is
+    stated_n: list[int] = field(default_factory=list)  # ratings behind each median or mean, where the file says so
+
+    @property
+    def n_ratings(self) -> int:
+        return sum(value is not None for one in self.judgements for value in one.values)
+
+
+def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> None:
+    """Cells into judgements; what is no number on the scale, no moment or no name is a problem of its row."""
+    wanted = set(options.only_systems)
+    others: set[int] = set()
+    for row in rows:
+        system = row.own.get("system", "").strip()
+        if wanted and system not in wanted:
+            others.add(row.line)
+            continue
+        values = tuple(_values(row, read.criteria, options, problems))
+        if row.optional:
+            read.left_out["not_rated"] += sum(value is None for value in row.values.values())
+            if all(row.values.get(name) is None for name in read.criteria):
+                continue
+        text = row.own.get("text", "")
+        for name in ("rater", "item"):
+            if not row.own[name].strip():
+                _tell(row, problems, name, "", f"the {name}'s id")
+        if not system and not text:
+            _tell(row, problems, "system", "", "the name of a system, or the text of the response")
+        rater = check_text(row.own["rater"].strip(), row.line, "rater", problems)
+        shown, time, seconds = _moments(row, problems)
+        read.judgements.append(
+            Judgement(
+                row.line, rater, row.own["item"], system, text, time, values, shown, seconds, row.place, row.shared
+            )
+        )
+    read.rows_of_other_systems = len(others)
+
+
+def _tell(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
+    if row.place:
+        problems.add(None, f"{row.place}, {name}", found, accepted)
+    else:
+        problems.add(row.line, name, found, accepted)
+
+
+def _values(row: Cells, criteria: list[str], options: RatingOptions, problems: Problems) -> Iterator[float | None]:
+    low, high = options.scale
+    for name in criteria:
+        found = row.values.get(name)
+        if found is None and row.optional:
+            yield None
+            continue
+        value = number_in(found)
+        if not low <= value <= high:
+            _tell(row, problems, row.names.get(name, name), found, f"a number from {low} to {high}")
+        yield value
+
+
+def number_in(found: object) -> float:
+    """NaN where there is none."""
+    try:
+        return math.nan if isinstance(found, bool) else float(found)  # type: ignore[arg-type] # caught below
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _moments(row: Cells, problems: Problems) -> tuple[datetime | None, datetime | None, float | None]:
+    """When it was shown, when it was sent, and how long it took where neither is known."""
+    shown, time = _moment(row, "shown", problems), _moment(row, "time", problems)
+    seconds = _seconds(row, problems)
+    if shown and time:
+        took = (time - shown).total_seconds()
+        if took < 0:
+            _tell(row, problems, "shown", row.own["shown"], f"a moment before it was sent, {row.own['time']}")
+        elif seconds is not None and abs(seconds - took) > CLOCKS_DIFFER:
+            _tell(row, problems, "seconds", row.own["seconds"], f"the time from shown to sent, {took:g}")
+        return shown, time, None
+    if seconds is None or (shown is None and time is None):
+        return shown, time, seconds
+    took_so_long = timedelta(seconds=seconds)
+    return (shown or time - took_so_long, time or shown + took_so_long, None)  # type: ignore[operator] # one is known
+
+
+def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:
+    """ISO 8601; without an offset it is UTC."""
+    cell = row.own.get(name, "").strip()
+    if not cell:
+        return None
+    try:
+        moment = parse_datetime(cell)
+    except ValueError:
+        moment = None
+    if moment is None:
+        _tell(row, problems, name, cell, MOMENT)
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _seconds(row: Cells, problems: Problems) -> float | None:
+    cell = row.own.get("seconds", "").strip()
+    if not cell:
+        return None
+    seconds = number_in(cell)
+    if not 0 <= seconds <= LONGEST_SECONDS:
+        _tell(row, problems, "seconds", cell, f"a number from 0 to {LONGEST_SECONDS}")
+        return None
+    return seconds

@@ -1,0 +1,198 @@
+"""Ratings exported from Label Studio as JSON: tasks with their annotations.
+
+As its guide says (labelstud.io/guide/task_format, the export called JSON): an annotation is one person's answer to one
+task; ``completed_by`` is the person, ``was_cancelled`` says that the task was skipped, ``lead_time`` is in seconds, and
+``result`` holds one entry for each control (``from_name``) of type rating, number or choices, among others.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_content import Cells, RatingContent, number_in
+from annotation.services.imports.rating_options import RatingOptions
+from annotation.services.imports.reading import Beat, Oddities, beating, decode
+
+TYPES = ("rating", "number", "choices")
+TASK_ID = "task id"
+NAMES = ("item", "system", "text")
+USUAL = {
+    "item": ("item", "item_id", "itemid", "external_id", "instance", "instance_id"),
+    "system": ("system", "system_id", "systemid", "model"),
+    "text": ("text", "response", "output", "answer", "hypothesis"),
+}
+
+
+class Annotation(NamedTuple):
+    number: int  # of the task in the file, from 1
+    place: str
+    data: Mapping[str, Any]
+    said: Mapping[str, Any]
+
+
+def read_tasks(content: bytes, problems: Problems, oddities: Oddities) -> list[dict[str, Any]]:
+    """The tasks of the file. Refuses what is no such export."""
+    text = decode(content, problems, oddities)
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        problems.add(error.lineno, f"column {error.colno}", error.msg, "JSON")
+    except (ValueError, RecursionError) as error:
+        problems.add(None, "file", str(error), "JSON")
+    problems.refuse()
+    tasks = [found] if isinstance(found, dict) else found
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        problems.add(None, "file", type(found).__name__, "a list of tasks: Label Studio's export called JSON")
+    elif not all(isinstance(task.get("data"), dict) and _annotations(task) is not None for task in tasks):
+        place = next(
+            n for n, task in enumerate(tasks, 1) if not isinstance(task.get("data"), dict) or _annotations(task) is None
+        )
+        found = ", ".join(tasks[place - 1]) or "an empty object"
+        accepted = "data and annotations: Label Studio's export called JSON (not JSON-MIN)"
+        problems.add(None, f"task {tasks[place - 1].get('id', place)}", found, accepted)
+    problems.refuse()
+    return tasks
+
+
+def _annotations(task: Mapping[str, Any]) -> list[Any] | None:
+    found = task.get("annotations", task.get("completions"))  # the latter before version 1.0
+    return found if isinstance(found, list) else None
+
+
+def data_fields(tasks: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for task in tasks for name in task["data"]))
+
+
+def usual_columns(fields: list[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """Which fields of the tasks' data name the item, the system and the text: as told, or by their usual names."""
+    found = {name: theirs for name, theirs in columns.items() if name in NAMES}
+    by_name = {name.lower(): name for name in fields}
+    for name in NAMES:
+        usual = next((by_name[one] for one in USUAL[name] if one in by_name), None)
+        if name not in found and usual is not None:
+            found[name] = usual
+    return found
+
+
+def label_studio_rows(
+    content: bytes, options: RatingOptions, problems: Problems, beat: Beat
+) -> tuple[RatingContent, list[Cells]]:
+    oddities = Oddities()
+    tasks = read_tasks(content, problems, oddities)
+    fields = data_fields(tasks)
+    columns = usual_columns(fields, options.columns)
+    read = RatingContent([], rows=len(tasks), oddities=oddities)
+    _check_columns(columns, fields, problems)
+    annotations = list(_answers(beating(enumerate(tasks, start=1), beat), read, problems))
+    read.criteria = options.criteria or _criteria(annotations, options)
+    if annotations and not read.criteria:
+        problems.add(
+            None, "criteria", ", ".join(_controls(annotations)) or "none", "a control of type rating or number"
+        )
+    rows = []
+    for annotation in annotations:
+        values = _values(annotation, read, options, problems)
+        if not values:
+            read.left_out["annotations_without_rating"] += 1
+            continue
+        own = {name: _text(annotation.data, columns[name], annotation) for name in columns}
+        said = annotation.said
+        own |= {"rater": _person(said.get("completed_by")), "time": str(said.get("created_at") or "")}
+        own["seconds"] = "" if said.get("lead_time") is None else str(said["lead_time"])
+        values = {name: values.get(name) for name in read.criteria}
+        rows.append(Cells(annotation.number, own, values, optional=True, place=annotation.place))
+    return read, rows
+
+
+def _check_columns(columns: Mapping[str, str], fields: list[str], problems: Problems) -> None:
+    accepted = ", ".join([*fields, TASK_ID])
+    for name, theirs in columns.items():
+        if theirs not in fields and theirs != TASK_ID:
+            problems.add(None, f"columns: {name}", theirs, f"a field of the tasks' data: {accepted}")
+    if "item" not in columns:
+        problems.add(None, "columns: item", "no field told", f"the field that holds the item's id: {accepted}")
+    if not {"system", "text"} & set(columns):
+        problems.add(None, "columns: system", "no field told", f"the field of the system or of the text: {accepted}")
+    problems.refuse()
+
+
+def _answers(
+    tasks: Iterator[tuple[int, dict[str, Any]]], read: RatingContent, problems: Problems
+) -> Iterator[Annotation]:
+    for number, task in tasks:
+        data = {**task["data"], TASK_ID: task.get("id", number)}
+        for said in _annotations(task) or []:
+            place = f"task {task.get('id', number)}, annotation {said.get('id') if isinstance(said, dict) else said}"
+            if not isinstance(said, dict) or not isinstance(said.get("result"), list):
+                problems.add(None, f"{place}, result", type(said).__name__, "an annotation with a list of results")
+            elif said.get("was_cancelled") or said.get("skipped"):
+                read.left_out["cancelled_annotations"] += 1
+            else:
+                read.left_out["ground_truth_annotations"] += bool(said.get("ground_truth"))
+                yield Annotation(number, place, data, said)
+
+
+def _results(annotation: Annotation) -> Iterator[Mapping[str, Any]]:
+    for result in annotation.said["result"]:
+        if isinstance(result, dict) and result.get("type") in TYPES and isinstance(result.get("value"), dict):
+            yield result
+
+
+def _controls(annotations: list[Annotation]) -> list[str]:
+    return list(dict.fromkeys(str(result.get("from_name")) for one in annotations for result in _results(one)))
+
+
+def _criteria(annotations: list[Annotation], options: RatingOptions) -> list[str]:
+    """Ratings and numbers; choices, too, where every label that was chosen has a number."""
+    holds: dict[str, bool] = {}
+    for annotation in annotations:
+        for result in _results(annotation):
+            name = str(result.get("from_name"))
+            value = _value(result, options)
+            numeric = result["type"] != "choices" or number_in(value) == number_in(value)
+            holds[name] = holds.get(name, True) and numeric
+    return [name for name, numeric in holds.items() if numeric]
+
+
+def _value(result: Mapping[str, Any], options: RatingOptions) -> Any:
+    """A number; of a choice that of its label: the one told, or the one that the label begins with."""
+    value = result["value"].get(result["type"])
+    if result["type"] != "choices":
+        return value
+    if not isinstance(value, list) or len(value) != 1:
+        return value
+    label = str(value[0]).strip()
+    if label in options.choices:
+        return options.choices[label]
+    leading = re.match(r"[-+]?\d+(?:\.\d+)?(?![\w.])", label)
+    return leading.group() if leading else label
+
+
+def _values(annotation: Annotation, read: RatingContent, options: RatingOptions, problems: Problems) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for result in annotation.said["result"]:
+        name = str(result.get("from_name")) if isinstance(result, dict) else ""
+        if name not in read.criteria:
+            read.left_out["results_left_out"] += 1
+        elif name in values:
+            problems.add(None, f"{annotation.place}, {name}", "a second value", "one value for each control")
+        elif result.get("type") not in TYPES or not isinstance(result.get("value"), dict):
+            problems.add(None, f"{annotation.place}, {name}", result.get("type"), f"one of {', '.join(TYPES)}")
+        else:
+            value = _value(result, options)
+            values[name] = "nothing" if value is None else value
+    return values
+
+
+def _text(data: Mapping[str, Any], name: str, annotation: Annotation) -> str:
+    value = data.get(name)
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _person(completed_by: Any) -> str:
+    """Exports name a person by number or, expanded, with an address."""
+    if isinstance(completed_by, dict):
+        completed_by = completed_by.get("email") or completed_by.get("id")
+    return "" if completed_by is None else str(completed_by)

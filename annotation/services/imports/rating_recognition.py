@@ -1,0 +1,145 @@
+"""What shape a file of judgements has, from its first rows. A guess: it is shown to a person before it is acted on."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from itertools import islice
+
+from annotation.services.imports import rating_options as shapes
+from annotation.services.imports.rating_appraise import is_header as is_appraise_header
+from annotation.services.imports.rating_appraise import is_headless as is_appraise_row
+from annotation.services.imports.rating_content import number_in
+from annotation.services.imports.rating_log import is_log
+from annotation.services.imports.rating_options import RatingOptions
+from annotation.services.imports.rating_rows import COLUMNS, SENT
+from annotation.services.imports.rating_wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
+from annotation.services.imports.reading import UTF8_MARK
+
+SAMPLE_BYTES = 256 * 1024
+SAMPLE_ROWS = 200
+# Other tools' names for what Assay calls by the first word; compared in small letters and digits alone.
+USUAL = {
+    "rater": (
+        "raterid",
+        "judge",
+        "judgeid",
+        "annotator",
+        "annotatorid",
+        "worker",
+        "workerid",
+        "user",
+        "userid",
+        "username",
+    ),
+    "item": ("itemid", "instance", "instanceid", "segment", "segmentid", "externalid", "id"),
+    "system": ("systemid", "systemname", "model", "modelname"),
+    "text": ("response", "output", "hypothesis", "responsetext"),
+    "time": ("sentat", "timestamp", "submittedat", "endtime", "createdat"),
+    "shown": ("shownat", "starttime", "startedat"),
+    "seconds": ("duration", "durationinseconds", "timetaken", "secondstaken", "worktimeinseconds"),
+    "n": ("count", "nratings", "numratings", "raters"),
+}
+
+
+def recognised(content: bytes, *, file_format: str, options: RatingOptions) -> RatingOptions:
+    """The options, with the shape that the file seems to have and what its header says of itself.
+
+    What the options say already stays. A file that no shape fits is one rating a row: that reader says what is missing.
+    """
+    if file_format == "json":
+        return replace(options, shape=shapes.LABEL_STUDIO)
+    sample = _sample(content)
+    if file_format == "jsonl":
+        return replace(options, shape=shapes.ASSAY if is_log(_first_names(sample)) else shapes.ROWS)
+    rows = _table(sample, "," if file_format == "csv" else "\t")
+    if not rows:
+        return replace(options, shape=shapes.ROWS)
+    header = [name.strip() for name in rows[0]]
+    if is_appraise_row(header) or is_appraise_header(header):
+        return replace(options, shape=shapes.APPRAISE)
+    if is_log(header):
+        return replace(options, shape=shapes.ASSAY)
+    return _of_table(header, rows[1:], options)
+
+
+def _of_table(header: list[str], rows: list[list[str]], options: RatingOptions) -> RatingOptions:
+    columns = usual_columns(header, options)
+    ours = {theirs: name for name, theirs in columns.items()}
+    named = [ours.get(name, name) for name in header]
+    response = "item" in named and ("system" in named or "text" in named)
+    if "rater" in named or not response:
+        shape = shapes.ROWS
+    elif options.aggregate or aggregate_kind(aggregate_columns(named, options)):
+        shape = shapes.AGGREGATE
+    elif options.raters or [name for name in named if name not in COLUMNS]:
+        shape = shapes.RATERS
+    else:
+        shape = shapes.ROWS
+    if shape != shapes.AGGREGATE:
+        columns.pop("n", None)
+    kept = replace(options, shape=shape, columns=columns)
+    numeric = _numeric(named, rows)
+    others = [name for name in named if name not in (*COLUMNS, SENT, "n")]
+    some = [name for name in others if name in numeric]
+    if shape == shapes.AGGREGATE:
+        return replace(kept, aggregate=options.aggregate or aggregate_kind(aggregate_columns(named, options)))
+    if not some or len(some) == len(others) or {"criterion", "value"} <= set(named):
+        return kept
+    if shape == shapes.RATERS:
+        return replace(kept, raters=options.raters or some)
+    return replace(kept, criteria=options.criteria or some)
+
+
+def usual_columns(header: list[str], options: RatingOptions) -> dict[str, str]:
+    """Columns under Assay's names: those told; then those of a usual name, where only one column has such a name."""
+    columns = dict(options.columns)
+    free = [
+        name for name in header if name not in columns.values() and name not in (*options.criteria, *options.raters)
+    ]
+    plain = {name: re.sub(r"[\W_]+", "", name.lower()) for name in free}
+    for ours, usual in USUAL.items():
+        if ours in columns or ours in header or (ours == "time" and SENT in header):
+            continue
+        like = [name for name in free if plain[name] == ours or plain[name] in usual]
+        if len(like) == 1 and BETWEEN not in like[0]:
+            columns[ours] = like[0]
+            free.remove(like[0])
+    return columns
+
+
+def _numeric(header: list[str], rows: list[list[str]]) -> set[str]:
+    """Columns with a number in some cell, or with nothing in any; a column of words alone holds no ratings."""
+    found = set()
+    for index, name in enumerate(header):
+        cells = [row[index] for row in rows if index < len(row) and not is_blank(row[index])]
+        if not cells or any(number_in(cell) == number_in(cell) for cell in cells):
+            found.add(name)
+    return found
+
+
+def _sample(content: bytes) -> str:
+    """Whole lines from the beginning of the file."""
+    part = content[:SAMPLE_BYTES].removeprefix(UTF8_MARK)
+    if len(content) > SAMPLE_BYTES:
+        part = part[: part.rfind(b"\n") + 1] or part
+    return part.decode(errors="replace")
+
+
+def _first_names(sample: str) -> list[str]:
+    line = next((line for line in sample.split("\n") if line.strip()), "")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return list(first) if isinstance(first, dict) else []
+
+
+def _table(sample: str, delimiter: str) -> list[list[str]]:
+    quoting = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quoting=quoting)
+    try:
+        return list(islice((row for row in reader if any(cell.strip() for cell in row)), SAMPLE_ROWS + 1))
+    except csv.Error:
+        return []

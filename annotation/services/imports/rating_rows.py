@@ -1,0 +1,114 @@
+"""Judgements with one of them a row: a column for each criterion, or a row for each; as a table or as JSON Lines."""
+
+from collections import defaultdict
+
+from annotation.services.imports.content import check_text
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_content import Cells, RatingContent
+from annotation.services.imports.rating_options import RatingOptions
+from annotation.services.imports.reading import (
+    Beat,
+    Oddities,
+    Table,
+    beating,
+    check_header,
+    read_jsonl,
+    square,
+)
+
+COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value")
+JSON_NAMES = ("rater", "item", "system", "text", "time", "shown", "seconds", "ratings")
+SENT = "sent"  # another name of "time"
+
+
+def own_header(table: Table, options: RatingOptions) -> None:
+    """Rename the columns that the options, or custom, give one of Assay's names."""
+    own_name = {theirs: ours for ours, theirs in options.columns.items()}
+    if "time" not in options.columns and "time" not in table.header:
+        own_name.setdefault(SENT, "time")
+    table.header = [own_name.get(name, name) for name in table.header]
+
+
+def table_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
+    own_header(table, options)
+    is_long = "criterion" in table.header and "value" in table.header
+    others = [name for name in table.header if name not in COLUMNS]
+    if options.criteria and not is_long:
+        check_header(table, problems, required=["rater", "item", *options.criteria], known=None)
+        criteria = options.criteria
+    else:
+        known = COLUMNS if is_long else None
+        check_header(table, problems, required=["rater", "item"], known=known)
+        criteria = [] if is_long else others
+    check_names_a_response(table, problems)
+    if not is_long and not criteria:
+        accepted = "a column for each criterion, or the columns criterion and value"
+        problems.add(table.header_line, "criteria", "none", accepted)
+    problems.refuse()
+    square(table, problems)
+    rows = []
+    for line, cells in table.rows:
+        named = dict(zip(table.header, cells, strict=True))
+        rows.append(Cells(line, named, {name: named[name] for name in criteria}))
+    read = RatingContent(criteria, rows=len(rows), oddities=table.oddities)
+    return (read, _joined(rows, read, options, problems)) if is_long else (read, rows)
+
+
+def check_names_a_response(table: Table, problems: Problems) -> None:
+    if "system" not in table.header and "text" not in table.header:
+        problems.add(table.header_line, "system", "no such column", "a column named system, or one named text")
+
+
+def _joined(rows: list[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> list[Cells]:
+    """Rows of one criterion each, put together: the n-th value of each criterion belongs to the n-th judgement."""
+    seen = dict.fromkeys(row.own["criterion"].strip() for row in rows)
+    read.criteria = options.criteria or [name for name in seen if name]
+    judgements: dict[tuple[str, ...], list[Cells]] = defaultdict(list)
+    for row in rows:
+        criterion = row.own["criterion"].strip()
+        if criterion not in read.criteria:
+            problems.add(row.line, "criterion", criterion, f"one of {', '.join(read.criteria)}")
+            continue
+        mine = judgements[tuple(row.own.get(name, "") for name in ("rater", "item", "system", "text"))]
+        place = next((one for one in mine if criterion not in one.values), None)
+        if place is None:
+            place = Cells(row.line, row.own, {})
+            mine.append(place)
+        place.values[criterion] = row.own["value"]
+    joined = [one for mine in judgements.values() for one in mine]
+    for one in joined:
+        for missing in [name for name in read.criteria if name not in one.values]:
+            accepted = f"a value for each of {', '.join(read.criteria)} in every judgement (this one begins here)"
+            problems.add(one.line, missing, "no row", accepted)
+    return [one for one in joined if len(one.values) == len(read.criteria)]
+
+
+def jsonl_rows(
+    content: bytes, options: RatingOptions, problems: Problems, beat: Beat
+) -> tuple[RatingContent, list[Cells]]:
+    theirs = {ours: options.columns.get(ours, ours) for ours in COLUMNS}
+    oddities, rows = Oddities(), []
+    criteria = list(options.criteria)
+    known = {options.columns.get(name, name): name for name in JSON_NAMES}
+    for line, value in beating(read_jsonl(content, problems, oddities), beat):
+        if theirs["time"] not in value and SENT in value:
+            value[theirs["time"]] = value.pop(SENT)
+        for name in value:
+            if name not in known:
+                problems.add(line, name, "an unknown field", f"only {', '.join(known)}")
+        ratings = value.get("ratings")
+        if not isinstance(ratings, dict) or not ratings:
+            problems.add(line, "ratings", ratings, 'an object, such as {"relevance": 4}')
+            continue
+        criteria = criteria or list(ratings)
+        if sorted(ratings) != sorted(criteria) and not (options.criteria and set(criteria) <= set(ratings)):
+            problems.add(line, "ratings", ", ".join(ratings), f"the criteria {', '.join(criteria)}")
+            continue
+        own = {
+            name: check_text(value.get(theirs[name]), line, name, problems)
+            for name in ("rater", "item", "system", "text", "time", "shown")
+        }
+        seconds = value.get(theirs["seconds"])
+        own["seconds"] = "" if seconds is None else str(seconds)
+        rows.append(Cells(line, own, {name: ratings[name] for name in criteria}))
+    return RatingContent(criteria, rows=len(rows), oddities=oddities), rows

@@ -1,0 +1,135 @@
+"""Judgements with one response a row: a column for each rater, or what became of all raters together."""
+
+import re
+
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_content import Cells, RatingContent, number_in
+from annotation.services.imports.rating_options import AGGREGATES, OWN_COLUMNS, RatingOptions
+from annotation.services.imports.rating_rows import check_names_a_response, own_header
+from annotation.services.imports.reading import Table, check_header, square
+
+NAMES = ("item", "system", "text")
+BLANKS = {"", "na", "n/a", "nan"}
+BETWEEN = ":"
+NO_VALUES = ("rater", "time", "shown", "seconds", "n")
+AGGREGATE_WORDS = {"median": "median", "med": "median", "mean": "mean", "average": "mean", "avg": "mean"}
+
+
+def is_blank(cell: str) -> bool:
+    return cell.strip().lower() in BLANKS
+
+
+# --- A column for each rater ------------------------------------------------------------------------------------------
+
+
+def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
+    """``rater`` or ``rater:criterion`` above each column; an empty cell was not rated."""
+    own_header(table, options)
+    check_header(table, problems, required=["item", *options.raters], known=None)
+    check_names_a_response(table, problems)
+    columns = options.raters or [name for name in table.header if name not in OWN_COLUMNS]
+    if not columns:
+        problems.add(table.header_line, "raters", "none", "a column for each rater")
+    problems.refuse()
+    square(table, problems)
+    places = rater_columns(columns, options)
+    by_rater: dict[str, dict[str, str]] = {}
+    for name, (rater, criterion) in places.items():
+        if not rater or not criterion:
+            problems.add(table.header_line, name, name, "rater:criterion, both named")
+        elif criterion in by_rater.setdefault(rater, {}):
+            problems.add(table.header_line, name, name, f"one column for {rater} and {criterion}")
+        else:
+            by_rater[rater][criterion] = name
+    problems.refuse()
+    found = dict.fromkeys(criterion for _, criterion in places.values())
+    criteria = [name for name in options.criteria if name in found] if options.criteria else list(found)
+    if not criteria:
+        problems.add(table.header_line, "criteria", ", ".join(options.criteria), f"of {', '.join(found)}")
+    rows = []
+    for line, cells in table.rows:
+        named = dict(zip(table.header, cells, strict=True))
+        own = {name: named.get(name, "") for name in NAMES}
+        for rater, mine in by_rater.items():
+            values = {
+                criterion: None if is_blank(named[mine[criterion]]) else named[mine[criterion]]
+                for criterion in criteria
+                if criterion in mine
+            }
+            rows.append(Cells(line, {"rater": rater, **own}, values, optional=True, names=mine))
+    return RatingContent(criteria, rows=len(table.rows), oddities=table.oddities), rows
+
+
+def rater_columns(columns: list[str], options: RatingOptions) -> dict[str, tuple[str, str]]:
+    """Rater and criterion of each column; a colon tells them apart only where it stands in every one of them."""
+    if all(BETWEEN in name for name in columns):
+        split = {name: name.rsplit(BETWEEN, 1) for name in columns}
+        return {name: (rater.strip(), criterion.strip()) for name, (rater, criterion) in split.items()}
+    criterion = options.criteria[0] if len(options.criteria) == 1 else options.criterion
+    return {name: (name, criterion) for name in columns}
+
+
+# --- Medians or means -------------------------------------------------------------------------------------------------
+
+
+def split_aggregate(column: str) -> tuple[str, str]:
+    """What a column's name says: a criterion ('' where it names none) and median or mean ('' where it says neither)."""
+    words = [word for word in re.split(r"[^\w]+|_", column) if word]
+    found = [word for word in words if word.lower() in AGGREGATE_WORDS]
+    if len(found) != 1:
+        return column, ""
+    rest = [word for word in words if word != found[0]]
+    return "_".join(rest), AGGREGATE_WORDS[found[0].lower()]
+
+
+def aggregate_columns(header: list[str], options: RatingOptions) -> list[str]:
+    """The columns that hold medians or means: those chosen; else those that say so; else all others."""
+    others = [name for name in header if name not in (*NAMES, *NO_VALUES)]
+    return options.criteria or [name for name in others if split_aggregate(name)[1]] or others
+
+
+def aggregate_rows(table: Table, options: RatingOptions, problems: Problems) -> tuple[RatingContent, list[Cells]]:
+    """One median or mean for each response and criterion; ``n`` says how many ratings are behind those of a row."""
+    own_header(table, options)
+    check_header(table, problems, required=["item", *options.criteria], known=None)
+    check_names_a_response(table, problems)
+    columns = aggregate_columns(table.header, options)
+    if not columns:
+        problems.add(table.header_line, "criteria", "none", "a column named median or mean")
+    kind = options.aggregate or aggregate_kind(columns)
+    if kind not in AGGREGATES:
+        accepted = "one of median and mean, in the names of the columns or as an option"
+        problems.add(table.header_line, "aggregate", ", ".join(columns), accepted)
+    problems.refuse()
+    square(table, problems)
+    criteria = {(split_aggregate(name)[0] or options.criterion): name for name in columns}
+    if len(criteria) < len(columns):
+        problems.add(table.header_line, "criteria", ", ".join(columns), "one column for each criterion")
+    read = RatingContent(list(criteria), rows=len(table.rows), oddities=table.oddities, aggregate=kind)
+    rows, first = [], dict[tuple[str, ...], int]()
+    for line, cells in table.rows:
+        named = dict(zip(table.header, cells, strict=True))
+        own = {name: named.get(name, "") for name in NAMES}
+        key = tuple(own.values())
+        if first.setdefault(key, line) != line:
+            accepted = f"one row for each response; the first of this one is on line {first[key]}"
+            problems.add(line, "item", own["item"], accepted)
+        values = {name: None if is_blank(named[column]) else named[column] for name, column in criteria.items()}
+        rows.append(Cells(line, {"rater": kind, **own}, values, optional=True, names=criteria))
+        _count_behind(named.get("n", ""), line, read, problems)
+    return read, rows
+
+
+def aggregate_kind(columns: list[str]) -> str:
+    kinds = {split_aggregate(name)[1] for name in columns}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _count_behind(cell: str, line: int, read: RatingContent, problems: Problems) -> None:
+    if is_blank(cell):
+        return
+    n = number_in(cell)
+    if n >= 0 and n.is_integer():
+        read.stated_n.append(int(n))
+    else:
+        problems.add(line, "n", cell, "a whole number of ratings")
