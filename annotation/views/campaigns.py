@@ -19,7 +19,7 @@ from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role
 from annotation.parameters import whole_number
 from annotation.selectors import campaigns as selectors
-from annotation.selectors.handout import preview_screen
+from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
 from annotation.services.launch import units_planned
 

@@ -16,6 +16,7 @@ from annotation.errors import AnnotationError
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, Presentation, PresentationKind, Rater
 from annotation.selectors import handout as selectors
+from annotation.selectors import screens
 from annotation.services.handout import unit_request, unit_return
 from annotation.services.raters import participation_start, rater_create, rater_of_token
 from annotation.services.ratings import SubmissionRefused, ratings_submit
@@ -134,7 +135,7 @@ def _work(
     context = {
         "campaign": campaign,
         "presentation": presentation,
-        "screen": selectors.screen(presentation, sent=sent, errors=error.fields if error else None),
+        "screen": screens.screen(presentation, sent=sent, errors=error.fields if error else None),
         "progress": selectors.progress(campaign=campaign, rater=rater),
         "before": selectors.presentation_before(campaign=campaign, rater=rater, than=presentation),
         "instructions": markdown(campaign.instructions),
