@@ -3,7 +3,21 @@ import importlib
 
 import pytest
 
-MODULES = ["agreement", "exclusion", "linear", "raters", "reliability", "result", "schemes", "table", "zscore"]
+MODULES = [
+    "agreement",
+    "checks",
+    "degraded",
+    "exclusion.applying",
+    "intervals",
+    "linear",
+    "quality",
+    "raters",
+    "reliability",
+    "result",
+    "schemes",
+    "table",
+    "zscore",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -7,12 +7,22 @@ from hypothesis import strategies as st
 
 from annotation.weighting.exclusion import (
     RULE_NAMES,
+    AgreementBelow,
+    AnchorAccuracyBelow,
+    AttentionAccuracyBelow,
+    DegradedNotLower,
+    EntropyBelow,
     ExcludeExtra,
     ExcludeRaters,
     ExcludeRatings,
+    FasterThanPercentile,
+    GoldAccuracyBelow,
+    MedianSecondsBelow,
     MinRatingsPerRater,
     MinSecondsPerRating,
     RatingLog,
+    RuleError,
+    SelfConsistencyBelow,
     apply_rules,
     rule_from_dict,
     rules_from_data,
@@ -24,12 +34,41 @@ EVERY_RULE = [
     MinSecondsPerRating(1.5),
     MinRatingsPerRater(3),
     ExcludeExtra(),
+    GoldAccuracyBelow("exclude", accuracy=0.6, after=5),
+    AttentionAccuracyBelow("exclude", accuracy=1, after=2),
+    AnchorAccuracyBelow("flag", accuracy=0.5, after=3),
+    SelfConsistencyBelow("flag", share=0.7, after=4),
+    DegradedNotLower("exclude", p=0.05, after=5),
+    FasterThanPercentile("flag", percentile=2, after=10),
+    MedianSecondsBelow("exclude", seconds=1.5, after=10),
+    AgreementBelow("flag", correlation=0.1, after=20),
+    EntropyBelow("exclude", bits=0.5, after=20),
 ]
+
+FLAG = {"version": 1, "action": "flag", "after": 1}
+GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 5}
 
 
 def test_every_rule_survives_json():
     assert {rule.name for rule in EVERY_RULE} == set(RULE_NAMES)
     assert rules_from_data(json.loads(json.dumps([rule.to_dict() for rule in EVERY_RULE]))) == EVERY_RULE
+
+
+def test_a_rule_is_written_down_in_the_order_it_is_read():
+    assert list(GoldAccuracyBelow("exclude", accuracy=0.6, after=5).to_dict().items()) == list(GOLD.items())
+
+
+def test_every_rule_says_what_it_does():
+    sentences = [rule.sentence for rule in EVERY_RULE]
+    assert sentences[:5] == [
+        "Exclude 2 raters: r1, r2.",
+        "Exclude 2 ratings: 4, 5.",
+        "Exclude ratings given in less than 1.5 s.",
+        "Exclude raters with fewer than 3 ratings.",
+        "Exclude late ratings, whose place had gone to somebody else.",
+    ]
+    assert sentences[5] == "Exclude raters whose gold accuracy is below 0.6, after 5 gold answers."
+    assert sentences[10] == "Flag raters whose median time is below percentile 2 of all times, after 10 timed ratings."
 
 
 def test_rules_see_what_earlier_rules_left_and_count_what_they_took():
@@ -75,13 +114,28 @@ def test_counts_and_kept_ratings_add_up(raters, minimum):
         ({"rule": "min_seconds_per_rating", "version": 1, "seconds": 0}, "field 'seconds' is 0"),
         ({"rule": "min_seconds_per_rating", "version": 1, "seconds": "2"}, "field 'seconds' is '2'"),
         ({"rule": "min_ratings_per_rater", "version": 1, "ratings": 1.5}, "field 'ratings' is 1.5"),
+        (GOLD | {"action": "ban"}, "'gold_accuracy_below': field 'action' is 'ban'; accepted: exclude, flag"),
+        (GOLD | {"action": ["flag"]}, r"field 'action' is \['flag'\]"),
+        (GOLD | {"accuracy": 0}, "field 'accuracy' is 0; accepted: a share, above 0 and at most 1"),
+        (GOLD | {"accuracy": float("nan")}, "field 'accuracy' is nan"),
+        (GOLD | {"accuracy": True}, "field 'accuracy' is True"),
+        (GOLD | {"after": 0}, "field 'after' is 0; accepted: a whole number, 1 or more"),
+        ({key: GOLD[key] for key in GOLD if key != "action"}, "'action' is missing; accepted: rule, version, action"),
+        (FLAG | {"rule": "self_consistency_below", "share": 1.1}, "field 'share' is 1.1"),
+        (FLAG | {"rule": "degraded_not_lower", "p": 1}, "field 'p' is 1; accepted: a probability"),
+        (FLAG | {"rule": "faster_than_percentile", "percentile": 100}, "field 'percentile' is 100"),
+        (FLAG | {"rule": "median_seconds_below", "seconds": -1}, "field 'seconds' is -1"),
+        (FLAG | {"rule": "agreement_below", "correlation": -1}, "field 'correlation' is -1"),
+        (FLAG | {"rule": "entropy_below", "bits": 0}, "field 'bits' is 0"),
     ],
 )
 def test_a_bad_record_is_refused_with_its_place_rule_and_field(record, message):
     with pytest.raises(ValueError, match=message):
         rule_from_dict(record)
-    with pytest.raises(ValueError, match=r"^rule 2 of 2: "):
+    with pytest.raises(RuleError, match=r"^rule 2 of 2: ") as caught:
         rules_from_data([{"rule": "exclude_extra", "version": 1}, record])
+    assert caught.value.number == 2
+    assert f"field {caught.value.field!r}" in str(caught.value)
 
 
 def test_a_rule_says_which_column_it_lacks():

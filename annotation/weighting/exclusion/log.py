@@ -1,0 +1,104 @@
+"""What rules look at: ratings, and answers to checks."""
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.weighting.checks import CheckLog
+from annotation.weighting.table import IntArray
+
+_COLUMNS = ("rating", "seconds", "extra", "response", "value", "criterion")
+
+
+class RatingLog:
+    """The columns rules may ask for, one entry per rating.
+
+    Parameters
+    ----------
+    rater : array of str or int, shape (n,)
+        Rater identifiers as rules name them.
+    rating : array of str or int, shape (n,), optional
+        Rating identifiers.
+    seconds : float array, shape (n,), optional
+        Time from shown to sent; NaN where unknown.
+    extra : bool array, shape (n,), optional
+        True for ratings that came in after their slot had gone to somebody else.
+    response : array of str or int, shape (n,), optional
+        What was rated.
+    value : float array, shape (n,), optional
+        The rating, in units of its scale; NaN for "cannot judge".
+    criterion : array of str or int, shape (n,), optional
+        What was asked; by default one and the same.
+    checks : CheckLog, optional
+        Answers to checks, whose raters (and criteria) are named as here.
+    """
+
+    def __init__(
+        self,
+        rater: npt.ArrayLike,
+        *,
+        rating: npt.ArrayLike | None = None,
+        seconds: npt.ArrayLike | None = None,
+        extra: npt.ArrayLike | None = None,
+        response: npt.ArrayLike | None = None,
+        value: npt.ArrayLike | None = None,
+        criterion: npt.ArrayLike | None = None,
+        checks: CheckLog | None = None,
+    ) -> None:
+        self.rater = np.asarray(rater)
+        self.rating = None if rating is None else np.asarray(rating)
+        self.seconds = None if seconds is None else np.asarray(seconds, dtype=np.float64)
+        self.extra = None if extra is None else np.asarray(extra, dtype=np.bool_)
+        self.response = None if response is None else np.asarray(response)
+        self.value = None if value is None else np.asarray(value, dtype=np.float64)
+        self.criterion = None if criterion is None else np.asarray(criterion)
+        self.checks = checks
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            if column is not None and column.shape != self.rater.shape:
+                raise ValueError(f"{name} has shape {column.shape}; accepted: {self.rater.shape}, one per rating")
+        if checks is not None and len(checks) and len(self) and _is_text(checks.rater) != _is_text(self.rater):
+            raise ValueError(
+                f"checks name raters by {checks.rater.dtype} values and ratings by {self.rater.dtype}; accepted: alike"
+            )
+
+    def __len__(self) -> int:
+        return len(self.rater)
+
+    def need(self, column: str, rule: str) -> np.ndarray:
+        """A column, or an error that says which rule wants it."""
+        found: np.ndarray | None = getattr(self, column)
+        if found is None:
+            raise ValueError(f"exclusion rule {rule!r} needs the column {column!r}, and these ratings have none")
+        return found
+
+    def need_checks(self, rule: str) -> CheckLog:
+        """The answers to checks, raters as codes of ``raters``; or an error that says which rule wants them."""
+        if self._coded_checks is None:
+            raise ValueError(f"exclusion rule {rule!r} needs the answers to checks, and this log has none")
+        return self._coded_checks
+
+    @cached_property
+    def raters(self) -> npt.NDArray[np.generic]:
+        """Everybody who rated or answered a check, in order."""
+        if self.checks is None or len(self.checks) == 0:
+            return np.unique(self.rater)
+        if len(self) == 0:
+            return np.unique(self.checks.rater)
+        return np.unique(np.concatenate([self.rater, self.checks.rater]))
+
+    @cached_property
+    def code(self) -> IntArray:
+        """Each rating's rater as a place in ``raters``."""
+        return np.searchsorted(self.raters, self.rater) if len(self) else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def _coded_checks(self) -> CheckLog | None:
+        if self.checks is None or len(self.checks) == 0:
+            return self.checks
+        return self.checks.recoded(np.searchsorted(self.raters, self.checks.rater))
+
+
+def _is_text(column: npt.NDArray[np.generic]) -> bool:
+    return column.dtype.kind in "USO"
