@@ -58,6 +58,7 @@ class RatingContent:
     rows_of_other_systems: int = 0
     oddities: Oddities = field(default_factory=Oddities)
     left_out: Counter[str] = field(default_factory=Counter)  # keys as in report.WORDS
+    options: RatingOptions | None = None  # as they were used, with what was recognised
     aggregate: str = ""  # median or mean, where that is all there is
     stated_n: list[int] = field(default_factory=list)  # ratings behind each median or mean, where the file says so
 
@@ -138,7 +139,9 @@ def _moments(row: Cells, problems: Problems) -> tuple[datetime | None, datetime 
     if seconds is None or (shown is None and time is None):
         return shown, time, seconds
     took_so_long = timedelta(seconds=seconds)
-    return (shown or time - took_so_long, time or shown + took_so_long, None)  # type: ignore[operator] # one is known
+    if time is not None:
+        return time - took_so_long, time, None
+    return shown, shown and shown + took_so_long, None
 
 
 def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:

@@ -47,6 +47,7 @@ def read_ratings(
     if not options.shape:
         options = recognised(content, file_format=file_format, options=options)
     read, rows = _rows(content, file_format, options, problems, beat)
+    read.options = options
     names = [slugify(name)[:60] for name in read.criteria]
     for name, slug in zip(read.criteria, names, strict=True):
         if not slug or names.count(slug) > 1:

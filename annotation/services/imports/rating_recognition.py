@@ -137,8 +137,8 @@ def _first_names(sample: str) -> list[str]:
 
 
 def _table(sample: str, delimiter: str) -> list[list[str]]:
-    quoting = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quoting=quoting)
+    source = io.StringIO(sample, newline="")
+    reader = csv.reader(source) if delimiter == "," else csv.reader(source, delimiter="\t", quoting=csv.QUOTE_NONE)
     try:
         return list(islice((row for row in reader if any(cell.strip() for cell in row)), SAMPLE_ROWS + 1))
     except csv.Error:

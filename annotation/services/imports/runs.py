@@ -214,6 +214,7 @@ def campaign_import(
     """
     check_campaign_name(dataset.project, name)
     problems = problems or Problems(filename)
+    options = content.options or options
     known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
     credited = store_aliases(dataset, known, options.aliases, problems)
     matched = join_shared(content, match(content.judgements, known, dataset, problems))
