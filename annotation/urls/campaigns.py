@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern] = [
     path(ALL, campaigns.campaign_list, name="campaign-list"),
     path(f"{ALL}new/", campaigns.campaign_create, name="campaign-create"),
     path(ONE, campaigns.campaign_detail, name="campaign-detail"),
+    path(f"{ONE}design/", campaigns.campaign_design, name="campaign-design"),
     path(f"{ONE}edit/", campaigns.campaign_edit, name="campaign-edit"),
     path(f"{ONE}preview/", campaigns.campaign_preview, name="campaign-preview"),
     path(f"{ONE}launch/", campaigns.campaign_launch, name="campaign-launch"),

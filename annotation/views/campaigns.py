@@ -113,6 +113,20 @@ def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     return render(request, "annotation/campaign_detail.html", context)
 
 
+@login_required
+@require_GET
+def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "criteria": campaign.criteria.all(),
+        "systems": campaign.systems.all(),
+    }
+    return render(request, "annotation/campaign_design.html", context)
+
+
 def _launch_text(planned: dict[str, Any]) -> str:
     frozen = (
         "Its design is frozen from then on: what is rated, the scale, the number of ratings and the instructions can "
