@@ -40,7 +40,8 @@ def linear_weights(
     Raises
     ------
     ValueError
-        The scale is empty, or a rating lies outside it (the message names the rating, its response and its rater).
+        The scale is empty or has no ends, or a rating lies outside it (the message names the rating, its response and
+        its rater).
 
     References
     ----------
@@ -80,13 +81,13 @@ def median_weights(
     [0.5, -0.25]
     """
     table = as_table(ratings)
-    parts = scale_contributions(table, low, high)
+    parts = scale_contributions(table, low, high, scheme="median")
     signature = f"weights:median|scale:{low:g}..{high:g}"
     return weigh(table, parts, "median", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
 
 
-def scale_contributions(table: RatingTable, low: float, high: float) -> Contributions:
+def scale_contributions(table: RatingTable, low: float, high: float, *, scheme: str = "linear") -> Contributions:
     """Each rating as ``(2 v - low - high) / (high - low)``."""
-    check_scale(table, low, high)
+    check_scale(table, low, high, scheme=scheme)
     # [1] Section 4.1, over a common denominator: 2 (v - low) / (high - low) - 1
     return Contributions(table, 2 * table.value - (low + high), np.ones(len(table)), float(high - low))

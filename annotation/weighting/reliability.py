@@ -76,7 +76,7 @@ def reliability_contributions(
     table: RatingTable, low: float, high: float, *, prior_ratings: float = 5.0
 ) -> Contributions:
     """Each rating less its rater's bias, with the rater's precision."""
-    check_scale(table, low, high)
+    check_scale(table, low, high, scheme="reliability")
     model = fit_rater_model(table, prior_ratings=prior_ratings)
     smallest = np.nanmin(model.noise, initial=np.inf)
     # Only ratios of precisions matter; the most precise rater counts 1, and all do when nobody ever disagrees.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -37,7 +38,7 @@ class _Scheme:
 
 _SCHEMES = {
     "linear": _Scheme(linear_weights, scale_contributions, "mean"),
-    "median": _Scheme(median_weights, scale_contributions, "median"),
+    "median": _Scheme(median_weights, partial(scale_contributions, scheme="median"), "median"),
     "zscore": _Scheme(zscore_weights, zscore_contributions, "mean"),
     "reliability": _Scheme(reliability_weights, reliability_contributions, "mean"),
 }

@@ -4,7 +4,7 @@ import numpy as np
 
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
-from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale
+from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale, scale_is_open
 
 
 def zscore_weights(
@@ -26,8 +26,9 @@ def zscore_weights(
     clip : float
         Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's own ratings; > 0.
     ratings, low, high, n_bootstrap, rng
-        As in :func:`annotation.weighting.linear_weights`. A resampled rater keeps the mean and standard deviation
-        estimated from all of that rater's ratings.
+        As in :func:`annotation.weighting.linear_weights`; both ends NaN for a scale that has none, such as magnitudes
+        relative to a standard, whose logarithms are the ratings: log(value / standard). A resampled rater keeps the
+        mean and standard deviation estimated from all of that rater's ratings.
 
     Returns
     -------
@@ -53,13 +54,15 @@ def zscore_weights(
         raise ValueError(f"clip is {clip}; accepted: a number above 0")
     table = as_table(ratings)
     parts = zscore_contributions(table, low, high, clip=clip)
-    signature = f"weights:zscore|scale:{low:g}..{high:g}|clip:{clip:g}"
+    scale = "none" if scale_is_open(low, high) else f"{low:g}..{high:g}"
+    signature = f"weights:zscore|scale:{scale}|clip:{clip:g}"
     return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
 
 
 def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = 2.0) -> Contributions:
     """Each rating as its clipped z-score over ``clip``; raters without spread are left out."""
-    check_scale(table, low, high)
+    if not scale_is_open(low, high):
+        check_scale(table, low, high, scheme="zscore")
     n = np.bincount(table.rater, minlength=table.n_raters)
     mean = np.bincount(table.rater, table.value, minlength=table.n_raters) / np.maximum(n, 1)
     deviation = table.value - mean[table.rater]

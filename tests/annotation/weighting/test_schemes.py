@@ -126,3 +126,40 @@ def test_a_replicate_without_any_of_a_responses_raters_is_nan():
 def test_a_wrong_parameter_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# RankME-style magnitudes: values relative to a standard of 100; judged on the logarithm, the scale has no ends.
+MAGNITUDES = np.log(np.array([[50.0, 30, 80], [100, 110, 95], [400, 250, 120]]) / 100)
+
+
+def test_zscores_need_no_ends_of_the_scale():
+    result = zscore_weights(MAGNITUDES, np.nan, np.nan, clip=2)
+    expected = zscore(MAGNITUDES, axis=0, ddof=1).mean(axis=1) / 2
+    np.testing.assert_allclose(result.weights, expected, atol=1e-14)
+    assert result.signature.startswith("weights:zscore|scale:none|clip:2|")
+    draws = bootstrap_weights(
+        MAGNITUDES, np.nan, np.nan, scheme="zscore", n_replicates=20, rng=np.random.default_rng(0)
+    )
+    assert draws.shape == (20, 3)
+
+
+def test_zscores_of_logarithms_do_not_depend_on_the_raters_unit():
+    # A rater who thinks in numbers ten times as large differs by a constant on the logarithm.
+    shifted = MAGNITUDES + np.log([1, 10, 0.5])
+    np.testing.assert_allclose(
+        zscore_weights(shifted, np.nan, np.nan).weights, zscore_weights(MAGNITUDES, np.nan, np.nan).weights, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", ["linear", "median", "reliability"])
+def test_a_scheme_that_maps_ends_refuses_a_scale_without_and_names_the_one_that_does_not(name):
+    with pytest.raises(ValueError, match=f"the scheme '{name}' maps ends to -1 and \\+1; accepted: zscore"):
+        get_scheme(name)(MAGNITUDES, np.nan, np.nan)
+    with pytest.raises(ValueError, match=f"'{name}'"):
+        bootstrap_weights(MAGNITUDES, np.nan, np.nan, scheme=name, n_replicates=2, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", SCHEME_NAMES)
+def test_a_scale_with_one_end_is_refused(name):
+    with pytest.raises(ValueError, match=r"scale is \[0, nan\]; accepted: two finite numbers"):
+        get_scheme(name)(MAGNITUDES, 0, np.nan)
