@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Criterion, Rating
+from annotation.models import Campaign, Criterion, Rating, ScaleKind
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ def rating_columns(
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
                extract(epoch FROM p.ended_at - p.shown_at)::float8, r.extra
         FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
-        WHERE r.campaign_id = ANY(%(campaigns)s)
+        WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NOT NULL
           AND (%(include_extra)s OR NOT r.extra)
           AND (%(up_to)s::bigint IS NULL OR r.id <= %(up_to)s)
           AND (%(responses)s::bigint[] IS NULL OR r.response_id = ANY(%(responses)s))
@@ -126,18 +126,46 @@ def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | No
             raise AnnotationError(
                 f"Campaign “{campaign}” has no criterion {', '.join(missing) or 'at all'}; it has: {has}."
             )
-    scales = sorted({(criterion.scale_min, criterion.scale_max) for criterion in asked})
+    scales = sorted({scale_name(criterion) for criterion in asked})
     if len(scales) != 1:
-        found = ", ".join(f"{low} to {high}" for low, high in scales) or "none"
+        found = ", ".join(scales) or "none"
         raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
     return asked
 
 
+def scale_name(criterion: Criterion) -> str:
+    """Criteria of equal names can be averaged."""
+    if criterion.kind == ScaleKind.MAGNITUDE:
+        return "magnitudes"
+    return f"{criterion.scale_min} to {criterion.scale_max}"
+
+
+def scale_ends(criterion: Criterion) -> tuple[float, float]:
+    """NaN where the scale has none."""
+    if criterion.kind == ScaleKind.MAGNITUDE:
+        return np.nan, np.nan
+    return float(criterion.scale_min), float(criterion.scale_max)
+
+
+def scale_values(values: FloatArray, criterion_ids: IntArray, criteria: Iterable[Criterion]) -> FloatArray:
+    """Values as they are averaged: a magnitude as the natural logarithm of its ratio to the standard."""
+    result = values.copy()
+    for criterion in criteria:
+        if criterion.kind == ScaleKind.MAGNITUDE and criterion.standard_value:
+            mine = criterion_ids == criterion.pk
+            result[mine] = np.log(values[mine] / criterion.standard_value)
+    return result
+
+
 def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> JudgementTable:
-    """Average ratings over criteria, per presentation and response; judgements that lack a criterion are left out."""
+    """Average ratings over criteria, per presentation and response; judgements that lack a criterion are left out.
+
+    A magnitude enters as the natural logarithm of its ratio to the standard, on a scale without ends (NaN).
+    """
     campaign_of = {criterion.pk: criterion.campaign_id for criterion in criteria}
     wanted = {campaign: list(campaign_of.values()).count(campaign) for campaign in campaign_of.values()}
     ratings = ratings.select(np.isin(ratings.criterion_id, list(campaign_of)))
+    ratings = ratings._replace(value=scale_values(ratings.value, ratings.criterion_id, criteria))
     order = np.lexsort((ratings.response_id, ratings.presentation_id))
     ratings = RatingColumns._make(column[order] for column in ratings)
     keys = np.stack([ratings.presentation_id, ratings.response_id])
@@ -153,7 +181,7 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
         presentation_id=ratings.presentation_id[first],
         value=total[complete] / needed[complete],
         seconds=ratings.seconds[first],
-        low=float(criteria[0].scale_min),
-        high=float(criteria[0].scale_max),
+        low=scale_ends(criteria[0])[0],
+        high=scale_ends(criteria[0])[1],
         n_incomplete=int((~complete).sum()),
     )

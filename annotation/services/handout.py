@@ -1,8 +1,9 @@
 """Handing out work. Nothing but the database decides who gets which slot, and its clock says when a lease ends.
 
 Locks are always taken in one order, here and in ``ratings``: participation and campaign (shared), slot, presentation,
-unit. A presentation is written only under the lock of its slot, and slots of others are only ever taken with SKIP
-LOCKED, so no two requests can wait for each other. See docs/hand-out.md.
+unit. A presentation of work is written only under the lock of its slot, any other only under that of its rater's
+participation, and slots of others are only ever taken with SKIP LOCKED, so no two requests can wait for each other.
+See docs/hand-out.md.
 """
 
 from dataclasses import dataclass
@@ -18,10 +19,14 @@ from annotation.models import (
     CampaignState,
     Presentation,
     PresentationOutcome,
+    Purpose,
     Rater,
     Slot,
     SlotState,
+    Stage,
 )
+from annotation.selectors.handout import RaterRecord, rater_record
+from annotation.services import checks
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000
@@ -29,7 +34,7 @@ SWEEP_BATCH = 1000
 FREED = {"state": SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
 
 _LOCK = """
-    SELECT c.state, p.order_seed
+    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL
     FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
     WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
     FOR NO KEY UPDATE OF p FOR SHARE OF c
@@ -40,6 +45,10 @@ _HELD = """
     FROM annotation_slot s JOIN annotation_presentation p ON p.token = s.token
     WHERE s.campaign_id = %(campaign)s AND s.rater_id = %(rater)s
       AND s.state = 'leased' AND s.expires_at > statement_timestamp()
+    UNION ALL
+    SELECT id FROM annotation_presentation
+    WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND outcome = 'shown' AND purpose <> 'work'
+    LIMIT 1
 """
 
 _LAPSED = """
@@ -56,7 +65,7 @@ _TAKE = """
     WITH mine AS (
         SELECT unit_id, bool_and(outcome = 'lapsed') AS again
         FROM annotation_presentation
-        WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s
+        WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose = 'work'
         GROUP BY unit_id
     ), held AS (
         SELECT s.unit_id, count(*) AS n, count(*) + min(u.done_slots) >= %(k)s AS no_place
@@ -73,13 +82,13 @@ _TAKE = """
             (SELECT id, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, %(start)s)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level + 1, 0)
-               AND id NOT IN (SELECT unit_id FROM blocked)
+               AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
              ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             UNION ALL
             (SELECT id, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, 0)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level, %(start)s)
-               AND id NOT IN (SELECT unit_id FROM blocked)
+               AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
              ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             LIMIT %(window)s
         ) u
@@ -99,7 +108,8 @@ _TAKE = """
     )
     UPDATE annotation_slot s
     SET state = 'leased', rater_id = %(rater)s, token = gen_random_uuid(),
-        expires_at = statement_timestamp() + make_interval(secs => %(lease)s)
+        expires_at = statement_timestamp() + make_interval(secs => coalesce(
+            (SELECT lease_seconds FROM annotation_campaignpace WHERE campaign_id = %(campaign)s), %(lease)s))
     FROM taken, annotation_unit u
     WHERE s.id = taken.id AND u.id = s.unit_id
     RETURNING s.id, taken.lapsed, s.unit_id, s.number, s.token, statement_timestamp(), u.position,
@@ -113,6 +123,8 @@ class Standing:
 
     state: CampaignState
     order_seed: int
+    stage: Stage
+    excluded: bool
 
 
 def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
@@ -122,22 +134,31 @@ def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
         row = cursor.fetchone()
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
-    return Standing(CampaignState(row[0]), row[1])
+    return Standing(CampaignState(row[0]), row[1], Stage(row[2]), row[3])
 
 
 @transaction.atomic
 def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
-    """The unit this rater holds, else the next one; None where there is none for this rater now."""
+    """The screen this rater has, else the next one; None where there is none for this rater now.
+
+    That is a training or test screen, then work with checks mixed in; ``selectors.handout.waiting`` says why nothing.
+    """
     standing = standing_lock(campaign=campaign, rater=rater)
-    if standing.state != CampaignState.RUNNING:
+    if standing.state != CampaignState.RUNNING or standing.excluded or standing.stage == Stage.FAILED:
         return None
     held = presentation_held(campaign=campaign, rater=rater)
     if held is not None:
         return held
     _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
-    if _at_limit(campaign, rater):
+    if standing.stage != Stage.WORK:
+        return checks.screen_before_work(
+            campaign=campaign, rater=rater, rater_seed=standing.order_seed, stage=standing.stage
+        )
+    record = rater_record(campaign=campaign, rater=rater)
+    if record.at_limit(campaign) or record.seconds_to_wait(campaign) > 0:
         return None
-    return _take(campaign, rater, standing)
+    check = checks.check_due(campaign=campaign, rater=rater, rater_seed=standing.order_seed, place=record.place)
+    return check or _take(campaign, rater, standing, record)
 
 
 def presentation_held(*, campaign: Campaign, rater: Rater) -> Presentation | None:
@@ -150,16 +171,22 @@ def presentation_held(*, campaign: Campaign, rater: Rater) -> Presentation | Non
 
 @transaction.atomic
 def unit_return(*, presentation: Presentation) -> bool:
-    """Give a unit back: somebody else may have it at once. False where it was not on screen any more."""
-    if presentation.slot_id is None:  # judged elsewhere
+    """Give a screen back: a unit may go to somebody else at once. False where it was not on screen any more.
+
+    Training and test screens cannot be given back.
+    """
+    if presentation.outcome == PresentationOutcome.IMPORTED:
         return False
     standing_lock(campaign=presentation.campaign, rater=presentation.rater)
-    slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
-    if slot.state != SlotState.LEASED or slot.token != presentation.token:
+    if presentation.purpose in (Purpose.TRAINING, Purpose.TEST):
         return False
-    Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": SlotState.RETURNED})
-    Presentation.objects.filter(pk=presentation.pk).update(outcome=PresentationOutcome.RETURNED, ended_at=Now())
-    return True
+    shown = Presentation.objects.filter(pk=presentation.pk, outcome=PresentationOutcome.SHOWN)
+    if presentation.slot_id is not None:
+        slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
+        if slot.state != SlotState.LEASED or slot.token != presentation.token:
+            return False
+        Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": SlotState.RETURNED})
+    return bool(shown.update(outcome=PresentationOutcome.RETURNED, ended_at=Now()))
 
 
 def slots_sweep() -> int:
@@ -188,27 +215,7 @@ def _end_shown(slot_ids: list[int]) -> None:
     shown.update(outcome=PresentationOutcome.LAPSED, ended_at=Now())
 
 
-def _at_limit(campaign: Campaign, rater: Rater) -> bool:
-    if campaign.max_units_per_rater is None:
-        return False
-    answered = Presentation.objects.filter(
-        campaign=campaign, rater=rater, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.LATE]
-    )
-    return answered.count() >= campaign.max_units_per_rater
-
-
-def _to_avoid(campaign: Campaign, rater: Rater, n_systems: int) -> list[int | str]:
-    """Ids of systems that the rater has just met."""
-    last = list(
-        Presentation.objects.filter(campaign=campaign, rater=rater)
-        .order_by("-id")
-        .values_list("unit__systems", "order")[:2]
-    )
-    n_responses = len(last[0][1]) if last else 1
-    return list(systems_to_avoid([systems for systems, _ in last], n_responses=n_responses, n_systems=n_systems))
-
-
-def _take(campaign: Campaign, rater: Rater, standing: Standing) -> Presentation | None:
+def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRecord) -> Presentation | None:
     design = campaign.design or {}
     parameters: dict[str, Any] = {
         "campaign": campaign.pk,
@@ -218,7 +225,9 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing) -> Presentation 
         "window": WINDOW,
         "seed": standing.order_seed,
         "lease": campaign.lease_seconds,
-        "avoid": _to_avoid(campaign, rater, len(design.get("systems", []))),
+        "avoid": list(
+            systems_to_avoid(record.systems, n_responses=record.n_responses, n_systems=len(design.get("systems", [])))
+        ),
     }
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, parameters)

@@ -8,7 +8,8 @@ from django.db.models.functions import Now
 
 from annotation.allocation import derive_seed
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, CampaignState, Participation, Project, Rater
+from annotation.models import Campaign, CampaignState, Participation, Project, Rater, Stage
+from annotation.services.qualification import first_stage
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
 MAX_NAME = 60
@@ -46,7 +47,12 @@ def participation_start(*, campaign: Campaign, rater: Rater) -> Participation:
     participation, _ = Participation.objects.get_or_create(
         campaign=campaign,
         rater=rater,
-        defaults={"order_seed": derive_seed(campaign.seed, "rater", rater.pk), "consented_at": Now()},
+        defaults={
+            "order_seed": derive_seed(campaign.seed, "rater", rater.pk),
+            "consented_at": Now(),
+            "stage": first_stage(campaign),
+            "attempt": int(first_stage(campaign) == Stage.TEST),
+        },
     )
     return participation
 

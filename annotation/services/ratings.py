@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -10,11 +11,16 @@ from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
 from annotation.models import (
+    AnswerDraft,
     Campaign,
     CampaignState,
+    CheckAnswer,
+    Comment,
+    CommentField,
     Criterion,
     Presentation,
     PresentationOutcome,
+    Purpose,
     Rater,
     Rating,
     Slot,
@@ -23,9 +29,14 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.handout import ANSWERED
-from annotation.services.handout import standing_lock
+from annotation.services.answers import Answer, Given, Place, answer_read, field_name
+from annotation.services.handout import Standing, standing_lock
+from annotation.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
 
-Place = tuple[int, str]  # position on screen from 0, name of the criterion
+__all__ = ["Place", "Submission", "SubmissionRefused", "draft_save", "field_name", "ratings_await", "ratings_submit"]
+
+DRAFT_FIELDS = 500
+LONGEST_DRAFT = 20_000
 
 
 class SubmissionRefused(AnnotationError):
@@ -34,44 +45,78 @@ class SubmissionRefused(AnnotationError):
 
 @dataclass(frozen=True)
 class Submission:
-    """What became of an answer. ``written`` is 0 where the same answer was there already."""
+    """What became of an answer. ``written`` is 0 where the same answer was there already.
+
+    After a training screen ``feedback`` and ``wrong`` say what was expected; after the last screen of a qualification
+    test ``test`` says how it ended.
+    """
 
     presentation: Presentation
     written: int
     correction: bool
+    feedback: str = ""
+    wrong: tuple[Wrong, ...] = ()
+    test: TestResult | None = None
 
     @property
     def extra(self) -> bool:
         return self.presentation.outcome == PresentationOutcome.LATE
 
 
-def field_name(place: Place) -> str:
-    """Name of one response and criterion in messages and forms."""
-    return f"r{place[0]}-{place[1]}"
-
-
 @transaction.atomic
-def ratings_submit(*, token: UUID, rater: Rater, values: Mapping[Place, object]) -> Submission:
-    """Store a rater's answer to one presentation: a value for every response on screen and every criterion.
+def ratings_submit(
+    *,
+    token: UUID,
+    rater: Rater,
+    values: Mapping[Place, object],
+    cannot_judge: Mapping[int, str] | None = None,
+    comment: str = "",
+) -> Submission:
+    """Store a rater's answer to one screen: a value for every response on it and every criterion.
 
-    The same answer again changes nothing. A different one is a correction: new rows with a higher revision. Where the
-    lease ran out and the slot has gone to someone else, the answer is kept, flagged ``extra``.
+    ``cannot_judge`` gives, by position on screen, the reason why a response has no values. The same answer again
+    changes nothing. A different one is a correction: new rows with a higher revision. Where the lease ran out and the
+    slot has gone to someone else, or the rater was excluded meanwhile, the answer is kept, flagged ``extra``.
     """
-    presentation = Presentation.objects.select_related("campaign").filter(token=token, rater=rater).first()
-    if presentation is None or presentation.slot_id is None:
+    presentation = (
+        Presentation.objects.select_related("campaign", "check_unit").filter(token=token, rater=rater).first()
+    )
+    if presentation is None or presentation.outcome == PresentationOutcome.IMPORTED:
         raise SubmissionRefused("This unit was not handed out to you.")
     campaign = presentation.campaign
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state == CampaignState.CLOSED:
         raise SubmissionRefused("This campaign has been closed; ratings are no longer accepted.")
-    answer = _validated(campaign, presentation, values)
-    slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
-    presentation.refresh_from_db(fields=["outcome"])
-    correction = presentation.outcome in ANSWERED
-    if not correction:
-        _settle(presentation, slot)
-    written = _write(presentation, answer)
-    return Submission(presentation, written, correction)
+    criteria = list(Criterion.objects.filter(campaign=campaign).order_by("position", "id"))
+    answer = answer_read(
+        campaign=campaign,
+        presentation=presentation,
+        criteria=criteria,
+        values=values,
+        cannot_judge={position: reason for position, reason in (cannot_judge or {}).items() if reason},
+        comment=comment,
+    )
+    if presentation.purpose == Purpose.WORK:
+        return _take_work(presentation, standing, answer, comment)
+    return _take_check(presentation, standing, answer, comment, criteria)
+
+
+@transaction.atomic
+def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
+    """Keep what is filled in and not sent yet. False where the screen has been answered already."""
+    presentation = Presentation.objects.filter(token=token, rater=rater).first()
+    if presentation is None:
+        raise SubmissionRefused("This unit was not handed out to you.")
+    if presentation.outcome != PresentationOutcome.SHOWN:
+        return False
+    size = sum(len(str(name)) + len(str(value)) for name, value in fields.items())
+    if len(fields) > DRAFT_FIELDS or size > LONGEST_DRAFT:
+        message = f"Found {len(fields)} fields of {size:,} characters; accepted: {DRAFT_FIELDS} of {LONGEST_DRAFT:,}."
+        raise AnnotationError.at("fields", message)
+    AnswerDraft.objects.update_or_create(
+        presentation=presentation, defaults={"fields": dict(fields), "saved_at": Now()}
+    )
+    return True
 
 
 def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
@@ -84,10 +129,23 @@ def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
     list(Campaign.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk").values_list("pk"))
 
 
-def _settle(presentation: Presentation, slot: Slot) -> None:
+# --- Work -------------------------------------------------------------------------------------------------------------
+
+
+def _take_work(presentation: Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
+    slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
+    presentation.refresh_from_db(fields=["outcome"])
+    correction = presentation.outcome in ANSWERED
+    if not correction:
+        _settle(presentation, slot, excluded=standing.excluded)
+    written = _write_ratings(presentation, answer) + _write_comment(presentation, comment)
+    return Submission(presentation, written, correction)
+
+
+def _settle(presentation: Presentation, slot: Slot, *, excluded: bool) -> None:
     """Fill the slot if it is still this rater's or nobody's; else the answer is late."""
     holds = slot.state == SlotState.LEASED and slot.token == presentation.token
-    free = slot.state in (SlotState.OPEN, SlotState.RETURNED)
+    free = slot.state in (SlotState.OPEN, SlotState.RETURNED) and not excluded
     if free:  # the rater may have another place in this unit by now
         free = not Slot.objects.filter(unit=presentation.unit_id, rater=presentation.rater_id).exists()
     outcome = PresentationOutcome.SUBMITTED if holds or free else PresentationOutcome.LATE
@@ -95,31 +153,37 @@ def _settle(presentation: Presentation, slot: Slot) -> None:
         Slot.objects.filter(pk=slot.pk).update(
             state=SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
         )
-    Presentation.objects.filter(pk=presentation.pk).update(outcome=outcome, ended_at=Now())
+    _end(presentation, outcome)
     if holds or free:
         Unit.objects.filter(pk=presentation.unit_id).update(done_slots=F("done_slots") + 1)
+
+
+def _end(presentation: Presentation, outcome: PresentationOutcome) -> None:
+    Presentation.objects.filter(pk=presentation.pk).update(outcome=outcome, ended_at=Now())
     presentation.outcome = outcome
 
 
-def _write(presentation: Presentation, answer: Mapping[tuple[int, int], tuple[int, int]]) -> int:
+def _write_ratings(presentation: Presentation, answer: Answer) -> int:
     """Append what differs from the current ratings; the number of new rows."""
+    responses = dict(UnitResponse.objects.filter(unit=presentation.unit_id).values_list("number", "response_id"))
     current = {
         (rating.response_id, rating.criterion_id): rating
         for rating in Rating.objects.filter(presentation=presentation).order_by("revision")
     }
     new = []
-    for (response, criterion), (position, value) in answer.items():
-        before = current.get((response, criterion))
-        if before is None or before.value != value:
+    for (number, criterion), given in answer.items():
+        before = current.get((responses[number], criterion))
+        if before is None or _differs(before, given):
             new.append(
                 Rating(
                     campaign_id=presentation.campaign_id,
                     presentation=presentation,
-                    response_id=response,
+                    response_id=responses[number],
                     rater_id=presentation.rater_id,
                     criterion_id=criterion,
-                    value=value,
-                    position=position,
+                    value=given.value,
+                    cannot_judge=given.cannot_judge,
+                    position=given.position,
                     revision=0 if before is None else before.revision + 1,
                     extra=presentation.outcome == PresentationOutcome.LATE,
                     sent_at=Now(),
@@ -129,44 +193,72 @@ def _write(presentation: Presentation, answer: Mapping[tuple[int, int], tuple[in
     return len(new)
 
 
-def _validated(
-    campaign: Campaign, presentation: Presentation, values: Mapping[Place, object]
-) -> dict[tuple[int, int], tuple[int, int]]:
-    """(response, criterion) -> (position, value), or every mistake at once."""
-    responses = dict(UnitResponse.objects.filter(unit=presentation.unit_id).values_list("number", "response_id"))
-    criteria = list(Criterion.objects.filter(campaign=campaign).order_by("position", "id"))
-    answer: dict[tuple[int, int], tuple[int, int]] = {}
-    problems: dict[str, list[str]] = {}
-    for position, number in enumerate(presentation.order):
-        for criterion in criteria:
-            place = (position, criterion.name)
-            value = _scale_value(values.get(place), criterion)
-            if value is None:
-                problems[field_name(place)] = [_off_scale(values.get(place), criterion)]
-            else:
-                answer[responses[number], criterion.pk] = (position, value)
-    expected = {(position, criterion.name) for position in range(len(presentation.order)) for criterion in criteria}
-    for place in values.keys() - expected:
-        problems[field_name(place)] = ["Not asked here: no such response or criterion on this screen."]
-    if problems:
-        raise AnnotationError(" ".join(f"{name}: {found[0]}" for name, found in problems.items()), fields=problems)
-    return answer
+def _differs(before: Rating | CheckAnswer, given: Given) -> bool:
+    return before.value != given.value or before.cannot_judge != given.cannot_judge
 
 
-def _scale_value(found: object, criterion: Criterion) -> int | None:
-    """A point of the scale, given as a number or as the text of one."""
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
-        return None
-    try:
-        number = float(found)
-    except (ValueError, OverflowError):
-        return None
-    inside = criterion.scale_min <= number <= criterion.scale_max
-    return int(number) if inside and number.is_integer() else None
+def _write_comment(presentation: Presentation, comment: str) -> int:
+    if presentation.campaign.comment == CommentField.OFF:
+        return 0
+    mine = Comment.objects.filter(presentation=presentation)
+    last = mine.order_by("-revision").first()
+    if comment == (last.text if last else ""):
+        return 0
+    Comment.objects.create(
+        campaign_id=presentation.campaign_id,
+        presentation=presentation,
+        rater_id=presentation.rater_id,
+        text=comment,
+        revision=last.revision + 1 if last else 0,
+    )
+    return 1
 
 
-def _off_scale(found: object, criterion: Criterion) -> str:
-    accepted = f"a whole number from {criterion.scale_min} to {criterion.scale_max}"
-    if found is None or found == "":
-        return f"Not rated yet; accepted: {accepted}."
-    return f"Found {str(found)[:40]!r}; accepted: {accepted}."
+# --- Checks, training, tests ------------------------------------------------------------------------------------------
+
+
+def _take_check(
+    presentation: Presentation, standing: Standing, answer: Answer, comment: str, criteria: list[Criterion]
+) -> Submission:
+    """No slot is filled. Training and tests are answered once: what comes later changes nothing."""
+    Presentation.objects.select_for_update(no_key=True).get(pk=presentation.pk)
+    presentation.refresh_from_db(fields=["outcome"])
+    correction = presentation.outcome in ANSWERED
+    before_work = presentation.purpose in (Purpose.TRAINING, Purpose.TEST)
+    written, test = 0, None
+    if not (correction and before_work):
+        written = _write_check_answers(presentation, answer) + _write_comment(presentation, comment)
+    if not correction:
+        _end(presentation, PresentationOutcome.SUBMITTED)
+        if before_work:
+            test = qualification_advance(presentation=presentation, stage=standing.stage)
+    if presentation.purpose != Purpose.TRAINING:
+        return Submission(presentation, written, correction, test=test)
+    feedback = presentation.check_unit.feedback if presentation.check_unit else ""
+    return Submission(presentation, written, correction, feedback, tuple(wrong_answers(presentation, criteria)))
+
+
+def _write_check_answers(presentation: Presentation, answer: Answer) -> int:
+    current = {
+        (one.number, one.criterion_id): one
+        for one in CheckAnswer.objects.filter(presentation=presentation).order_by("revision")
+    }
+    new = []
+    for (number, criterion), given in answer.items():
+        before = current.get((number, criterion))
+        if before is None or _differs(before, given):
+            new.append(
+                CheckAnswer(
+                    campaign_id=presentation.campaign_id,
+                    presentation=presentation,
+                    rater_id=presentation.rater_id,
+                    criterion_id=criterion,
+                    number=number,
+                    position=given.position,
+                    value=given.value,
+                    cannot_judge=given.cannot_judge,
+                    revision=0 if before is None else before.revision + 1,
+                )
+            )
+    CheckAnswer.objects.bulk_create(new)
+    return len(new)
