@@ -28,6 +28,7 @@ from annotation.models.datasets import (
     SourceKind,
     System,
 )
+from annotation.models.datasheets import Datasheet
 from annotation.models.jobs import Heartbeat, Job, JobState
 from annotation.models.quality import (
     CampaignPace,
@@ -78,6 +79,7 @@ __all__ = [
     "Criterion",
     "Dataset",
     "DatasetImport",
+    "Datasheet",
     "DecisionAction",
     "DryRun",
     "Heartbeat",

@@ -1,0 +1,21 @@
+"""What a manager wrote into a campaign's datasheet; everything else in it comes from the record."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from annotation.models.campaigns import Campaign
+
+
+class Datasheet(models.Model):
+    """Answers by the number of their question; of a criterion's questions, by number and name: ``4.3.2:relevance``."""
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="datasheet")
+    answers = models.JSONField(default=dict, blank=True)
+    updated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    updated_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"datasheet of {self.campaign_id}"
