@@ -102,6 +102,12 @@ def bootstrap_weights(
     return replicate_weights(parts, chosen.centre, draw_raters(table.n_raters, n_replicates, rng)).T
 
 
+def scheme_contributions(name: str, table: RatingTable, low: float, high: float) -> tuple[Contributions, Centre]:
+    """What each rating says under a scheme with its default parameters, and what is taken of a response's ratings."""
+    chosen = _scheme(name)
+    return chosen.contributions(table, low, high), chosen.centre
+
+
 def _scheme(name: str) -> _Scheme:
     if name not in _SCHEMES:
         raise ValueError(f"weighting scheme is {name!r}; accepted: {', '.join(_SCHEMES)}")

@@ -1,0 +1,168 @@
+"""Are these enough ratings? The width of the weights' intervals now, and what a narrower one would take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.weighting.intervals import student_quantile
+from annotation.weighting.result import WeightResult
+from annotation.weighting.schemes import scheme_contributions
+from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
+
+FEWEST = 2  # raters a response needs for any interval at all
+_MEDIAN_FACTOR = np.sqrt(np.pi / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Sufficiency:
+    """Half-widths of the weights' intervals, unitless, and the ratings that would reach a target.
+
+    Attributes
+    ----------
+    target : the half-width aimed at.
+    spread : pooled standard deviation of what single ratings say of a weight, within responses.
+    df : degrees of freedom behind it.
+    half_width : mean over rated responses of the half-width that ``spread`` and the response's own ratings give.
+    half_widths : float array, shape (R,)
+        The same, response by response; NaN where unrated.
+    interval_half_width : mean half-width of the intervals that were passed in as ``weights``; NaN without.
+    expected : ((k', half-width with k' ratings per response), ...).
+    needed : ratings per response that reach the target; None where undefined.
+    more : int array, shape (R,)
+        Further ratings each response needs.
+    more_total : their sum.
+    n_reached : responses that need none.
+    reason : why figures are NaN; empty where they are not.
+    """
+
+    target: float
+    spread: float
+    df: int
+    half_width: float
+    half_widths: FloatArray
+    interval_half_width: float
+    expected: tuple[tuple[int, float], ...]
+    needed: int | None
+    more: IntArray
+    more_total: int
+    n_reached: int
+    reason: str
+
+
+def sufficiency(
+    ratings: Ratings,
+    low: float,
+    high: float,
+    *,
+    target: float,
+    k: Sequence[int] = (),
+    scheme: str = "linear",
+    weights: WeightResult | None = None,
+    confidence: float = 0.95,
+) -> Sufficiency:
+    """How wide the weights' intervals are, and how many more ratings reach a half-width.
+
+    The variance of single ratings about their response's weight is pooled over responses: three or five ratings say
+    little about one response's own variance, thousands say much about the common one.
+
+    Parameters
+    ----------
+    ratings : RatingTable, or R sequences of ratings
+        Of a rater's ratings of one response the latest counts: a second one is no independent evidence. Responses
+        without ratings, which a table may hold, need all of theirs.
+    low, high : float
+        Ends of the scale, as in :func:`annotation.weighting.linear_weights`.
+    target : float
+        Half-width of the interval of a weight to reach, > 0.
+    k : sequence of int
+        Ratings per response to tell the half-width for, each >= 1.
+    scheme : str
+        One of ``SCHEME_NAMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
+        precise as those seen, on average.
+    weights : WeightResult, optional
+        For ``interval_half_width``. Its percentile bootstrap is narrower than ``half_width`` for few ratings: a
+        resample of k raters varies less than k new ones, by the factor sqrt((k - 1) / k).
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    Sufficiency
+        NaN, with a reason, while no response has ratings of two raters.
+
+    Raises
+    ------
+    ValueError
+        ``target`` not above 0, a k below 1, or as the scheme.
+
+    References
+    ----------
+    [1] Cochran, Sampling Techniques, 3rd edition 1977, section 4.6: n = (t s / d)^2, with the pooled within-group s of
+    the analysis of variance. [2] Kenney & Keeping, Mathematics of Statistics, part 1, 3rd edition 1962: the error of a
+    median is sqrt(pi / 2) times that of a mean, for many normal ratings.
+
+    Examples
+    --------
+    >>> result = sufficiency([[4, 5, 4], [1, 2, 1], [3, 3, 5]], 1, 5, target=0.2, k=[3, 12])
+    >>> round(result.half_width, 2), [(k, round(half, 2)) for k, half in result.expected]
+    (0.58, [(3, 0.58), (12, 0.29)])
+    >>> result.needed, result.more.tolist()
+    (25, [22, 22, 22])
+    """
+    if not target > 0 or not np.isfinite(target):
+        raise ValueError(f"target is {target}; accepted: a half-width above 0")
+    if any(count < 1 for count in k):
+        raise ValueError(f"k holds {min(k)}; accepted: 1 or more")
+    student_quantile(1.0, confidence)
+    parts, centre = scheme_contributions(scheme, as_table(ratings).latest_per_rater(), low, high)
+    table = parts.table
+    said, r = parts.score / parts.unit, table.n_responses
+    mass = np.bincount(table.response, parts.precision, minlength=r)
+    mean = ratio(np.bincount(table.response, parts.precision * said, minlength=r), mass)
+    squares = float((parts.precision * (said - mean[table.response]) ** 2).sum())
+    df = len(table) - int(np.count_nonzero(mass))
+    observed = _mean_half_width(weights)
+    if df < 1:
+        nothing = np.full(r, np.nan)
+        unknown = tuple((int(count), np.nan) for count in k)
+        return Sufficiency(
+            target, np.nan, df, np.nan, nothing, observed, unknown, None, np.zeros(r, dtype=np.int64), 0, 0,
+            "no response has ratings of two raters",
+        )  # fmt: skip
+    # [1] s pooled within responses; [2] for a median
+    unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if centre == "median" else 1.0)
+    precision = float(parts.precision.mean())
+    reach = float(student_quantile(float(df), confidence)) * unit_spread
+    half_widths = reach * np.sqrt(ratio(np.ones(r), mass))
+    wanted = (reach / target) ** 2  # [1] in units of precision
+    counted = np.bincount(table.response, minlength=r)
+    more = np.maximum(_ceil(np.maximum(wanted - mass, 0.0) / precision), FEWEST - counted)
+    return Sufficiency(
+        target=target,
+        spread=unit_spread / float(np.sqrt(precision)),
+        df=df,
+        half_width=float(half_widths[mass > 0].mean()),
+        half_widths=half_widths,
+        interval_half_width=observed,
+        expected=tuple((int(count), reach / float(np.sqrt(count * precision))) for count in k),
+        needed=max(int(_ceil(np.asarray(wanted / precision))), FEWEST),
+        more=np.maximum(more, 0),
+        more_total=int(np.maximum(more, 0).sum()),
+        n_reached=int((more <= 0).sum()),
+        reason="",
+    )
+
+
+def _ceil(ratings: FloatArray) -> IntArray:
+    # A count that is whole but for rounding is that count.
+    whole: IntArray = np.ceil(ratings - 1e-9).astype(np.int64)
+    return whole
+
+
+def _mean_half_width(weights: WeightResult | None) -> float:
+    if weights is None:
+        return float("nan")
+    half = (weights.high - weights.low) / 2
+    known = half[~np.isnan(half)]
+    return float(known.mean()) if known.size else float("nan")
