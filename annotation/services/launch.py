@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from annotation.allocation import (
     Plan,
@@ -26,6 +27,9 @@ from annotation.models import (
     Item,
     PresentationKind,
     Response,
+    ResponseSource,
+    ScaleKind,
+    SourceKind,
     System,
     Target,
     Unit,
@@ -33,26 +37,38 @@ from annotation.models import (
 )
 from annotation.selectors.campaigns import rated_sources
 from annotation.services.copying import allocate_ids, copy_rows
+from annotation.services.prepared import prepared_create, prepared_hash
 
-DESIGN_VERSION = 1
+DESIGN_VERSION = 2
+FROZEN = (
+    "target", "reference_kinds", "pairs", "split", "presentation", "ratings_per_unit", "item_limit", "instructions",
+    "consent", "comment", "cannot_judge_reasons", "lease_seconds", "lease_min_seconds", "lease_max_seconds",
+    "max_units_per_rater", "min_units_per_rater", "seconds_between_units", "break_every_units", "admission",
+    "rater_language", "payment_currency", "qualification", "quality", "seed",
+)  # fmt: skip
+FROZEN_AMOUNTS = ("payment_per_unit", "payment_fee_percent")
+FROZEN_OF_CRITERIA = (
+    "name", "question", "kind", "scale_min", "scale_max", "step", "labels", "ties", "standard_source", "standard_value"
+)  # fmt: skip
 
 
 def units_create(campaign: Campaign) -> Plan:
     """Plan a campaign's units and store them with their slots; the plan comes back in the order of the positions."""
     if not campaign.criteria.exists():
         raise AnnotationError("The campaign asks nothing: add a criterion before launching it.")
-    plan = _plan(campaign, _sources(campaign))
+    plan = units_plan(campaign)
     if not plan.units:
         raise AnnotationError(_nothing_to_rate(campaign, plan))
     plan = replace(plan, units=tuple(interleaved(plan.units, seed=derive_seed(campaign.seed, "positions"))))
-    _store(campaign, plan.units)
+    units_store(campaign, plan.units)
+    prepared_create(campaign, plan.units)
     return plan
 
 
 def units_planned(campaign: Campaign) -> int:
     """How many units a launch would create now; 0 where it would find nothing to rate."""
     try:
-        return len(_plan(campaign, _sources(campaign)).units)
+        return len(units_plan(campaign).units)
     except AnnotationError:
         return 0
 
@@ -62,25 +78,11 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
     design = {
         "version": DESIGN_VERSION,
         "dataset": {"slug": campaign.dataset.slug, "normalisation": campaign.dataset.normalisation},
-        "target": campaign.target,
         "systems": sorted({str(system) for unit in plan.units for system in unit.systems}),
-        "presentation": campaign.presentation,
-        "ratings_per_unit": campaign.ratings_per_unit,
-        "item_limit": campaign.item_limit,
-        "instructions": campaign.instructions,
-        "consent": campaign.consent,
-        "lease_seconds": campaign.lease_seconds,
-        "max_units_per_rater": campaign.max_units_per_rater,
-        "seed": campaign.seed,
+        **{name: getattr(campaign, name) for name in FROZEN},
+        **{name: str(getattr(campaign, name)) for name in FROZEN_AMOUNTS},
         "criteria": [
-            {
-                "name": criterion.name,
-                "question": criterion.question,
-                "scale_min": criterion.scale_min,
-                "scale_max": criterion.scale_max,
-                "labels": criterion.labels,
-            }
-            for criterion in campaign.criteria.all()
+            {name: getattr(criterion, name) for name in FROZEN_OF_CRITERIA} for criterion in campaign.criteria.all()
         ],
         "units": len(plan.units),
         "slots": len(plan.units) * campaign.ratings_per_unit,
@@ -91,7 +93,8 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
         "repeated_pairs": plan.n_repeated_pairs,
         "missing_pairs": plan.n_missing_pairs,
         "split_items": plan.n_split_items,
-        "units_hash": _units_hash(plan.units),
+        "units_hash": units_hash(plan.units),
+        "checks_hash": prepared_hash(campaign),
     }
     canonical = json.dumps(design, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return design, hashlib.sha256(canonical.encode()).hexdigest()
@@ -103,15 +106,38 @@ def _sources(campaign: Campaign) -> list[Source]:
     return [Source(item, system or f"({kind})", response) for item, system, kind, response in rows.iterator(5000)]
 
 
-def _plan(campaign: Campaign, sources: list[Source]) -> Plan:
+def units_plan(campaign: Campaign) -> Plan:
+    """The screens that the campaign's design asks for, of what the data set holds now; in the order of the items."""
+    sources = _sources(campaign)
+    if standards := standards_of(campaign):
+        # Whoever compares with a standard is not asked about the standard itself.
+        sources = [source for source in sources if standards.get(source.item) != source.response]
     if campaign.presentation == PresentationKind.PAIR:
-        systems = sorted({str(source.system) for source in sources})
-        if sources and len(systems) < 2:
-            raise AnnotationError(f"A pair needs two systems; there are outputs of {systems[0]} only.")
-        return plan_pairs(sources, all_pairs(systems))
+        return _plan_pairs(campaign, sources)
     if campaign.presentation == PresentationKind.LIST:
         return plan_lists(sources, seed=campaign.seed)
     return plan_singles(sources)
+
+
+def _plan_pairs(campaign: Campaign, sources: list[Source]) -> Plan:
+    systems = sorted({str(source.system) for source in sources})
+    if sources and len(systems) < 2:
+        raise AnnotationError(f"A pair needs two systems; there are outputs of {systems[0]} only.")
+    pairs = [(first, second) for first, second in campaign.pairs] or all_pairs(systems)
+    if missing := sorted({system for pair in pairs for system in pair} - set(systems)):
+        raise AnnotationError(f"Pairs name systems without outputs to rate: {', '.join(missing)}.")
+    return plan_pairs(sources, pairs)
+
+
+def standards_of(campaign: Campaign) -> dict[int, int]:
+    """Item to the response that magnitudes are relative to; empty where no criterion asks for one."""
+    criterion = campaign.criteria.filter(kind=ScaleKind.MAGNITUDE).first()
+    if criterion is None:
+        return {}
+    of_kind = Q(kind=criterion.standard_source) & ~Q(kind=SourceKind.SYSTEM)
+    of_system = Q(system__name=criterion.standard_source)
+    found = ResponseSource.objects.filter(of_kind | of_system, item__dataset=campaign.dataset).order_by("-rank", "-pk")
+    return dict(found.values_list("item_id", "response_id"))  # of several, the first ranked one stays
 
 
 def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
@@ -126,12 +152,14 @@ def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
     return f"There is nothing to rate: {where}the data set {campaign.dataset.name!r} has no {wanted}."
 
 
-def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
+def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_position: int = 0) -> list[int]:
+    """Write units with their open slots; their ids, in the order given, which is that of their positions."""
+    standards = _standards_for(campaign, units)
     ids = allocate_ids(Unit, len(units))
     systems = dict(System.objects.filter(dataset=campaign.dataset).values_list("name", "pk"))
     copy_rows(
         Unit,
-        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots"],
+        ["id", "campaign_id", "item_id", "position", "label", "systems", "done_slots", "standard_id"],
         (
             (
                 pk,
@@ -141,8 +169,9 @@ def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
                 ", ".join(map(str, unit.systems))[:250],
                 [systems[name] for name in map(str, unit.systems) if name in systems],
                 0,
+                standards.get(unit.item),
             )
-            for position, (pk, unit) in enumerate(zip(ids, units, strict=True))
+            for position, (pk, unit) in enumerate(zip(ids, units, strict=True), start=first_position)
         ),
     )
     copy_rows(
@@ -159,16 +188,29 @@ def _store(campaign: Campaign, units: Sequence[PlannedUnit]) -> None:
             INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
             SELECT campaign_id, id, number, 'open'
             FROM annotation_unit, generate_series(0, %s - 1) AS number
-            WHERE campaign_id = %s
+            WHERE campaign_id = %s AND position >= %s
             ORDER BY id, number
             """,
-            [campaign.ratings_per_unit, campaign.pk],
+            [campaign.ratings_per_unit, campaign.pk, first_position],
         )
         # A new campaign's rows are many and unknown to the planner; hand-out starts within the second.
         cursor.execute("ANALYZE annotation_unit, annotation_slot")
+    return ids
 
 
-def _units_hash(units: Iterable[PlannedUnit]) -> str:
+def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int, int]:
+    standards = standards_of(campaign)
+    if not campaign.criteria.filter(kind=ScaleKind.MAGNITUDE).exists():
+        return standards
+    without = {unit.item for unit in units} - standards.keys()
+    if without:
+        names = sorted(Item.objects.filter(pk__in=list(without)[:5]).values_list("external_id", flat=True))
+        more = f" and {len(without) - 5:,} more" if len(without) > 5 else ""
+        raise AnnotationError(f"Magnitudes need a standard text for every item; none for {', '.join(names)}{more}.")
+    return standards
+
+
+def units_hash(units: Iterable[PlannedUnit]) -> str:
     """SHA-256 over what each screen shows, by the data's own names, not this database's ids."""
     chosen = list(units)
     items = dict(Item.objects.filter(pk__in={unit.item for unit in chosen}).values_list("pk", "external_id"))
