@@ -106,9 +106,12 @@ def _sources(campaign: Campaign) -> list[Source]:
     return [Source(item, system or f"({kind})", response) for item, system, kind, response in rows.iterator(5000)]
 
 
-def units_plan(campaign: Campaign) -> Plan:
-    """The screens that the campaign's design asks for, of what the data set holds now; in the order of the items."""
-    sources = _sources(campaign)
+def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan:
+    """The screens that the campaign's design asks for, of what the data set holds now; in the order of the items.
+
+    ``of`` names the systems (or kinds, in brackets) to which it is confined.
+    """
+    sources = [source for source in _sources(campaign) if of is None or source.system in of]
     if standards := standards_of(campaign):
         # Whoever compares with a standard is not asked about the standard itself.
         sources = [source for source in sources if standards.get(source.item) != source.response]
