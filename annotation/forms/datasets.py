@@ -1,22 +1,22 @@
 """Uploads of data sets and of ratings."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
-from annotation.errors import AnnotationError
 from annotation.models import Dataset
 from annotation.services.imports.dataset_files import TURN_SEPARATOR
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULE_CHOICES
-from annotation.services.imports.rating_files import OWN_COLUMNS, RatingOptions
-from annotation.services.imports.reading import FORMATS, format_of
+from annotation.services.imports.reading import ENDINGS, FORMATS, format_of
 
 FORMAT_CHOICES = [("", "As its name says (.jsonl, .csv, .tsv)"), *FORMATS.items()]
 
 
 class UploadForm(forms.Form):
+    endings: ClassVar[Mapping[str, str]] = ENDINGS
     file = forms.FileField(
         label="File",
         help_text="JSON Lines, CSV or TSV, in UTF-8.",
@@ -35,7 +35,7 @@ class UploadForm(forms.Form):
         data = super().clean() or {}
         file = data.get("file")
         if file and not data.get("file_format"):
-            promised = format_of(file.name)
+            promised = format_of(file.name, self.endings)
             if promised is None:
                 self.add_error("file_format", f"The name {file.name!r} does not say the format: choose one.")
             data["file_format"] = promised
@@ -75,75 +75,3 @@ class DatasetEditForm(forms.ModelForm):
             "description": forms.Textarea(attrs={"rows": 3}),
             "attribution": forms.Textarea(attrs={"rows": 2}),
         }
-
-
-class PairsField(forms.CharField):
-    """Lines of ``name = other name``, as a dictionary."""
-
-    widget = forms.Textarea(attrs={"rows": 2})
-
-    def to_python(self, value: object) -> dict[str, str]:  # type: ignore[override] # a dictionary on purpose
-        pairs: dict[str, str] = {}
-        for number, line in enumerate(str(value or "").splitlines(), start=1):
-            if not line.strip():
-                continue
-            name, equals, other = (part.strip() for part in line.partition("="))
-            if not (name and equals and other):
-                raise forms.ValidationError(f"Line {number}: found {line!r}; accepted: name = other name.")
-            pairs[name] = other
-        return pairs
-
-
-class NamesField(forms.CharField):
-    """Names between commas, as a list."""
-
-    def to_python(self, value: object) -> list[str]:  # type: ignore[override] # a list on purpose
-        return [name.strip() for name in str(value or "").split(",") if name.strip()]
-
-
-class RatingUploadForm(UploadForm):
-    name = forms.CharField(
-        label="Name of the campaign", max_length=120, help_text="The ratings arrive as a closed campaign."
-    )
-    scale_min = forms.IntegerField(label="Lowest point of the scale", initial=1)
-    scale_max = forms.IntegerField(label="Highest point", initial=5)
-    aliases = PairsField(
-        label="Other names of systems",
-        required=False,
-        help_text="One a line: name in the file = system whose outputs were shown, as in <code>TeamEC = TeamCE</code>.",
-    )
-    columns = PairsField(
-        label="Columns with other names",
-        required=False,
-        help_text=f"One a line, for example <code>rater = JudgeID</code>. Known: {', '.join(OWN_COLUMNS)}.",
-    )
-    criteria = NamesField(
-        label="Criteria",
-        required=False,
-        help_text="Columns that hold ratings, between commas; all other columns if empty.",
-    )
-    only_systems = NamesField(
-        label="Only these systems", required=False, help_text="Between commas; other rows are left out and counted."
-    )
-    field_order = (
-        "name",
-        "file",
-        "file_format",
-        "scale_min",
-        "scale_max",
-        "aliases",
-        "columns",
-        "criteria",
-        "only_systems",
-    )
-
-    def clean(self) -> dict[str, object]:
-        data = super().clean()
-        if not self.errors:
-            names = ("columns", "criteria", "only_systems", "aliases", "scale_min", "scale_max")
-            try:
-                data["options"] = RatingOptions(**{name: data[name] for name in names})  # type: ignore[arg-type]
-            except AnnotationError as error:
-                for name, messages in error.fields.items():
-                    self.add_error(name, list(messages))
-        return data

@@ -14,6 +14,21 @@ urlpatterns = [
         imports.rating_import_cancel,
         name="rating-import-cancel",
     ),
+    path(
+        "p/<slug:project_slug>/rating-imports/<int:pk>/confirm/",
+        imports.rating_import_confirm,
+        name="rating-import-confirm",
+    ),
+    path(
+        "p/<slug:project_slug>/rating-imports/<int:pk>/read-again/",
+        imports.rating_import_read_again,
+        name="rating-import-read-again",
+    ),
+    path(
+        "p/<slug:project_slug>/rating-imports/<int:pk>/discard/",
+        imports.rating_import_discard,
+        name="rating-import-discard",
+    ),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/edit/", datasets.dataset_edit, name="dataset-edit"),
     path(

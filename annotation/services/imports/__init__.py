@@ -1,5 +1,11 @@
 """Files into data sets and campaigns: read, checked row by row, stored whole or not at all."""
 
+from annotation.services.imports.rating_preview import (
+    rating_import_confirm,
+    rating_import_discard,
+    rating_import_read_again,
+    rating_preview,
+)
 from annotation.services.imports.report import report_rows
 from annotation.services.imports.runs import (
     campaign_import,
@@ -7,6 +13,7 @@ from annotation.services.imports.runs import (
     dataset_import_create,
     dataset_import_execute,
     rating_import_create,
+    rating_import_draft,
     rating_import_execute,
 )
 
@@ -15,7 +22,12 @@ __all__ = [
     "dataset_create",
     "dataset_import_create",
     "dataset_import_execute",
+    "rating_import_confirm",
     "rating_import_create",
+    "rating_import_discard",
+    "rating_import_draft",
     "rating_import_execute",
+    "rating_import_read_again",
+    "rating_preview",
     "report_rows",
 ]

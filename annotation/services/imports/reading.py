@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,6 +12,7 @@ from annotation.services.imports.problems import Problems
 
 FORMATS = {"jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV"}
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+OTHER_ENDINGS = (".ndjson", ".tab")  # known, not named in messages
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
@@ -67,9 +68,9 @@ def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
         yield row
 
 
-def format_of(filename: str) -> str | None:
+def format_of(filename: str, endings: Mapping[str, str] = ENDINGS) -> str | None:
     """The format that a file's name promises, if any."""
-    return next((kind for ending, kind in ENDINGS.items() if filename.lower().endswith(ending)), None)
+    return next((kind for ending, kind in endings.items() if filename.lower().endswith(ending)), None)
 
 
 def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:

@@ -1,6 +1,6 @@
 """Imports as jobs: checked and queued by a person, executed by a worker, whole or not at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -14,8 +14,11 @@ from annotation.services.imports.dataset_store import store_dataset
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
+from annotation.services.imports.rating_options import RATING_ENDINGS
+from annotation.services.imports.rating_preview import draft_store
+from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_store import join_shared, known_of, match, store_aliases, store_campaign
-from annotation.services.imports.reading import FORMATS, Beat, format_of
+from annotation.services.imports.reading import ENDINGS, OTHER_ENDINGS, Beat, format_of
 from annotation.services.jobs import Claim, job_run
 
 Progress = Callable[[int, int, str], None]
@@ -28,13 +31,14 @@ def no_progress(done: int, total: int, note: str = "") -> None:
     """For callers that show none."""
 
 
-def resolve_format(filename: str, file_format: str | None) -> str:
+def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[str, str] = ENDINGS) -> str:
     """The format asked for, or the one that the file's name promises."""
-    resolved = file_format or format_of(filename)
-    if resolved is None or resolved not in FORMATS:
+    resolved = file_format or format_of(filename, endings)
+    if resolved is None or resolved not in endings.values():
         found = file_format or filename
+        *most, last = [ending for ending in endings if ending not in OTHER_ENDINGS]
         raise AnnotationError.at(
-            "file_format", f"Format: found {found!r}; accepted: .jsonl, .csv or .tsv, or a format named."
+            "file_format", f"Format: found {found!r}; accepted: {', '.join(most)} or {last}, or a format named."
         )
     return resolved
 
@@ -158,9 +162,26 @@ def rating_import_create(
 ) -> RatingImport:  # fmt: skip
     """Queue a file of judgements. The caller enqueues ``annotation.tasks.rating_import_execute`` with its id."""
     check_campaign_name(dataset.project, name)
+    resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
+    options = options or RatingOptions()
+    if not options.shape:
+        options = recognised(content, file_format=resolved, options=options)
     return RatingImport.objects.create(
         project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
-        file_format=resolve_format(filename, file_format), options=(options or RatingOptions()).as_json(),
+        file_format=resolved, options=options.as_json(),
+    )  # fmt: skip
+
+
+def rating_import_draft(
+    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
+    options: RatingOptions | None = None,
+) -> RatingImport:  # fmt: skip
+    """Keep a file, with what it looks like in its report, until ``rating_import_confirm`` queues it."""
+    check_campaign_name(dataset.project, name)
+    resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
+    return draft_store(
+        dataset=dataset, by=by, name=name, filename=filename, content=content, file_format=resolved,
+        options=options or RatingOptions(),
     )  # fmt: skip
 
 

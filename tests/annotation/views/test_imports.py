@@ -92,18 +92,86 @@ def test_a_file_over_the_limit_is_refused(as_user, project, manager, queued, set
     assert "accepted: at most 10" in upload(as_user(manager), project, b'{"id": "12345"}').content.decode()
 
 
-def test_ratings_are_uploaded_into_a_campaign(as_user, project: Project, manager: User, queued) -> None:
+def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
+    as_user, project: Project, manager: User, viewer: User, queued
+) -> None:
     dataset = example_dataset(project)
     client = as_user(manager)
-    rows = b"Judge,item,system,q\nann,1,SystemA,3\nann,1,Alias,3\n"
-    upload_ratings(client, project, dataset, rows, columns="rater = Judge", aliases="Alias = SystemA")
+    rows = b"Judge,item,system,q,comment\nann,1,SystemA,3,good\nann,1,Alias,3,fine\n"
+    upload_ratings(client, project, dataset, rows, aliases="Alias = SystemA")
     job = RatingImport.objects.get()
+    page = url("rating-import-detail", project.slug, job.pk)
+    shown = client.get(page).content.decode()
+    assert (
+        "This looks like one rating a row: 1 rater, 1 criterion, 2 judgements of 1 response of this data set." in shown
+    )
+    assert "rater = Judge" in shown
+    assert "Import it" not in as_user(viewer).get(page).content.decode()
+    assert queued == []
+    assert not Campaign.objects.exists()
+
+    assert as_user(viewer).post(url("rating-import-confirm", project.slug, job.pk)).status_code == 403
+    client = as_user(manager)
+    for _ in range(2):  # a double click is one import
+        assert client.post(url("rating-import-confirm", project.slug, job.pk)).headers["Location"] == page
     assert queued == [("rating_import_execute", job.pk)]
     rating_import_execute(import_id=job.pk)
-    page = url("rating-import-detail", project.slug, job.pk)
     campaign = Campaign.objects.get()
     assert client.get(page, headers=HTMX).headers["HX-Redirect"] == url("campaign-detail", project.slug, campaign.pk)
     assert "Judgements made under another name" in client.get(page).content.decode()
+    assert campaign.criteria.get().name == "q"
+
+
+def test_an_upload_that_is_not_right_is_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
+    dataset = example_dataset(project)
+    client = as_user(manager)
+    upload_ratings(client, project, dataset, b"item,system,relevance\n1,SystemA,4.5\n1,SystemZ,2\n")
+    job = RatingImport.objects.get()
+    page, again, discard = (
+        url(f"rating-import-{name}", project.slug, job.pk) for name in ("detail", "read-again", "discard")
+    )
+    shown = client.get(page).content.decode()
+    assert "This looks like a column for each rater" in shown
+    assert "SystemZ" in shown
+    assert "Import it" not in shown
+
+    assert "accepted: a lower end" in client.post(again, {"scale_min": 5, "scale_max": 1}).content.decode()
+    client.post(again, {"aggregate": "median", "only_systems": "SystemA"})
+    shown = client.get(page).content.decode()
+    assert "This looks like medians only: 1 criterion, 1 median of 1 response of this data set." in shown
+    assert "Import it" in shown
+
+    assert as_user(outsider).post(discard).status_code == 404
+    client = as_user(manager)
+    assert "nothing was stored" in client.post(discard, follow=True).content.decode()
+    assert not RatingImport.objects.exists()
+    assert queued == []
+
+
+def test_what_is_on_its_way_can_be_neither_discarded_nor_read_again(as_user, project, manager, queued) -> None:
+    dataset = example_dataset(project)
+    client = as_user(manager)
+    upload_ratings(client, project, dataset, (EXAMPLES / "ratings.csv").read_bytes())
+    job = RatingImport.objects.get()
+    client.post(url("rating-import-confirm", project.slug, job.pk))
+    for name in ("discard", "read-again"):
+        answer = client.post(url(f"rating-import-{name}", project.slug, job.pk), follow=True)
+        assert "accepted: one that waits to be confirmed" in answer.content.decode()
+    assert RatingImport.objects.get().state == JobState.QUEUED
+
+
+@pytest.mark.parametrize("name", [name for name in RATING_EXAMPLES if name != "ratings.csv"])
+def test_every_example_is_recognised_and_can_be_imported(as_user, project, manager, queued, name: str) -> None:
+    dataset = example_dataset(project)
+    client = as_user(manager)
+    file = SimpleUploadedFile(name, (EXAMPLES / name).read_bytes())
+    client.post(url("rating-import", project.slug, dataset.slug), {"name": "Judged", "file": file})
+    job = RatingImport.objects.get()
+    assert job.report["preview"]["errors"] == []
+    client.post(url("rating-import-confirm", project.slug, job.pk))
+    rating_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.DONE, "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,179 @@
+"""What a file of judgements looks like, said before anything is stored; and uploads that wait for that to be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError, ImportRefused
+from annotation.models import Dataset, JobState, RatingImport, User
+from annotation.services.imports.problems import Problems
+from annotation.services.imports.rating_content import Judgement, RatingContent
+from annotation.services.imports.rating_files import read_ratings
+from annotation.services.imports.rating_options import AGGREGATES, SHAPES, RatingOptions
+from annotation.services.imports.rating_recognition import recognised
+from annotation.services.imports.rating_store import join_shared, known_of, match, rating_counts, with_aliases
+from annotation.services.jobs import job_requeue
+
+LOOKED_AT_BYTES = 16 * 1024 * 1024
+SHOWN_JUDGEMENTS = 5
+SHOWN_CHARACTERS = 80
+PRODUCTS = ("Appraise", "Label Studio")
+
+
+@dataclass
+class Preview:
+    """``partial``: only the beginning was looked at, so numbers are of that part."""
+
+    options: RatingOptions
+    sentence: str
+    criteria: list[str] = field(default_factory=list)
+    sample: list[dict[str, Any]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    total: int = 0
+    partial: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return vars(self) | {"options": self.options.as_json()}
+
+
+def rating_preview(
+    *, dataset: Dataset, filename: str, content: bytes, file_format: str, options: RatingOptions
+) -> Preview:
+    """Read the file, or its beginning, and look for everything in the data set. Nothing is written."""
+    if not options.shape:
+        options = recognised(content, file_format=file_format, options=options)
+    partial = len(content) > LOOKED_AT_BYTES and file_format != "json"
+    if partial:
+        content = content[: content.rfind(b"\n", 0, LOOKED_AT_BYTES) + 1]
+    problems = Problems(filename)
+    try:
+        read = read_ratings(content, filename=filename, file_format=file_format, options=options, collect=problems)
+    except ImportRefused:
+        sentence = f"This was read as {_shape_words(options)}, and cannot be understood so."
+        return _refused(Preview(options, sentence, partial=partial), problems)
+    known = with_aliases(known_of(dataset, with_texts=any(one.text for one in read.judgements)), options.aliases)
+    matched = join_shared(read, match(read.judgements, known, dataset, problems))
+    counts = _counts(read, matched, options)
+    preview = Preview(
+        options=options,
+        sentence=_sentence(read, counts, options),
+        criteria=read.criteria,
+        sample=[_shown(one, read) for one in read.judgements[:SHOWN_JUDGEMENTS]],
+        counts=counts,
+        partial=partial,
+    )
+    return _refused(preview, problems)
+
+
+def _refused(preview: Preview, problems: Problems) -> Preview:
+    preview.errors = sorted(problems.rows, key=lambda row: row["line"] or 0)
+    preview.total = problems.total
+    return preview
+
+
+def _counts(read: RatingContent, matched: list[Any], options: RatingOptions) -> dict[str, int]:
+    """As of the import to come; what the data set does not know counts in the number of judgements alone."""
+    known = [(one, what) for one, what in zip(read.judgements, matched, strict=True) if what is not None]
+    everything = read.judgements
+    counts = {"judgements": len(everything), "ratings": read.n_ratings}
+    read.judgements = [one for one, _ in known]
+    counts = rating_counts(read, [what for _, what in known], options) | counts
+    read.judgements = everything
+    if not read.aggregate:
+        counts["raters"] = len({one.rater for one in everything})
+    return counts | read.oddities.counts()
+
+
+def _shape_words(options: RatingOptions) -> str:
+    words = SHAPES[options.shape]
+    return words if words.startswith(PRODUCTS) else words[0].lower() + words[1:]
+
+
+def _sentence(read: RatingContent, counts: Mapping[str, int], options: RatingOptions) -> str:
+    """``This looks like one rating a row: 3 raters, 2 criteria, 1,200 judgements of 400 responses …``"""
+    parts = [
+        "" if read.aggregate else _many(counts["raters"], "rater"),
+        _many(len(read.criteria), "criterion", "criteria"),
+        _many(counts["judgements"], read.aggregate or "judgement"),
+    ]
+    known = counts.get("rated_responses", 0)
+    words = f"{AGGREGATES[read.aggregate].lower()} only" if read.aggregate else _shape_words(options)
+    found = ", ".join(part for part in parts if part)
+    return f"This looks like {words}: {found} of {_many(known, 'response')} of this data set."
+
+
+def _many(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _shown(one: Judgement, read: RatingContent) -> dict[str, Any]:
+    text = one.text if len(one.text) <= SHOWN_CHARACTERS else one.text[:SHOWN_CHARACTERS] + "…"
+    return {
+        "place": one.place or f"line {one.line}",
+        "rater": "" if read.aggregate else one.rater,
+        "item": one.item,
+        "system": one.system,
+        "text": text,
+        "values": list(one.values),
+        "sent": one.time.isoformat() if one.time else "",
+    }
+
+
+# --- An upload that waits ---------------------------------------------------------------------------------------------
+
+
+def is_draft(job: RatingImport) -> bool:
+    """Was it uploaded and never confirmed? No worker takes it: to them it is cancelled."""
+    return job.state == JobState.CANCELLED and "preview" in job.report
+
+
+def draft_store(
+    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str,
+    options: RatingOptions,
+) -> RatingImport:  # fmt: skip
+    """Keep a file, with what it looks like, until somebody says that it is so. Name and format are checked already."""
+    preview = rating_preview(
+        dataset=dataset, filename=filename, content=content, file_format=file_format, options=options
+    )
+    return RatingImport.objects.create(
+        project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
+        file_format=file_format, options=preview.options.as_json(), report={"preview": preview.as_json()},
+        state=JobState.CANCELLED, finished_at=Now(),
+    )  # fmt: skip
+
+
+def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> None:
+    """Look at a waiting file in another way."""
+    _check_draft(job)
+    preview = rating_preview(
+        dataset=job.dataset, filename=job.filename, content=bytes(job.content), file_format=job.file_format,
+        options=options,
+    )  # fmt: skip
+    RatingImport.objects.filter(pk=job.pk, state=JobState.CANCELLED).update(
+        options=preview.options.as_json(), report={"preview": preview.as_json()}
+    )
+
+
+@transaction.atomic
+def rating_import_confirm(*, job: RatingImport) -> bool:
+    """Queue a waiting file as it was shown. False where somebody did so before."""
+    fresh = RatingImport.objects.select_for_update().defer("content").get(pk=job.pk)
+    if not is_draft(fresh):
+        return False
+    RatingImport.objects.filter(pk=job.pk).update(report={})
+    return job_requeue(fresh)
+
+
+def rating_import_discard(*, job: RatingImport) -> None:
+    """Forget a file that was never confirmed."""
+    _check_draft(job)
+    job.delete()
+
+
+def _check_draft(job: RatingImport) -> None:
+    if not is_draft(job):
+        raise AnnotationError(f"The import of {job.filename} is {job.state}; accepted: one that waits to be confirmed.")
