@@ -45,13 +45,23 @@ def table_response(
     """
     if format not in CONTENT_TYPES:
         raise Http404(f"No download as {format!r}; there are {', '.join(CONTENT_TYPES)}.")
-    if format == "parquet":
-        chunks = parquet_chunks(columns, rows, types=types)
-    else:
-        chunks = _chunks({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
+    chunks = table_chunks(format, columns, rows, types=types)
     response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = content_disposition_header(True, f"{get_valid_filename(filename)}.{format}")
     return response
+
+
+def table_chunks(
+    format: str,  # noqa: A002 - as above
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    types: Mapping[str, str] | None = None,
+) -> Iterator[bytes]:
+    """A table's file in pieces, in one of ``CONTENT_TYPES``."""
+    if format == "parquet":
+        return parquet_chunks(columns, rows, types=types)
+    return _chunks({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
 
 
 def _csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
