@@ -1,0 +1,119 @@
+"""Reads over what was changed on a running campaign, and over what a change would do."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Count, Q, QuerySet
+
+from annotation.models import Amendment, AmendmentKind, Campaign, PresentationKind, Slot, SlotState, System, Unit
+
+# A pair is still asked where some pair of systems that its two texts stand for is: both run, and where the design names
+# pairs, it is one of those. What a unit shows besides is credited by its texts' sources among the unit's own systems.
+_PAIRS = """
+    SELECT u.id, u.stopped, cardinality(u.systems) > 0 AND NOT EXISTS (
+        SELECT 1
+        FROM annotation_unitresponse a
+        JOIN annotation_responsesource sa ON sa.response_id = a.response_id AND sa.system_id = ANY(u.systems)
+        JOIN annotation_unitresponse b ON b.unit_id = u.id AND b.number = 1
+        JOIN annotation_responsesource sb ON sb.response_id = b.response_id AND sb.system_id = ANY(u.systems)
+        WHERE a.unit_id = u.id AND a.number = 0
+          AND sa.system_id <> ALL(%(stopped)s::bigint[]) AND sb.system_id <> ALL(%(stopped)s::bigint[])
+          AND (cardinality(%(firsts)s::bigint[]) = 0 OR EXISTS (
+              SELECT 1 FROM unnest(%(firsts)s::bigint[], %(seconds)s::bigint[]) AS asked (x, y)
+              WHERE (x, y) IN ((sa.system_id, sb.system_id), (sb.system_id, sa.system_id))))
+    ) AS over
+    FROM annotation_unit u WHERE u.campaign_id = %(campaign)s
+"""
+_OTHERS = """
+    SELECT u.id, u.stopped, cardinality(u.systems) > 0 AND u.systems <@ %(stopped)s::bigint[] AS over
+    FROM annotation_unit u WHERE u.campaign_id = %(campaign)s
+"""
+
+
+@dataclass(frozen=True)
+class Marking:
+    """What becomes of a campaign's units when exactly some systems are stopped."""
+
+    to_stop: list[int]
+    to_resume: list[int]
+    left: int  # units that are handed out afterwards
+
+
+def amendments(campaign: Campaign) -> QuerySet[Amendment]:
+    return Amendment.objects.filter(campaign=campaign).select_related("made_by").order_by("number")
+
+
+def stopped_systems(campaign: Campaign) -> list[str]:
+    """Names of the systems that are stopped now, in the order they were."""
+    stopped: dict[str, None] = {}
+    changes = Amendment.objects.filter(
+        campaign=campaign, kind__in=[AmendmentKind.STOP_SYSTEM, AmendmentKind.RESUME_SYSTEM]
+    )
+    for kind, data in changes.order_by("number").values_list("kind", "data"):
+        if kind == AmendmentKind.STOP_SYSTEM:
+            stopped[data["system"]] = None
+        else:
+            stopped.pop(data["system"], None)
+    return list(stopped)
+
+
+def rated_systems(campaign: Campaign) -> QuerySet[System]:
+    """The systems whose outputs a launched campaign's units were planned for."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT unnest(systems) FROM annotation_unit WHERE campaign_id = %s",
+            [campaign.pk],
+        )
+        ids = [pk for (pk,) in cursor.fetchall()]
+    return System.objects.filter(pk__in=ids).order_by("name")
+
+
+def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
+    """Which units change if exactly the named systems are stopped.
+
+    A single text is over once all systems that wrote it are stopped; a pair once one of its texts is; a list only where
+    it shows nothing else, since leaving a text out would change how the others are judged.
+    """
+    ids = dict(System.objects.filter(dataset=campaign.dataset_id).values_list("name", "pk"))
+    pairs = [(ids[a], ids[b]) for a, b in campaign.pairs if a in ids and b in ids]
+    parameters = {
+        "campaign": campaign.pk,
+        "stopped": [ids[name] for name in stopped if name in ids],
+        "firsts": [a for a, _ in pairs],
+        "seconds": [b for _, b in pairs],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_PAIRS if campaign.presentation == PresentationKind.PAIR else _OTHERS, parameters)
+        rows = cursor.fetchall()
+    return Marking(
+        to_stop=[pk for pk, now, over in rows if over and not now],
+        to_resume=[pk for pk, now, over in rows if now and not over],
+        left=sum(not over for _, _, over in rows),
+    )
+
+
+def places_to_fill(units: Collection[int]) -> int:
+    """Slots of some units that nobody has filled."""
+    return Slot.objects.filter(unit__in=units).exclude(state=SlotState.DONE).count()
+
+
+@dataclass(frozen=True)
+class Places:
+    """How much of a campaign there is and how far it has come; stopped units are told apart."""
+
+    units: int
+    stopped_units: int
+    wanted: int  # slots of the units that are handed out, and the filled ones of those stopped
+    done: int
+
+
+def places(campaign: Campaign) -> Places:
+    units = Unit.objects.filter(campaign=campaign).aggregate(
+        all=Count("pk"), stopped=Count("pk", filter=Q(stopped=True))
+    )
+    slots = Slot.objects.filter(campaign=campaign).aggregate(
+        wanted=Count("pk", filter=Q(unit__stopped=False) | Q(state=SlotState.DONE)),
+        done=Count("pk", filter=Q(state=SlotState.DONE)),
+    )
+    return Places(units["all"], units["stopped"], slots["wanted"], slots["done"])

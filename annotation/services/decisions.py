@@ -1,0 +1,284 @@
+"""Decisions about raters: excluded, taken back in, flagged; their places opened again for others.
+
+No rating is ever changed or removed. Who is excluded is handed nothing more, and figures, releases and studies leave
+that rater's ratings out, each saying so. Locks come in the order of docs/hand-out.md: participation, campaign (shared),
+slot, presentation, unit.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    DecisionAction,
+    Participation,
+    Presentation,
+    PresentationOutcome,
+    Purpose,
+    QualityRules,
+    Rater,
+    RaterDecision,
+    Slot,
+    SlotState,
+    Unit,
+    User,
+)
+from annotation.selectors.decisions import replaceable, to_reopen
+from annotation.services.audit import audit_record
+
+LONGEST_REASON = 300
+SENTENCES = {
+    DecisionAction.EXCLUDE: "Rater excluded.",
+    DecisionAction.INCLUDE: "Rater taken back in.",
+    DecisionAction.FLAG: "Rater flagged.",
+    DecisionAction.UNFLAG: "Flag removed.",
+}
+REOPENED = {"state": SlotState.RETURNED, "rater": None, "token": None, "expires_at": None}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a decision did. ``decision`` is None where it was so already: nothing was changed or written."""
+
+    decision: RaterDecision | None
+    released: int = 0  # screens taken from the rater, unanswered
+    reopened: int = 0  # filled places given to others
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Why something is decided, and by whom; ``by`` is None where a rule does so by itself."""
+
+    reason: str
+    by: User | None = None
+    rules: QualityRules | None = None
+    evidence: Mapping[str, Any] | None = None
+
+
+@transaction.atomic
+def rater_exclude(
+    *,
+    campaign: Campaign,
+    rater: Rater,
+    reason: str,
+    by: User | None = None,
+    rules: QualityRules | None = None,
+    evidence: Mapping[str, Any] | None = None,
+    replace: bool = False,
+) -> Decided:
+    """Hand the rater nothing more, give back what is on the rater's screen, and leave the ratings out of the figures.
+
+    ``replace`` also opens the places that the rater had filled, for others. An answer sent later is kept as extra.
+    """
+    grounds = Grounds(_checked_reason(reason), by, rules, evidence)
+    participation = _participation_lock(campaign, rater)
+    if replace:
+        _check_hands_out(participation.campaign, "replace ratings")
+    new = participation.excluded_at is None
+    if new:
+        Participation.objects.filter(pk=participation.pk).update(excluded_at=Now())
+    released = _release(participation)
+    reopened = _reopen(replaceable(participation.campaign, rater).order_by("pk")) if replace else 0
+    if not new and not reopened:
+        return Decided(None, released)
+    decision = _decide(participation, DecisionAction.EXCLUDE, grounds, reopened)
+    return Decided(decision, released, reopened)
+
+
+@transaction.atomic
+def rater_include(*, campaign: Campaign, rater: Rater, reason: str, by: User | None = None) -> Decided:
+    """Take an excluded rater back in: work is handed out again, and all ratings of the rater count again.
+
+    Those whose places others have filled meanwhile count beside the others'.
+    """
+    grounds = Grounds(_checked_reason(reason), by)
+    participation = _participation_lock(campaign, rater)
+    if participation.excluded_at is None:
+        return Decided(None)
+    Participation.objects.filter(pk=participation.pk).update(excluded_at=None)
+    return Decided(_decide(participation, DecisionAction.INCLUDE, grounds))
+
+
+@transaction.atomic
+def rater_flag(
+    *,
+    campaign: Campaign,
+    rater: Rater,
+    reason: str,
+    by: User | None = None,
+    rules: QualityRules | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> Decided:
+    """Mark a rater for a look; nothing else changes."""
+    grounds = Grounds(_checked_reason(reason), by, rules, evidence)
+    participation = _participation_lock(campaign, rater)
+    if participation.flagged_at is not None:
+        return Decided(None)
+    Participation.objects.filter(pk=participation.pk).update(flagged_at=Now())
+    return Decided(_decide(participation, DecisionAction.FLAG, grounds))
+
+
+@transaction.atomic
+def rater_unflag(*, campaign: Campaign, rater: Rater, reason: str, by: User | None = None) -> Decided:
+    grounds = Grounds(_checked_reason(reason), by)
+    participation = _participation_lock(campaign, rater)
+    if participation.flagged_at is None:
+        return Decided(None)
+    Participation.objects.filter(pk=participation.pk).update(flagged_at=None)
+    return Decided(_decide(participation, DecisionAction.UNFLAG, grounds))
+
+
+@transaction.atomic
+def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
+    """Open the places that excluded raters have filled, all together; how many there were.
+
+    Each rater concerned gets a decision that says how many places were opened.
+    """
+    raters = list(Rater.objects.filter(pk__in=replaceable(campaign).values("rater")).order_by("pk"))
+    total = 0
+    for rater in raters:  # in one order everywhere, so that two who do this wait for each other
+        _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
+    campaign = _campaign_share(campaign)
+    _check_hands_out(campaign, "replace ratings")
+    for participation in Participation.objects.filter(
+        campaign=campaign, rater__in=raters, excluded_at__isnull=False
+    ).select_related("rater", "campaign"):
+        reopened = _reopen(replaceable(campaign, participation.rater).order_by("pk"))
+        if reopened:
+            _decide(participation, DecisionAction.EXCLUDE, Grounds("Places opened for others.", by), reopened)
+        total += reopened
+    return total
+
+
+@transaction.atomic
+def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | None = None) -> int:
+    """Give places whose rater could not judge everything on screen to somebody else; how many.
+
+    At most ``per_unit`` places of a unit are opened again in this way, ever: what nobody can judge ends. Values that
+    such an answer does hold go on counting.
+    """
+    if isinstance(per_unit, bool) or not 1 <= per_unit <= 100:
+        raise AnnotationError.at("per_unit", f"Found {per_unit}; accepted: 1 to 100.")
+    # Exclusively, unlike above: the places of many raters are opened without holding their participations.
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    _check_hands_out(campaign, "open places again")
+    reopened = _reopen(to_reopen(campaign, per_unit))
+    if reopened:
+        audit_record(
+            verb="campaign.reopen_unjudged",
+            summary=f"{reopened:,} places opened again whose raters could not judge; at most {per_unit} of each unit.",
+            campaign=campaign,
+            by=by,
+            data={"places": reopened, "per_unit": per_unit},
+        )
+    return reopened
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+def _checked_reason(reason: str) -> str:
+    found = " ".join(reason.split())
+    if not found:
+        raise AnnotationError.at("reason", "Found nothing; accepted: why, in up to 300 characters.")
+    if len(found) > LONGEST_REASON or "\x00" in found:
+        message = f"Found {len(found)} characters; accepted: up to {LONGEST_REASON}, none of them NUL."
+        raise AnnotationError.at("reason", message)
+    return found
+
+
+def _participation_lock(campaign: Campaign, rater: Rater) -> Participation:
+    """The rater's own requests wait from here on, and the campaign's state is held."""
+    _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
+    found = Participation.objects.select_related("rater").filter(campaign=campaign, rater=rater).first()
+    if found is None:
+        raise AnnotationError(f"{rater} has not taken part in “{campaign}”.")
+    found.campaign = _campaign_share(campaign)
+    return found
+
+
+def _campaign_share(campaign: Campaign) -> Campaign:
+    return Campaign.objects.raw(
+        "SELECT * FROM annotation_campaign WHERE id = %s FOR SHARE",
+        [campaign.pk],
+    )[0]
+
+
+def _lock_rows(rows: Any) -> None:
+    list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+
+
+def _check_hands_out(campaign: Campaign, act: str) -> None:
+    if campaign.imported or campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):
+        state = "imported" if campaign.imported else campaign.get_state_display().lower()
+        raise AnnotationError(f"The campaign is {state}; to {act} it must be running or paused.")
+
+
+def _release(participation: Participation) -> int:
+    """Take what is on the rater's screen: the place is free at once. As after a lapse, the unit may come back."""
+    shown = Presentation.objects.filter(
+        campaign=participation.campaign_id, rater=participation.rater_id, outcome=PresentationOutcome.SHOWN
+    )
+    slots = Slot.objects.filter(
+        campaign=participation.campaign_id, rater=participation.rater_id, state=SlotState.LEASED
+    )
+    _lock_rows(slots)
+    slots.update(**REOPENED)
+    return shown.exclude(purpose__in=[Purpose.TRAINING, Purpose.TEST]).update(
+        outcome=PresentationOutcome.LAPSED, ended_at=Now()
+    )
+
+
+def _reopen(presentations: Iterable[Presentation]) -> int:
+    """Free the slots that some presentations fill."""
+    found = list(presentations)
+    slots = Slot.objects.filter(pk__in=[presentation.slot_id for presentation in found])
+    _lock_rows(slots)
+    slots.update(**REOPENED)
+    Presentation.objects.filter(pk__in=[presentation.pk for presentation in found]).update(
+        outcome=PresentationOutcome.REPLACED
+    )
+    fewer: dict[int, int] = {}
+    for presentation in found:
+        if presentation.unit_id is not None:
+            fewer[presentation.unit_id] = fewer.get(presentation.unit_id, 0) + 1
+    _lock_rows(Unit.objects.filter(pk__in=fewer))
+    for n in sorted(set(fewer.values())):
+        Unit.objects.filter(pk__in=[unit for unit, times in fewer.items() if times == n]).update(
+            done_slots=F("done_slots") - n
+        )
+    return len(found)
+
+
+def _decide(participation: Participation, action: DecisionAction, grounds: Grounds, reopened: int = 0) -> RaterDecision:
+    decision = RaterDecision.objects.create(
+        campaign_id=participation.campaign_id,
+        rater=participation.rater,
+        action=action,
+        reason=grounds.reason,
+        rules=grounds.rules,
+        evidence=dict(grounds.evidence or {}),
+        reopened_slots=reopened,
+        decided_by=grounds.by,
+    )
+    places = f" {reopened:,} places opened for others." if reopened else ""
+    audit_record(
+        verb=f"rater.{action.value}",
+        summary=f"{SENTENCES[action]}{places} {grounds.reason}",  # without the name, which may be erased
+        campaign=participation.campaign,
+        rater=participation.rater,
+        by=grounds.by,
+        data={
+            "decision": decision.pk,
+            "reopened_slots": reopened,
+            "rules": grounds.rules.version if grounds.rules else None,
+        },
+    )
+    return decision

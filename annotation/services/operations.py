@@ -1,0 +1,244 @@
+"""Changing a running campaign: more ratings of each unit, a system stopped or resumed, items added.
+
+Each change holds the campaign's row ``FOR NO KEY UPDATE``, so it waits for requests and answers under way and they for
+it; it is whole or not at all, touches no rating, and leaves an amendment and an entry in the audit log.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Max
+
+from annotation.allocation import PlannedUnit, derive_seed, interleaved
+from annotation.errors import AnnotationError
+from annotation.models import (
+    Amendment,
+    AmendmentKind,
+    Campaign,
+    PresentationKind,
+    System,
+    Unit,
+    UnitResponse,
+    User,
+)
+from annotation.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
+from annotation.services.amendments import amendable_lock, amendment_append
+from annotation.services.audit import audit_record
+from annotation.services.launch import units_hash, units_plan, units_store
+
+MOST_RATINGS = 100  # of one unit
+
+
+@transaction.atomic
+def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | None = None) -> Amendment:
+    """Ask for more ratings of every unit. Slots there are keep their numbers, and so their orders on screen."""
+    campaign = amendable_lock(campaign=campaign, act="ask for more ratings")
+    before = campaign.ratings_per_unit
+    extension_check(campaign, ratings_per_unit)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO annotation_slot (campaign_id, unit_id, number, state)
+            SELECT campaign_id, id, number, 'open'
+            FROM annotation_unit, generate_series(%(before)s, %(k)s - 1) AS number
+            WHERE campaign_id = %(campaign)s
+            ORDER BY id, number
+            """,
+            {"before": before, "k": ratings_per_unit, "campaign": campaign.pk},
+        )
+        added = cursor.rowcount
+    campaign.ratings_per_unit = ratings_per_unit
+    campaign.save(update_fields=["ratings_per_unit"])
+    data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
+    summary = f"Ratings of each unit raised from {before} to {ratings_per_unit}: {added:,} more places"
+    return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
+
+
+def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
+    before = campaign.ratings_per_unit
+    if before >= MOST_RATINGS:
+        message = f"Each unit has {before} places already, which is the most there can be."
+        raise AnnotationError.at("ratings_per_unit", message)
+    if isinstance(ratings_per_unit, bool) or not before < ratings_per_unit <= MOST_RATINGS:
+        message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Places are never taken away."
+        raise AnnotationError.at("ratings_per_unit", message)
+
+
+# --- Systems ----------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def system_stop(*, campaign: Campaign, system: System, by: User | None = None) -> Amendment:
+    """Hand out no more of a system's texts; what raters have on screen they may still send.
+
+    What another system wrote word for word goes on, credited to that one. Lists go on showing the system: without it
+    the other texts would be judged in other company than before.
+    """
+    campaign = amendable_lock(campaign=campaign, act="stop a system")
+    found = stop_check(campaign, system)
+    Unit.objects.filter(pk__in=found.to_stop).update(stopped=True)
+    data = {"system": system.name, "units": len(found.to_stop), "places": places_to_fill(found.to_stop)}
+    summary = f"{system.name} stopped: {data['units']:,} units with {data['places']:,} places are handed out no more"
+    return _amended(campaign, AmendmentKind.STOP_SYSTEM, data, summary, by)
+
+
+@transaction.atomic
+def system_resume(*, campaign: Campaign, system: System, by: User | None = None) -> Amendment:
+    """Hand a stopped system's texts out again. A pair waits for its other system, if that is stopped, too."""
+    campaign = amendable_lock(campaign=campaign, act="resume a system")
+    found = resume_check(campaign, system)
+    Unit.objects.filter(pk__in=found.to_resume).update(stopped=False)
+    data = {"system": system.name, "units": len(found.to_resume), "places": places_to_fill(found.to_resume)}
+    summary = f"{system.name} resumed: {data['units']:,} units with {data['places']:,} places are handed out again"
+    return _amended(campaign, AmendmentKind.RESUME_SYSTEM, data, summary, by)
+
+
+def stop_check(campaign: Campaign, system: System) -> Marking:
+    """What stopping a system would do, or why it cannot be stopped."""
+    _check_rated(campaign, system)
+    stopped = stopped_systems(campaign)
+    if system.name in stopped:
+        raise AnnotationError.at("system", f"{system.name} is stopped already.")
+    found = marking(campaign, [*stopped, system.name])
+    if campaign.presentation == PresentationKind.LIST and not found.to_stop:
+        message = (
+            f"Every list that shows {system.name} shows other texts, too, and goes on showing all of them, so that "
+            "they stay comparable: stopping it would change nothing."
+        )
+        raise AnnotationError.at("system", message)
+    if not found.left:
+        message = f"Without {system.name} there is nothing left to hand out: pause or close the campaign instead."
+        raise AnnotationError.at("system", message)
+    return found
+
+
+def resume_check(campaign: Campaign, system: System) -> Marking:
+    _check_rated(campaign, system)
+    stopped = stopped_systems(campaign)
+    if system.name not in stopped:
+        accepted = ", ".join(stopped) or "none, since none is stopped"
+        raise AnnotationError.at("system", f"{system.name} is not stopped; accepted: {accepted}.")
+    return marking(campaign, [name for name in stopped if name != system.name])
+
+
+def _check_rated(campaign: Campaign, system: System) -> None:
+    rated = list(rated_systems(campaign))
+    if system not in rated:
+        accepted = ", ".join(one.name for one in rated) or "none: it rates no system's outputs"
+        raise AnnotationError.at("system", f"{system.name} is not rated in this campaign; accepted: {accepted}.")
+
+
+# --- Items ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Addition:
+    """The units that the data set has by now and the campaign has not."""
+
+    units: list[PlannedUnit]
+    n_new_items: int
+    n_lists_left: int  # lists of items rated already that would show other texts by now: they stay as they are
+    new_systems: list[str]  # with outputs in the data set, but not in the design: they are not added
+
+
+@transaction.atomic
+def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | None = None) -> Amendment:
+    """Plan the data set as it is now again, and append what is not there yet; what is there keeps its place.
+
+    ``item_limit`` raises the limit of a campaign that has one. Systems that the design does not name stay out.
+    """
+    campaign = amendable_lock(campaign=campaign, act="take more items")
+    before = campaign.item_limit
+    found = items_found(campaign, item_limit)
+    if not found.units:
+        raise AnnotationError(_nothing_to_add(campaign, found))
+    if item_limit is not None:
+        campaign.item_limit = item_limit
+        campaign.save(update_fields=["item_limit"])
+    first = (Unit.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"] or 0) + 1
+    units = interleaved(found.units, seed=derive_seed(campaign.seed, "positions", first))
+    units_store(campaign, units, first_position=first)
+    stopped = marking(campaign, stopped_systems(campaign)).to_stop
+    Unit.objects.filter(pk__in=stopped).update(stopped=True)
+    data = {
+        "units": len(units),
+        "places": len(units) * campaign.ratings_per_unit,
+        "items": found.n_new_items,
+        "first_position": first,
+        "item_limit": [before, campaign.item_limit],
+        "units_hash": units_hash(units),
+    }
+    summary = f"{found.n_new_items:,} items added: {len(units):,} units with {data['places']:,} places"
+    return _amended(campaign, AmendmentKind.ADD_ITEMS, data, summary, by)
+
+
+def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
+    """What ``items_add`` would add, or why it cannot."""
+    if item_limit is not None:
+        _check_limit(campaign, item_limit)
+    wider = Campaign.objects.select_related("dataset").get(pk=campaign.pk)  # with the limit asked for, never saved
+    wider.item_limit = campaign.item_limit if item_limit is None else item_limit
+    named: set[str] = set((campaign.design or {}).get("systems", []))
+    chosen = set(campaign.systems.values_list("name", flat=True))
+    plan = units_plan(wider, of=named | chosen)
+    shown, items = _shown(campaign)
+    lists = campaign.presentation == PresentationKind.LIST
+    missing = [unit for unit in plan.units if (unit.item, frozenset(unit.responses)) not in shown]
+    new = [unit for unit in missing if not lists or unit.item not in items]
+    outputs = System.objects.filter(dataset=campaign.dataset_id, outputs__isnull=False).distinct()
+    others = [] if chosen else sorted(set(outputs.values_list("name", flat=True)) - named)
+    return Addition(
+        units=new,
+        n_new_items=len({unit.item for unit in new} - items),
+        n_lists_left=len({unit.item for unit in missing} & items) if lists else 0,
+        new_systems=others if any(not name.startswith("(") for name in named) else [],
+    )
+
+
+def _shown(campaign: Campaign) -> tuple[set[tuple[int, frozenset[int]]], set[int]]:
+    """Every unit as its item and responses, and all items."""
+    responses: dict[int, tuple[int, set[int]]] = {}
+    rows = UnitResponse.objects.filter(unit__campaign=campaign).order_by()
+    for unit, item, response in rows.values_list("unit_id", "unit__item_id", "response_id").iterator(5000):
+        responses.setdefault(unit, (item, set()))[1].add(response)
+    return {(item, frozenset(found)) for item, found in responses.values()}, {item for item, _ in responses.values()}
+
+
+def _check_limit(campaign: Campaign, item_limit: int) -> None:
+    if campaign.item_limit is None:
+        raise AnnotationError.at(
+            "item_limit", f"Found {item_limit}; accepted: nothing, since this campaign rates all items of its data set."
+        )
+    if item_limit < campaign.item_limit:
+        message = f"Found {item_limit}; accepted: {campaign.item_limit} or more. Items are never taken away."
+        raise AnnotationError.at("item_limit", message)
+
+
+def _nothing_to_add(campaign: Campaign, found: Addition) -> str:
+    reasons = [f"There is nothing to add: the campaign has every unit that {campaign.dataset.name!r} makes now."]
+    if found.n_lists_left:
+        reasons.append(
+            f"Lists of {found.n_lists_left:,} items would show other texts by now; they stay as they are, so that "
+            "their ratings remain comparable."
+        )
+    if found.new_systems:
+        reasons.append(f"Not in the design, so not added: {', '.join(found.new_systems)}.")
+    if campaign.item_limit is not None:
+        reasons.append(f"It rates the first {campaign.item_limit:,} items only; give a higher limit to go on.")
+    return " ".join(reasons)
+
+
+def _amended(
+    campaign: Campaign, kind: AmendmentKind, data: Mapping[str, Any], summary: str, by: User | None
+) -> Amendment:
+    amendment = amendment_append(campaign=campaign, kind=kind, data=data, by=by)
+    audit_record(
+        verb=f"campaign.{kind.value}",
+        summary=f"{summary}.",
+        campaign=campaign,
+        by=by,
+        data={"amendment": amendment.number, **data},
+    )
+    return amendment
