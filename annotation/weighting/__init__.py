@@ -13,7 +13,7 @@ from annotation.weighting.checks import (
     self_consistency,
 )
 from annotation.weighting.degraded import DegradedTest, degraded_test
-from annotation.weighting.drift import DriftResult, drift, sequence_places
+from annotation.weighting.enough import Sufficiency, sufficiency
 from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
 from annotation.weighting.linear import linear_weights, median_weights
 from annotation.weighting.position import (
@@ -29,7 +29,7 @@ from annotation.weighting.raters import RaterSummary, summarise_raters
 from annotation.weighting.reliability import RaterModel, fit_rater_model, reliability_weights
 from annotation.weighting.result import WeightResult, exact_tenths
 from annotation.weighting.schemes import SCHEME_NAMES, WeightScheme, bootstrap_weights, get_scheme
-from annotation.weighting.sufficiency import Sufficiency, sufficiency
+from annotation.weighting.sequence import DriftResult, drift, sequence_places
 from annotation.weighting.table import RatingTable, value_counts
 from annotation.weighting.zscore import zscore_weights
 

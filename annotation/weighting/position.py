@@ -75,7 +75,7 @@ class ListBias:
     n : int array, shape (P,)
         Ratings at each.
     deviation, low, high : float arrays, shape (P,)
-        Mean of the rating less the mean of its list, in points, with its interval (Student, 95% unless asked otherwise).
+        Mean of the rating less the mean of its list, in points, with its interval (Student, 95% unless told otherwise).
     statistic, df : quadratic form of the deviations' sums, chi-square with ``df`` where places do not matter.
     pvalue : that ratings within a list are exchangeable.
     method : "permutation" or "asymptotic": where the p-value comes from.

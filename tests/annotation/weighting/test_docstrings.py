@@ -7,7 +7,7 @@ MODULES = [
     "agreement",
     "checks",
     "degraded",
-    "drift",
+    "sequence",
     "exclusion.applying",
     "intervals",
     "kappa",
@@ -18,7 +18,7 @@ MODULES = [
     "reliability",
     "result",
     "schemes",
-    "sufficiency",
+    "enough",
     "table",
     "zscore",
 ]
