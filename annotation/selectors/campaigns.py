@@ -118,8 +118,10 @@ def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -
                count(*) FILTER (WHERE p.outcome = 'returned'),
                count(*) FILTER (WHERE p.outcome = 'lapsed'),
                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM p.ended_at - p.shown_at)::float8)
-                   FILTER (WHERE p.outcome IN ('submitted', 'late')),
-               min(p.shown_at), max(p.ended_at)
+                   FILTER (WHERE p.outcome IN ('submitted', 'late', 'imported')),
+               -- An import that knows how long and not when starts its clock at the epoch.
+               min(p.shown_at) FILTER (WHERE p.shown_at > 'epoch'),
+               max(p.ended_at) FILTER (WHERE p.shown_at IS DISTINCT FROM 'epoch')
         FROM annotation_presentation p JOIN annotation_rater r ON r.id = p.rater_id
         WHERE p.campaign_id = %s AND p.rater_id > %s
         GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id LIMIT %s

@@ -20,6 +20,7 @@ from django.db.models import Max
 
 from annotation.errors import AnnotationError
 from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.selectors.aggregates import by_stand_ins, without_intervals
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import (
     References,
@@ -252,6 +253,7 @@ def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
         )
     except ValueError as error:
         raise AnnotationError(f"The weights cannot be computed: {error}.") from error
+    result = without_intervals(result, response[by_stand_ins(judged.rater_id)])
     return Weighed(chosen, used, result, table)
 
 
@@ -317,6 +319,7 @@ def _report(release: Release, weighed: Weighed, last: int) -> dict[str, Any]:
             "zero": int((weights == 0).sum()),
             "negative": int((weights < 0).sum()),
             "interval_spans_zero": int(spans_zero.sum()),
+            "without_interval": int(np.isnan(result.low[has]).sum()),
         },
         "ratings": _report_ratings(release, weighed),
         "items": _report_items(release, weighed),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from django.db.models import Count, Max
 
 from annotation.models import Campaign, Rating, Release
+from annotation.selectors.aggregates import by_stand_ins
 from annotation.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from annotation.selectors.releases import release_judgements
 from correlations.stats.resampling import RaterRatings
@@ -30,6 +31,7 @@ class HumanSide:
     mean: FloatArray  # (T, S); NaN where nobody rated that output
     raters: RaterRatings
     table: JudgementTable  # of the hypotheses alone
+    raters_known: bool = True  # False where some judgements are medians or means of raters nobody knows
 
 
 def human_side(corpus: Corpus, campaigns: Sequence[Campaign], criteria: Sequence[str], *, up_to: int) -> HumanSide:
@@ -53,6 +55,7 @@ def human_side(corpus: Corpus, campaigns: Sequence[Campaign], criteria: Sequence
         mean.reshape(corpus.hypothesis_ids.shape),
         RaterRatings(table.rater_id[judgement], system, segment, table.value[judgement]),
         table,
+        raters_known=not by_stand_ins(table.rater_id).any(),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.selectors.aggregates import REASON as UNKNOWN_RATERS
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.progress import StagedProgress
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
@@ -64,6 +65,8 @@ def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -
     spec = inputs.specification
     if spec.bootstrap < 2:
         return [None] * len(inputs.rows)
+    if raters and not inputs.human.raters_known:
+        return [_no_interval(row.label) for row in inputs.rows]
     return list(
         study_bootstrap(
             [row.study_metric() for row in inputs.rows],
@@ -79,6 +82,11 @@ def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -
             progress=progress.stage("Intervals over raters" if raters else "Intervals over items"),
         )
     )
+
+
+def _no_interval(name: str) -> RowBootstrap:
+    none = BootstrapSummary(Interval(np.nan, np.nan), np.nan, 0, UNKNOWN_RATERS, np.empty(0))
+    return RowBootstrap(name, none, none, {})
 
 
 def _row(

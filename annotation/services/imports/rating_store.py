@@ -34,6 +34,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
+from annotation.selectors.aggregates import PROVIDER as AGGREGATE_PROVIDER
 from annotation.services.copying import allocate_ids, copy_rows
 from annotation.services.imports.normalisation import text_key
 from annotation.services.imports.problems import Problems
@@ -41,7 +42,6 @@ from annotation.services.imports.rating_content import Judgement, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
 
 IMPORT_PROVIDER = "import"
-AGGREGATE_PROVIDER = "aggregate"
 MOST_POINTS = 20
 # Where a file says how long a judgement took and not when, its clock starts here: a moment that is plainly none.
 NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,31 @@
+"""Campaigns of which only medians or means were imported: one stand-in rates for all the raters behind them.
+
+Weights and coefficients can be had from them. What would need the raters themselves cannot, and says so.
+"""
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.models import RaterIdentity
+from annotation.weighting import WeightResult
+
+PROVIDER = "aggregate"
+REASON = "only medians or means were imported: their raters are not known"
+
+
+def by_stand_ins(rater_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which of these raters stand for others."""
+    distinct = np.unique(rater_ids).tolist()
+    found = RaterIdentity.objects.filter(provider=PROVIDER, rater__in=distinct).values_list("rater_id", flat=True)
+    return np.isin(rater_ids, list(found))
+
+
+def without_intervals(result: WeightResult, responses: npt.NDArray[np.int64]) -> WeightResult:
+    """The same weights; of these responses without error and interval, with the reason."""
+    if not responses.size:
+        return result
+    unknown = np.isin(np.arange(len(result.weights)), responses) & np.isfinite(result.weights)
+    blank = {name: np.where(unknown, np.nan, getattr(result, name)) for name in ("standard_error", "low", "high")}
+    return dataclasses.replace(result, reasons=np.where(unknown, REASON, result.reasons), **blank)
