@@ -237,6 +237,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "annotation.models.JobState",
         "CampaignState": "annotation.models.CampaignState",
+        "FileFormat": "annotation.services.imports.reading.FORMATS",
+        "RatingFileFormat": "annotation.services.imports.rating_options.RATING_FORMATS",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,11 @@ from annotation.services.imports import report_rows
 from annotation.services.imports.reading import FORMATS
 
 
-def add_common_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="JSON Lines, CSV or TSV, in UTF-8")
+def add_common_arguments(parser: ArgumentParser, *, formats: Mapping[str, str] = FORMATS) -> None:
+    parser.add_argument("file", type=Path, help=f"{', '.join(formats.values())}; in UTF-8")
     parser.add_argument("--project", required=True, help="slug of the project")
     parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
-    parser.add_argument("--format", choices=FORMATS, help="where the file's name does not say it")
+    parser.add_argument("--format", choices=formats, help="where the file's name does not say it")
     parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
 
 
@@ -72,18 +72,18 @@ def tell(command: BaseCommand, job: DatasetImport | RatingImport, *, made: dict[
         document = {"state": job.state, "file": job.filename, "error": job.error, **made, **job.report}
         command.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
     if job.state != JobState.DONE:
-        raise CommandError(f"{job.error}{_bad_rows(job)}")
+        raise CommandError(f"{job.error}{bad_rows(job.report)}")
     if not as_json:
         for what, count in report_rows(job.report["counts"]):
             command.stdout.write(f"{count:>9,}  {what}")
 
 
-def _bad_rows(job: DatasetImport | RatingImport) -> str:
-    rows = job.report.get("errors", [])
+def bad_rows(report: Mapping[str, Any]) -> str:
+    rows = report.get("errors", [])
     lines = [
         f"{row['file']}{'' if row['line'] is None else ':' + str(row['line'])}  {row['field']}: "
         f"found {row['found']}; accepted: {row['accepted']}"
         for row in rows
     ]
-    more = job.report.get("total", 0) - len(rows)
+    more = report.get("total", 0) - len(rows)
     return "\n".join(["", *lines, *([f"... and {more} more."] if more > 0 else [])]) if rows else ""

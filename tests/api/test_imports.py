@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 
 import pytest
@@ -6,6 +7,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Dataset, Project, User
 from annotation.services.imports import dataset_import_execute, rating_import_execute
+from tests.annotation.datasets import EXAMPLES, example_dataset
 from tests.api.world import ITEMS, jsonl, judgements
 
 Api = Callable[..., APIClient]
@@ -121,3 +123,33 @@ def test_what_is_wrong_with_an_import_of_ratings_is_said_at_once(
     answer = api(manager).post(f"/api/v1/projects/{project.slug}/rating-imports/", body, format="json")
     assert answer.status_code == 400
     assert list(answer.json()["fields"]) == [field]
+
+
+def example_file(name: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, (EXAMPLES / name).read_bytes())
+
+
+def test_a_file_of_ratings_may_be_looked_at_before_it_is_sent(
+    project: Project, manager: User, viewer: User, api: Api
+) -> None:
+    example_dataset(project)
+    where = f"/api/v1/projects/{project.slug}/rating-imports/"
+    body = {"dataset": "small", "name": "Medians", "file": example_file("ratings-medians.csv")}
+    found = api(manager).post(f"{where}look/", body, format="multipart").json()
+    assert found["sentence"].startswith("This looks like medians only: 2 criteria, 5 medians of 5 responses")
+    assert (found["options"]["shape"], found["options"]["aggregate"], found["total"]) == ("aggregate", "median", 0)
+    assert not project.rating_imports.exists()
+    assert api(viewer).post(f"{where}look/", body, format="multipart").status_code == 403
+
+
+def test_exports_of_label_studio_are_sent_as_they_are(project: Project, manager: User, api: Api) -> None:
+    example_dataset(project)
+    body = {
+        "dataset": "small", "name": "LS", "file": example_file("ratings-label-studio.json"),
+        "options": json.dumps({"criteria": ["quality"]}),
+    }  # fmt: skip
+    job = api(manager).post(f"/api/v1/projects/{project.slug}/rating-imports/", body, format="multipart").json()
+    assert (job["file_format"], job["options"]["shape"]) == ("json", "label-studio")
+    rating_import_execute(import_id=job["id"])
+    done = api(manager).get(job["url"]).json()
+    assert (done["state"], done["report"]["counts"]["judgements"]) == ("done", 3)

@@ -57,6 +57,25 @@ def test_ratings_are_imported_with_their_options(who: tuple[str, ...], project: 
     assert Campaign.objects.get().criteria.get().scale_max == 7
 
 
+def test_a_file_may_be_looked_at_before_it_is_imported(who: tuple[str, ...], project: Project) -> None:
+    example_dataset(project)
+    path = EXAMPLES / "ratings-appraise.csv"
+    where = ("--dataset", "small", "--name", "DA", "--look", *who)
+    out = run("import_ratings", path, *where, "--item-type", "CHK=*")
+    assert "This looks like Appraise's export of scores (CSV): 2 raters, 1 criterion, 5 judgements" in out
+    assert "        1  Rows about degraded texts (BAD), left out" in out
+    with pytest.raises(CommandError, match=r"ratings-appraise.csv:1  score: found 92; accepted: a number from 0 to 90"):
+        run("import_ratings", path, *where, "--scale", "0", "90")
+    assert not Campaign.objects.exists()
+
+
+def test_other_shapes_are_imported_by_command(who: tuple[str, ...], project: Project) -> None:
+    example_dataset(project)
+    for number, name in enumerate(("by-rater.csv", "medians.csv", "label-studio.json")):
+        run("import_ratings", EXAMPLES / f"ratings-{name}", "--dataset", "small", "--name", f"J{number}", *who)
+    assert [campaign.design.get("aggregate") for campaign in Campaign.objects.order_by("pk")] == [None, "median", None]
+
+
 def test_an_unknown_data_set_is_refused_with_those_there_are(who: tuple[str, ...], project: Project) -> None:
     example_dataset(project)
     with pytest.raises(CommandError, match="found 'large'; accepted: a data set of the project: small"):
