@@ -209,6 +209,7 @@ class BonusBatch:
     amount: Decimal
     fees: Decimal
     total: Decimal
+    prepared_at: datetime
 
 
 @dataclass(frozen=True)

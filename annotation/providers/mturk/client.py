@@ -54,6 +54,7 @@ LONGEST_FEEDBACK = 1024
 FEE = Decimal("0.20")
 SMALLEST_FEE = Decimal("0.01")
 PAGE = 100
+CLOCKS = timedelta(minutes=10)  # how far theirs and ours may be apart
 
 T = TypeVar("T")
 
@@ -159,6 +160,7 @@ class MechanicalTurk(Provider):
         return Study(DRAFT + data["HITTypeId"], StudyState.DRAFT, "HIT type", places=draft.places, places_taken=0)
 
     def study_publish(self, study: str, draft: StudyDraft) -> Study:
+        """Harmless to repeat for a day: so long Amazon knows the draft's reference."""
         if not study.startswith(DRAFT):
             return self.study_fetch(study)
         request = wire.hit(draft, hit_type=study.removeprefix(DRAFT))
@@ -198,12 +200,12 @@ class MechanicalTurk(Provider):
             message = f"Found {places}; accepted: up to {wire.DEARER - 1}, because a HIT that began below stays below."
             raise ProviderError.at("places", message)
         if places > has:
-            self._call(
-                "create_additional_assignments_for_hit",
-                HITId=_id(study),
-                NumberOfAdditionalAssignments=places - has,
-                UniqueRequestToken=wire.token(reference),
-            )
+            request = {"HITId": _id(study), "NumberOfAdditionalAssignments": places - has}
+            try:
+                self._call("create_additional_assignments_for_hit", **request, UniqueRequestToken=wire.token(reference))
+            except ProviderError as error:
+                if not wire.done_before(error):
+                    raise
         return self.study_fetch(study)
 
     def _expire(self, study: str, when: datetime) -> None:
@@ -262,11 +264,14 @@ class MechanicalTurk(Provider):
         fees = sum(
             (max(SMALLEST_FEE, (one.amount * FEE).quantize(SMALLEST_FEE, ROUND_UP)) for one in payments), Decimal(0)
         )
-        return BonusBatch("", study, tuple(payments), amount, fees, amount + fees)
+        return BonusBatch("", study, tuple(payments), amount, fees, amount + fees, prepared_at=datetime.now(UTC))
 
     def bonus_pay(self, batch: BonusBatch) -> None:
-        """One by one, each under its own token: a batch that broke off may be sent again, and pays the rest."""
+        """One by one; a batch that broke off may be sent again, and pays the rest."""
         for payment in batch.payments:
+            # Amazon knows a token for a day only, its list of bonuses for good.
+            if self._paid(payment, since=batch.prepared_at):
+                continue
             try:
                 self._call(
                     "send_bonus",
@@ -277,8 +282,17 @@ class MechanicalTurk(Provider):
                     UniqueRequestToken=wire.token(payment.reference),
                 )
             except ProviderError as error:
-                if not wire.paid_before(error):
+                if not wire.done_before(error):
                     raise
+
+    def _paid(self, payment: Bonus, *, since: datetime) -> bool:
+        data = self._call("list_bonus_payments", AssignmentId=_id(payment.submission), MaxResults=PAGE)
+        return any(
+            Decimal(found["BonusAmount"]) == payment.amount
+            and found.get("Reason", "").strip() == payment.reason.strip()
+            and (wire.moment(found.get("GrantTime")) or since) >= since - CLOCKS
+            for found in data.get("BonusPayments", [])
+        )
 
     # --- The wire ----------------------------------------------------------------------------------------------------
 

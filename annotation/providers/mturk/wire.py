@@ -249,7 +249,7 @@ def answers(xml: str) -> dict[str, str]:
     except ET.ParseError:
         return {}
     found: dict[str, str] = {}
-    for answer in root.iter("{*}Answer"):
+    for answer in root.findall("{*}Answer"):
         name = answer.findtext("{*}QuestionIdentifier")
         if name:
             found[name] = answer.findtext("{*}FreeText") or ""
@@ -305,13 +305,11 @@ def _refusal(error: ClientError) -> ProviderError:
 
 def existing_hit(error: ProviderError) -> str:
     """The HIT that an earlier request with the same token has made; empty where the error says something else."""
-    if "AlreadyExists" not in error.said and "already exists" not in error.said:
-        return ""
-    found = HIT_ID.search(error.said)
+    found = HIT_ID.search(error.said) if done_before(error) else None
     return found[0] if found else ""
 
 
-def paid_before(error: ProviderError) -> bool:
-    """Amazon refuses a token that has paid a bonus."""
-    said = error.said
-    return bool(error.status) and ("AlreadyExists" in said or "DuplicateRequest" in said or "already exists" in said)
+def done_before(error: ProviderError) -> bool:
+    """An earlier request with the same token has done it."""
+    said = error.said.lower()
+    return bool(error.status) and any(sign in said for sign in ("alreadyexists", "already exists", "duplicaterequest"))

@@ -8,7 +8,7 @@ and Managing high loads.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
@@ -235,7 +235,9 @@ class Prolific(Provider):
             raise ProviderError(
                 f"Prolific would pay {amount} where {asked} was asked for; nothing has been paid.", said=str(data)
             )
-        return BonusBatch(str(data["id"]), study, tuple(payments), amount, fees=total - amount, total=total)
+        return BonusBatch(
+            str(data["id"]), study, tuple(payments), amount, total - amount, total, prepared_at=datetime.now(UTC)
+        )
 
     def bonus_pay(self, batch: BonusBatch) -> None:
         # Documented as not idempotent: sent twice, everybody is paid twice.
