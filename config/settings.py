@@ -166,6 +166,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "locale"]  # of the rater's pages; see annotation.views.raters.pages
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -237,8 +238,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "annotation.models.JobState",
         "CampaignState": "annotation.models.CampaignState",
-        "FileFormat": "annotation.services.imports.reading.FORMATS",
-        "RatingFileFormat": "annotation.services.imports.rating_options.RATING_FORMATS",
+        "FileFormat": "annotation.services.imports.reading.FORMATS.items",
+        "RatingFileFormat": "annotation.services.imports.rating_options.RATING_FORMATS.items",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
