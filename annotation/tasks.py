@@ -4,7 +4,7 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.models import DatasetImport, RatingImport, Release
-from annotation.services import handout, imports, jobs, releases
+from annotation.services import handout, imports, jobs, pace, releases
 
 
 def again(task: Task, job_id: int) -> None:
@@ -16,6 +16,7 @@ def again(task: Task, job_id: int) -> None:
 def sweep() -> None:
     """Tidy up, and hand out again what dead workers left."""
     handout.slots_sweep()
+    pace.paces_update()
     for release_id in jobs.stale_ids(Release):
         again(release_build, release_id)
     for import_id in jobs.stale_ids(DatasetImport):

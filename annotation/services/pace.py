@@ -1,0 +1,43 @@
+"""How fast each campaign is rated, and the lease that follows from it; kept by the sweeper."""
+
+from django.db import connection
+from django.db.models.functions import Now
+
+from annotation.allocation.leases import adaptive_lease
+from annotation.models import Campaign, CampaignPace, CampaignState
+
+RECENT = 500  # answers that the pace is taken from
+
+_SECONDS = """
+    SELECT extract(epoch FROM ended_at - shown_at)::float8
+    FROM annotation_presentation
+    WHERE campaign_id = %s AND purpose = 'work' AND outcome IN ('submitted', 'late', 'replaced')
+    ORDER BY id DESC LIMIT %s
+"""
+
+
+def paces_update() -> int:
+    """Adapt the lease of every running campaign that asks for it; how many there are."""
+    adapting = Campaign.objects.filter(state=CampaignState.RUNNING, lease_min_seconds__isnull=False)
+    for campaign in adapting:
+        pace_update(campaign=campaign)
+    return len(adapting)
+
+
+def pace_update(*, campaign: Campaign) -> CampaignPace:
+    with connection.cursor() as cursor:
+        cursor.execute(_SECONDS, [campaign.pk, RECENT])
+        seconds = sorted(row[0] for row in cursor.fetchall())
+    lease = adaptive_lease(
+        seconds,
+        low=campaign.lease_min_seconds or campaign.lease_seconds,
+        high=campaign.lease_max_seconds or campaign.lease_seconds,
+        initial=campaign.lease_seconds,
+    )
+    middle = len(seconds) // 2
+    median = (seconds[middle] + seconds[-middle - 1]) / 2 if seconds else None
+    pace, _ = CampaignPace.objects.update_or_create(
+        campaign=campaign,
+        defaults={"median_seconds": median, "n": len(seconds), "lease_seconds": lease, "updated_at": Now()},
+    )
+    return pace

@@ -1,0 +1,46 @@
+"""Campaigns with everything a design may ask for, for the tests of checks, qualification and scales."""
+
+from typing import Any
+
+from annotation.models import Campaign, Criterion, Dataset
+from annotation.services.campaigns import campaign_launch
+from tests.annotation.campaigns import make_campaign
+
+
+def screen(text: str, low: float, high: float, *, criterion: str = "relevance", feedback: str = "") -> dict[str, Any]:
+    """A prepared screen of one text with one known answer."""
+    return {
+        "item": "",
+        "context": ["Hello."],
+        "message": "How are you?",
+        "feedback": feedback,
+        "texts": [{"text": text, "expected": {criterion: [low, high]}}],
+    }
+
+
+QUALITY: dict[str, Any] = {
+    "every": 4,
+    "mix": {"gold": 1, "attention": 1, "repeat": 1, "degraded": 1, "anchor": 1},
+    "repeat_gap": 2,
+    "gold": [screen(f"Gold {number}", 4, 5) for number in range(3)],
+    "attention": [screen("Please choose 1 here.", 1, 1)],
+    "degraded": {"count": 3, "operations": ["drop", "swap", "foreign"]},
+    "anchors": {"count": 3, "low": {"relevance": 4}},
+}
+QUALIFICATION: dict[str, Any] = {
+    "training": [screen("Good.", 4, 5, feedback="It **answers** the question.")],
+    "test": [screen("Fine, thanks!", 4, 5), screen("Bananas.", 1, 2)],
+    "pass_mark": 1.0,
+    "attempts": 2,
+}
+
+
+def make_designed(dataset: Dataset, *, criterion: dict[str, Any] | None = None, **columns: Any) -> Campaign:
+    """A launched campaign whose columns, and those of its first criterion, are as given."""
+    options = {name: columns.pop(name) for name in ("name", "presentation", "ratings_per_unit") if name in columns}
+    campaign = make_campaign(dataset, launch=False, **options)
+    Campaign.objects.filter(pk=campaign.pk).update(**columns)
+    if criterion:
+        Criterion.objects.filter(campaign=campaign).update(**criterion)
+    campaign.refresh_from_db()
+    return campaign_launch(campaign=campaign)
