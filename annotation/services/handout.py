@@ -34,7 +34,7 @@ SWEEP_BATCH = 1000
 FREED = {"state": SlotState.OPEN, "rater": None, "token": None, "expires_at": None}
 
 _LOCK = """
-    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL
+    SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit
     FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
     WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
     FOR NO KEY UPDATE OF p FOR SHARE OF c
@@ -125,6 +125,7 @@ class Standing:
     order_seed: int
     stage: Stage
     excluded: bool
+    ratings_per_unit: int  # which may have been raised since the campaign was fetched
 
 
 def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
@@ -134,7 +135,7 @@ def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
         row = cursor.fetchone()
     if row is None:
         raise AnnotationError(f"{rater} has not agreed to take part in “{campaign}” yet.")
-    return Standing(CampaignState(row[0]), row[1], Stage(row[2]), row[3])
+    return Standing(CampaignState(row[0]), row[1], Stage(row[2]), row[3], row[4])
 
 
 @transaction.atomic
@@ -220,7 +221,7 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRec
     parameters: dict[str, Any] = {
         "campaign": campaign.pk,
         "rater": rater.pk,
-        "k": campaign.ratings_per_unit,
+        "k": standing.ratings_per_unit,
         "start": standing.order_seed % design.get("units", 1),
         "window": WINDOW,
         "seed": standing.order_seed,
@@ -245,6 +246,6 @@ def _take(campaign: Campaign, rater: Rater, standing: Standing, record: RaterRec
         rater=rater,
         token=token,
         order_seed=unit_seed,
-        order=list(draw_order(unit_seed, number, n_responses, campaign.ratings_per_unit)),
+        order=list(draw_order(unit_seed, number, n_responses, standing.ratings_per_unit)),
         shown_at=now,
     )
