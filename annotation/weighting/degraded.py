@@ -111,7 +111,8 @@ def degraded_test(
     u, m, n, spread, owner = _stratum_u(strata, values, is_degraded, codes)
 
     def per_rater(column: npt.NDArray[np.generic]) -> FloatArray:
-        return np.bincount(owner, column, minlength=n_raters)
+        total: FloatArray = np.bincount(owner, column, minlength=n_raters).astype(np.float64)
+        return total
 
     total, pairs = per_rater(u), per_rater(m * n)
     n_degraded, n_others = per_rater(m).astype(np.int64), per_rater(n).astype(np.int64)
@@ -159,7 +160,7 @@ def _stratum_u(
     strata: IntArray, values: FloatArray, is_degraded: BoolArray, codes: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
     """Per stratum: U, both sizes, the variance of U with ties, and whose stratum it is."""
-    m = np.bincount(strata, is_degraded)
+    m = np.bincount(strata, is_degraded).astype(np.float64)
     size = np.bincount(strata).astype(np.float64)
     n = size - m
     # Mid-ranks: within a stratum, the ratings below and half of those equal.

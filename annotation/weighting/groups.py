@@ -17,7 +17,7 @@ def compact(group: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
 
 def codes_of(column: npt.NDArray[np.generic]) -> IntArray:
     """Dense codes of a column's distinct values."""
-    _, code = np.unique(column, return_inverse=True)
+    code: IntArray = np.unique(column, return_inverse=True)[1]
     return code
 
 

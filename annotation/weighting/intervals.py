@@ -238,8 +238,8 @@ def student_quantile(df: npt.ArrayLike, confidence: float) -> FloatArray:
     """Two-sided quantile of Student's t; NaN below one degree of freedom."""
     normal_quantile(confidence)
     degrees = np.asarray(df, np.float64)
-    quantile: FloatArray = stdtrit(np.where(degrees >= 1, degrees, np.nan), 0.5 + confidence / 2)
-    return quantile
+    quantile = stdtrit(np.where(degrees >= 1, degrees, np.nan), 0.5 + confidence / 2)
+    return np.asarray(quantile, dtype=np.float64)
 
 
 def normal_quantile(confidence: float) -> float:

@@ -309,7 +309,7 @@ class _Lists:
         covariance -= at.T @ (at * (scale / np.maximum(size, 1))[:, None])
         covariance[np.diag_indices(n_places)] += at.T @ scale
         rank = int(np.linalg.matrix_rank(covariance, hermitian=True)) if n_places else 0
-        inverse = np.linalg.pinv(covariance, hermitian=True) if n_places else covariance
+        inverse: FloatArray = np.linalg.pinv(covariance, hermitian=True).astype(np.float64) if n_places else covariance
         return cls(padded, where, where < n_places, inverse, rank)
 
     def statistic(self) -> float:

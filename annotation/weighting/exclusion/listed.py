@@ -27,7 +27,9 @@ class ExcludeRaters(ExclusionRule):
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
         struck = _among(log.raters, self.raters) & ~standing.out
         n = _remaining_ratings(log, standing)
-        return place_ruling(log, struck, {place: Evidence("named", int(n[place])) for place in np.flatnonzero(struck)})
+        return place_ruling(
+            log, struck, {place: Evidence("named", int(n[place])) for place in np.flatnonzero(struck).tolist()}
+        )
 
     @property
     def sentence(self) -> str:
@@ -91,7 +93,7 @@ class MinRatingsPerRater(ExclusionRule):
         few = (left < self.ratings) & ~standing.out
         evidence = {
             place: Evidence("ratings", int(left[place]), estimate=float(left[place]), threshold=float(self.ratings))
-            for place in np.flatnonzero(few)
+            for place in np.flatnonzero(few).tolist()
         }
         return place_ruling(log, few, evidence)
 

@@ -97,7 +97,7 @@ class MeasuredRule(ExclusionRule):
                 threshold=float(found.threshold),
                 pvalue=np.nan if found.pvalue is None else float(found.pvalue[place]),
             )
-            for place in np.flatnonzero(struck)
+            for place in np.flatnonzero(struck).tolist()
         }
         return place_ruling(log, struck, evidence, exclude=self.action == "exclude")
 
