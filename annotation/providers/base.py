@@ -311,6 +311,11 @@ class Provider(ABC):
         """Pay for it. Approving what is approved changes nothing."""
         raise self._lacks("approvals")
 
+    def approve_many(self, submissions: Sequence[str]) -> None:
+        """Each in turn, or all at once where the provider has a way; what is approved already is left as it is."""
+        for submission in submissions:
+            self.approve(submission)
+
     def reject(self, submission: str, *, reason: RejectionReason, message: str) -> None:
         """Do not pay for it. The rater reads the message."""
         raise self._lacks("rejections")

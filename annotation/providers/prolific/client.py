@@ -44,7 +44,6 @@ from annotation.providers.retry import Backoff
 
 API = "https://api.prolific.com"
 APP = "https://app.prolific.com"
-PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 PARTICIPANT = re.compile(r"[0-9A-Za-z]{24}")
 IDENTIFIER = re.compile(r"[0-9A-Za-z_-]{1,64}")
 PAGE = 200
@@ -90,7 +89,7 @@ class Prolific(Provider):
     # --- Raters ------------------------------------------------------------------------------------------------------
 
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
-        found = {name: query.get(name, "").strip() for name in PARAMETERS}
+        found = {name: query.get(name, "").strip() for name in wire.PARAMETERS}
         if not any(found.values()):
             return None
         for name, value in found.items():
@@ -104,7 +103,7 @@ class Prolific(Provider):
         return Arrival(rater=found["PROLIFIC_PID"], study=found["STUDY_ID"], session=found["SESSION_ID"])
 
     def entry_url(self, url: str) -> str:
-        return with_query(url, {name: f"{{{{%{name}%}}}}" for name in PARAMETERS}, verbatim="{}%")
+        return with_query(url, {name: f"{{{{%{name}%}}}}" for name in wire.PARAMETERS}, verbatim="{}%")
 
     def completion(self, arrival: Arrival, outcome: Outcome, codes: Sequence[CompletionCode]) -> Completion:
         code = code_for(codes, outcome)

@@ -21,7 +21,11 @@ WINDOW = timedelta(minutes=5)  # each redelivery is stamped and signed anew, so 
 
 
 def read_event(*, headers: Mapping[str, str], body: bytes, secret: str, now: datetime) -> WebhookEvent:
-    """The verified message. The bytes are checked as they came, before anything in them is believed."""
+    """The verified message. The bytes are checked as they came, before anything in them is believed.
+
+    The signature covers the body and the time of sending, not the event's id and time. So a message is a reason to read
+    the submission through the API, and nobody is paid or given up on its word alone.
+    """
     given = {name.lower(): value for name, value in headers.items()}
     stamp = given.get("x-prolific-request-timestamp", "").strip()
     _check_signature(stamp, body, given.get("x-prolific-request-signature", "").strip(), secret)
@@ -34,7 +38,8 @@ def read_event(*, headers: Mapping[str, str], body: bytes, secret: str, now: dat
     event_id = given.get("x-event-id", "").strip()
     if not 1 <= len(event_id) <= 120:
         raise WebhookRefused("Found no X-Event-ID of 1 to 120 characters; accepted: one, it tells repeats apart.")
-    return _event(event_id, _moment(given.get("x-timestamp", "").strip()) or sent_at, _payload(body))
+    happened_at = _moment(given.get("x-timestamp", "").strip()) or sent_at
+    return _event(event_id, min(happened_at, sent_at), _payload(body))
 
 
 def _check_signature(stamp: str, body: bytes, signature: str, secret: str) -> None:

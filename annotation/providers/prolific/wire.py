@@ -24,6 +24,7 @@ from annotation.providers.base import (
 from annotation.providers.codes import check_codes
 from annotation.providers.errors import ProviderError
 
+PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 STUDY_STATES = {
     "UNPUBLISHED": StudyState.DRAFT,
     "SCHEDULED": StudyState.PUBLISHED,
@@ -138,9 +139,10 @@ def _check(draft: StudyDraft) -> None:
         raise ProviderError.at("maximum_minutes", message)
     if unknown := sorted(set(draft.devices) - DEVICES):
         raise ProviderError.at("devices", f"Found {', '.join(unknown)}; accepted: {', '.join(sorted(DEVICES))}.")
-    if "%PROLIFIC_PID%" not in draft.entry_url:
-        message = "Found an address without {{%PROLIFIC_PID%}}; accepted: one that entry_url() has made."
-        raise ProviderError.at("entry_url", message)
+    for name in PARAMETERS:
+        if f"{{{{%{name}%}}}}" not in draft.entry_url:
+            message = f"Found an address without {{{{%{name}%}}}}; accepted: one that entry_url() has made."
+            raise ProviderError.at("entry_url", message)
     require_https(draft.entry_url, field="entry_url")
     check_codes(draft.codes)
 

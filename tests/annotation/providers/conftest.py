@@ -67,7 +67,7 @@ def draft() -> Callable[..., StudyDraft]:
         values: dict[str, object] = {
             "title": "Rate short replies",
             "description": "Read a message and rate the replies to it.",
-            "entry_url": "https://assay.example.org/r/abc/?PROLIFIC_PID={{%PROLIFIC_PID%}}",
+            "entry_url": Prolific().entry_url("https://assay.example.org/r/abc/"),
             "reward": Decimal("2.50"),
             "places": 5,
             "minutes": 15,

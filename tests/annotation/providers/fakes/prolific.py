@@ -240,10 +240,11 @@ class FakeProlific(FakeServer):
         """Every event not delivered yet (or all of them once more), to every confirmed subscriber; their answers."""
         with self.lock:
             due = [event for event in self.events if again or not event.deliveries]
+            for event in due:
+                event.deliveries += 1
             subscribers = [one for one in self.subscriptions.values() if one["confirmed"] and one["is_enabled"]]
         answers = []
         for event in due:
-            event.deliveries += 1
             for subscriber in subscribers:
                 if subscriber["event_type"] == event.payload["event_type"]:
                     headers, body = self.signed(event.payload, event_id=event.id, happened_at=event.happened_at)
