@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.stats import entropy, pearsonr
+from scipy.stats import entropy, norm, pearsonr, quantile_test, ttest_1samp
 
 from annotation.weighting import RatingTable, summarise_raters
 
@@ -56,3 +56,75 @@ def test_ratings_of_unknown_time_do_not_count_in_the_median_time():
 def test_times_must_align_with_the_ratings():
     with pytest.raises(ValueError, match=r"seconds has shape \(2,\); accepted: \(1,\)"):
         summarise_raters(RatingTable([0], [0], [1]), seconds=[1, 2])
+
+
+def test_intervals_are_scipys_rater_by_rater():
+    rng = np.random.default_rng(6)
+    matrix = rng.integers(1, 6, (12, 3)).astype(float)
+    seconds = rng.exponential(8, (12, 3))
+    response, rater = np.indices(matrix.shape)
+    table = RatingTable(response.ravel(), rater.ravel(), matrix.ravel())
+    summary = summarise_raters(table, seconds=seconds.ravel(), confidence=0.9)
+    for k in range(3):
+        own, others = matrix[:, k], np.delete(matrix, k, axis=1).mean(axis=1)
+        mean = ttest_1samp(own, 0).confidence_interval(0.9)
+        assert (summary.mean_low[k], summary.mean_high[k]) == pytest.approx(tuple(mean))
+        correlation = pearsonr(own, others).confidence_interval(0.9)
+        assert (summary.agreement_low[k], summary.agreement_high[k]) == pytest.approx(tuple(correlation))
+        time = quantile_test(seconds[:, k], q=1.0, p=0.5).confidence_interval(0.9)
+        assert (summary.seconds_low[k], summary.seconds_high[k]) == tuple(time)
+    assert summary.n_timed.tolist() == [12, 12, 12]
+
+
+def test_the_interval_of_the_entropy_is_that_of_its_resamples():
+    rng = np.random.default_rng(8)
+    values = rng.choice(5, p=[0.1, 0.15, 0.5, 0.2, 0.05], size=400)
+    summary = summarise_raters(RatingTable(np.arange(400), np.zeros(400, dtype=int), values))
+    resampled = rng.multinomial(400, np.bincount(values) / 400, size=4000)
+    spread = np.std([entropy(counts, base=2) for counts in resampled])
+    assert summary.entropy_high[0] - summary.entropy[0] == pytest.approx(norm.ppf(0.975) * spread, rel=0.05)
+
+
+def test_what_allows_no_interval_has_none():
+    constant = summarise_raters(RatingTable([0, 1, 2], [0, 0, 0], [3, 3, 3]), seconds=[1, 2, 3])
+    for name in ("mean", "agreement", "entropy", "seconds"):
+        ends = [getattr(constant, f"{name}_low")[0], getattr(constant, f"{name}_high")[0]]
+        assert np.isnan(ends).all(), name
+    assert (constant.mean[0], constant.entropy[0], constant.median_seconds[0]) == (3, 0, 2)
+
+
+def two_criteria():
+    """Five raters who do not agree, on two criteria: one about 0, the other about 50 on a scale ten times as wide."""
+    rng = np.random.default_rng(9)
+    response, rater, criterion = (part.ravel() for part in np.indices((10, 5, 2)))
+    value = rng.normal(0, 1, (10, 5, 2)).ravel() * np.where(criterion == 1, 10, 1) + 50 * criterion
+    return RatingTable(response, rater, value), criterion
+
+
+def test_agreement_on_several_criteria_is_the_correlation_within_them():
+    table, criterion = two_criteria()
+    pooled = summarise_raters(RatingTable(table.response * 2 + criterion, table.rater, table.value)).agreement
+    within = summarise_raters(table, criterion=criterion)
+    # Partial correlation by hand: own ratings and the others' means, each criterion in standard deviations and centred.
+    for k in range(5):
+        own, others = [], []
+        for about in range(2):
+            matrix = table.value[criterion == about].reshape(10, 5) / table.value[criterion == about].std()
+            for column, into in ((matrix[:, k], own), (np.delete(matrix, k, axis=1).mean(axis=1), others)):
+                into.extend(column - column.mean())
+        assert within.agreement[k] == pytest.approx(pearsonr(own, others).statistic)
+        assert pooled[k] > 0.9  # that one criterion is rated higher than the other is no agreement
+        z = np.arctanh(within.agreement[k]) + norm.ppf(0.975) / np.sqrt(20 - 1 - 3)  # one criterion mean held fixed
+        assert within.agreement_high[k] == pytest.approx(np.tanh(z))
+
+
+def test_entropy_on_several_criteria_is_the_mean_of_theirs():
+    # Always the middle: 3 of 1..5 and 50 of 0..100. Together the answers would seem to have a bit of entropy.
+    table = RatingTable([0, 0, 1, 1], [0, 0, 0, 0], [3, 50, 3, 50])
+    assert summarise_raters(table).entropy.tolist() == [1.0]
+    assert summarise_raters(table, criterion=["a", "b", "a", "b"]).entropy.tolist() == [0.0]
+
+
+def test_criteria_must_align_with_the_ratings():
+    with pytest.raises(ValueError, match=r"criterion has shape \(2,\); accepted: \(1,\)"):
+        summarise_raters(RatingTable([0], [0], [1]), criterion=[1, 2])
