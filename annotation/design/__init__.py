@@ -3,6 +3,8 @@
 Pure: no framework, no database.
 """
 
+from annotation.design.compare import Change, Difference, compare_designs
+from annotation.design.files import FileProblems, read_campaign_file
 from annotation.design.quality import (
     CHECK_KINDS,
     DEGRADATIONS,
@@ -12,13 +14,23 @@ from annotation.design.quality import (
     QualificationDesign,
     QualityDesign,
 )
+from annotation.design.templates import ALL_TEMPLATES, BLANK, TEMPLATES, Template
 
 __all__ = [
+    "ALL_TEMPLATES",
+    "BLANK",
     "CHECK_KINDS",
     "DEGRADATIONS",
+    "TEMPLATES",
+    "Change",
     "DesignError",
+    "Difference",
+    "FileProblems",
     "PreparedScreen",
     "PreparedText",
     "QualificationDesign",
     "QualityDesign",
+    "Template",
+    "compare_designs",
+    "read_campaign_file",
 ]

@@ -69,17 +69,25 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
 
 
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
-    """The sources whose responses a campaign has rated, by its target and item limit, in the order of the items."""
+    """The sources whose responses a campaign has rated, by all that says what is rated, in the order of the items."""
     found = ResponseSource.objects.filter(item__dataset=campaign.dataset)
+    if campaign.split:
+        found = found.filter(item__split=campaign.split)
     if campaign.item_limit is not None:
-        first = Item.objects.filter(dataset=campaign.dataset).order_by("position")[: campaign.item_limit]
-        found = found.filter(item__in=first.values("pk"))
+        items = Item.objects.filter(dataset=campaign.dataset)
+        if campaign.split:
+            items = items.filter(split=campaign.split)
+        found = found.filter(item__in=items.order_by("position")[: campaign.item_limit].values("pk"))
     if campaign.target == Target.REFERENCES:
         found = found.exclude(kind=SourceKind.SYSTEM)
+        if campaign.reference_kinds:
+            found = found.filter(kind__in=campaign.reference_kinds)
     elif campaign.target == Target.OUTPUTS:
         found = found.filter(kind=SourceKind.SYSTEM)
     else:
         found = found.filter(system__in=campaign.systems.values("pk"))
+    if campaign.pairs:
+        found = found.filter(system__name__in={name for pair in campaign.pairs for name in pair})
     return found.order_by("item__position", "response_id", "id")
 
 

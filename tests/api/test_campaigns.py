@@ -61,7 +61,7 @@ def test_the_rater_link_is_for_managers(world: World, api: Api) -> None:
         ({"systems": ["Delta"]}, "systems"),
         ({"dataset": "more"}, "dataset"),
         ({"criteria": []}, "criteria"),
-        ({"criteria": [{"name": "q", "question": "?", "scale_min": 5, "scale_max": 1}]}, "criteria"),
+        ({"criteria": [{"name": "q", "question": "?", "scale_min": 5, "scale_max": 1}]}, "criteria.0.scale_max"),
         ({"criteria": [{"name": "q", "question": "?", "low": 5}]}, "criteria.0.low"),
         ({"ratings_per_unit": 0}, "ratings_per_unit"),
         ({"name": "References"}, "name"),

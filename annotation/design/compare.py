@@ -1,0 +1,117 @@
+"""Two designs, field by field: what is the same, what differs, what only one of them has.
+
+Lists are aligned before they are compared: by name where their entries have one (criteria), else as text files are,
+so that one screen put in front of the others is one difference and not many.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from json import dumps
+from typing import Any
+
+
+class Change(StrEnum):
+    SAME = "same"
+    DIFFERENT = "different"
+    LEFT = "left"  # only the left one has it
+    RIGHT = "right"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One field of two designs; ``path`` names it as in the file, places in a list counted from 1."""
+
+    path: tuple[str, ...]
+    left: Any
+    right: Any
+    change: Change
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+_NOTHING: Any = object()
+
+
+def compare_designs(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
+    """Every field of either, in the order of the left one; what only the right one has follows its own neighbours.
+
+    Parameters
+    ----------
+    left, right : JSON objects
+
+    Examples
+    --------
+    >>> old = {"k": 5, "criteria": [{"name": "relevance", "max": 5}]}
+    >>> new = {"k": 5, "criteria": [{"name": "fluency", "max": 5}, {"name": "relevance", "max": 6}]}
+    >>> for one in compare_designs(old, new):
+    ...     print(one.name, one.change.value, one.left, one.right)
+    k same 5 5
+    criteria.fluency right None {'name': 'fluency', 'max': 5}
+    criteria.relevance.name same relevance relevance
+    criteria.relevance.max different 5 6
+    """
+    return list(_objects((), left, right))
+
+
+def _values(path: tuple[str, ...], left: Any, right: Any) -> Iterator[Difference]:
+    if left is _NOTHING:
+        yield Difference(path, None, right, Change.RIGHT)
+    elif right is _NOTHING:
+        yield Difference(path, left, None, Change.LEFT)
+    elif isinstance(left, Mapping) and isinstance(right, Mapping) and (left or right):
+        yield from _objects(path, left, right)
+    elif _is_list_of_objects(left) and _is_list_of_objects(right) and (left or right):
+        yield from _lists(path, left, right)
+    else:
+        yield Difference(path, left, right, Change.SAME if _equal(left, right) else Change.DIFFERENT)
+
+
+def _objects(path: tuple[str, ...], left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
+    for name in _merged(list(left), list(right)):
+        yield from _values((*path, name), left.get(name, _NOTHING), right.get(name, _NOTHING))
+
+
+def _lists(path: tuple[str, ...], left: Sequence[Any], right: Sequence[Any]) -> Iterator[Difference]:
+    names = [[one.get("name") for one in side] for side in (left, right)]
+    if all(isinstance(name, str) for side in names for name in side) and all(len(set(s)) == len(s) for s in names):
+        by_name = [dict(zip(side, values, strict=True)) for side, values in zip(names, (left, right), strict=True)]
+        yield from _objects(path, by_name[0], by_name[1])
+        if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):
+            yield Difference((*path, "order"), names[0], names[1], Change.DIFFERENT)
+        return
+    for place, (one, other) in enumerate(_aligned(left, right), start=1):
+        yield from _values((*path, str(place)), one, other)
+
+
+def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Equal entries beside each other; between them the rest, pairwise, and what is left over alone."""
+    keys = [[dumps(one, sort_keys=True) for one in side] for side in (left, right)]
+    for _, i1, i2, j1, j2 in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
+        for offset in range(max(i2 - i1, j2 - j1)):
+            yield (
+                left[i1 + offset] if i1 + offset < i2 else _NOTHING,
+                right[j1 + offset] if j1 + offset < j2 else _NOTHING,
+            )
+
+
+def _merged(left: list[str], right: list[str]) -> list[str]:
+    """Every name once: the order of the left list, with the right one's own where they stand."""
+    merged: list[str] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        merged += left[i1:i2]
+        if tag in ("insert", "replace"):
+            merged += right[j1:j2]
+    return list(dict.fromkeys(merged))
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """True is not 1 in a design."""
+    return bool(left == right and isinstance(left, bool) == isinstance(right, bool))

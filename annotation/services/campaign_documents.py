@@ -1,0 +1,75 @@
+"""A campaign's design as plain JSON: no ids; what is exported, cloned and compared."""
+
+from typing import Any
+
+from annotation.design import QualificationDesign, QualityDesign
+from annotation.models import Campaign, Criterion, QualityRules
+
+FILE_VERSION = 1
+
+
+def campaign_document(campaign: Campaign) -> dict[str, Any]:
+    """Everything that was decided about a campaign, under the data's own names.
+
+    Not its name, by which two equal designs may differ, and not its completion code, which is worth money.
+    """
+    dataset = campaign.dataset
+    return {
+        "dataset": {"slug": dataset.slug, "language": dataset.language, "normalisation": dataset.normalisation},
+        "target": campaign.target,
+        "systems": sorted(campaign.systems.values_list("name", flat=True)),
+        "reference_kinds": sorted(campaign.reference_kinds),
+        "pairs": [list(pair) for pair in campaign.pairs],
+        "split": campaign.split,
+        "item_limit": campaign.item_limit,
+        "presentation": campaign.presentation,
+        "criteria": [criterion_document(criterion) for criterion in campaign.criteria.all()],
+        "comment": campaign.comment,
+        "cannot_judge_reasons": list(campaign.cannot_judge_reasons),
+        "instructions": campaign.instructions,
+        "consent": campaign.consent,
+        "rater_language": campaign.rater_language,
+        "ratings_per_unit": campaign.ratings_per_unit,
+        "min_units_per_rater": campaign.min_units_per_rater,
+        "max_units_per_rater": campaign.max_units_per_rater,
+        "seconds_between_units": campaign.seconds_between_units,
+        "break_every_units": campaign.break_every_units,
+        "lease_seconds": campaign.lease_seconds,
+        "lease_min_seconds": campaign.lease_min_seconds,
+        "lease_max_seconds": campaign.lease_max_seconds,
+        "admission": campaign.admission,
+        "payment": {
+            "per_unit": f"{campaign.payment_per_unit:.4f}",
+            "currency": campaign.payment_currency,
+            "fee_percent": f"{campaign.payment_fee_percent:.2f}",
+        },
+        "qualification": QualificationDesign.from_dict(campaign.qualification).to_dict(),
+        "quality": QualityDesign.from_dict(campaign.quality).to_dict(),
+        "seed": campaign.seed,
+    }
+
+
+def criterion_document(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "name": criterion.name,
+        "question": criterion.question,
+        "kind": criterion.kind,
+        "scale_min": criterion.scale_min,
+        "scale_max": criterion.scale_max,
+        "step": criterion.step,
+        "labels": list(criterion.labels),
+        "ties": criterion.ties,
+        "standard_source": criterion.standard_source,
+        "standard_value": criterion.standard_value,
+    }
+
+
+def campaign_export(campaign: Campaign) -> dict[str, Any]:
+    """The file that ``campaign_import`` reads elsewhere: name, design, and the rules as they stand, if registered."""
+    rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
+    return {
+        "assay_campaign": FILE_VERSION,
+        "name": campaign.name,
+        **campaign_document(campaign),
+        "rules": list(rules.rules) if rules else [],
+    }

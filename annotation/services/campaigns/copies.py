@@ -1,0 +1,130 @@
+"""A campaign from another one, of this project or from a file; whatever does not fit its data set is named."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.db import transaction
+
+from annotation.design import FileProblems, read_campaign_file
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Dataset, Project, QualityRules, System, User
+from annotation.services.audit import audit_record
+from annotation.services.campaign_documents import campaign_export
+from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
+from annotation.services.campaigns.problems import refusal
+from annotation.services.campaigns.validation import draft_problems
+from annotation.services.campaigns.writing import campaign_create
+from annotation.weighting.exclusion import RuleError, rules_from_data
+
+PAYMENT = ("per_unit", "currency", "fee_percent")
+SUFFIX = " (copy)"
+
+
+@transaction.atomic
+def campaign_clone(
+    *, campaign: Campaign, name: str = "", dataset: Dataset | None = None, by: User | None = None
+) -> Campaign:
+    """A draft with the design of a campaign in any state; of another data set of the project, if one is given.
+
+    The completion code is left out: whoever knows it from the first campaign could claim the second.
+    """
+    document = campaign_export(campaign)
+    document["name"] = name.strip() or free_name(campaign.project, campaign.name)
+    made = _create(campaign.project, document, dataset or campaign.dataset, by)
+    audit_record(
+        verb="campaign.clone",
+        summary=f"Drafted “{made.name}” after “{campaign.name}”.",
+        campaign=made,
+        by=by,
+        data={"of": campaign.pk, "design_hash": campaign.design_hash},
+    )
+    return made
+
+
+@transaction.atomic
+def campaign_import(
+    *, project: Project, document: object, dataset: Dataset, name: str = "", by: User | None = None
+) -> Campaign:
+    """A draft from the file that another campaign was exported to."""
+    try:
+        read = read_campaign_file(document)
+    except FileProblems as error:
+        raise refusal({path: [message] for path, message in error.problems.items()}) from error
+    read["name"] = name.strip() or free_name(project, read["name"])
+    made = _create(project, read, dataset, by)
+    audit_record(
+        verb="campaign.import",
+        summary=f"Drafted “{made.name}” from a file.",
+        campaign=made,
+        by=by,
+        data={"dataset": read["dataset"]},
+    )
+    return made
+
+
+def campaign_read(text: str | bytes) -> object:
+    """The JSON of an exported file."""
+    try:
+        return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise AnnotationError.at("file", "Found bytes that are not UTF-8; accepted: an exported campaign.") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise AnnotationError.at("file", f"Found no JSON{where}; accepted: an exported campaign.") from error
+
+
+def free_name(project: Project, wanted: str) -> str:
+    """The name, or where it is taken the name with a number."""
+    taken = set(Campaign.objects.filter(project=project, name__startswith=wanted[:100]).values_list("name", flat=True))
+    if wanted not in taken:
+        return wanted
+    number, base = 2, wanted.removesuffix(SUFFIX)
+    while (name := f"{base[: 112 - len(str(number))]} ({number})") in taken:
+        number += 1
+    return name
+
+
+def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by: User | None) -> Campaign:
+    found: dict[str, list[str]] = {}
+    systems = list(System.objects.filter(dataset=dataset, name__in=document["systems"]))
+    missing = sorted(set(document["systems"]) - {system.name for system in systems})
+    draft = _draft(document, dataset, systems, found)
+    if missing:
+        known = ", ".join(dataset.systems.values_list("name", flat=True)[:50]) or "none"
+        found["systems"] = [
+            f"The data set {dataset.name!r} has no system named {', '.join(map(repr, missing))}; it has: {known}."
+        ]
+    for path, messages in draft_problems(project, draft).items():
+        if not (missing and path == "systems"):
+            found.setdefault(path, []).extend(messages)
+    try:
+        rules = rules_from_data(document["rules"])
+    except RuleError as error:
+        found["rules"] = [str(error)]
+    if found:
+        raise refusal(found)
+    campaign = campaign_create(project=project, draft=draft, by=by)
+    if rules:
+        QualityRules.objects.create(
+            campaign=campaign, version=1, rules=[rule.to_dict() for rule in rules], before_launch=True, created_by=by
+        )
+    return campaign
+
+
+def _draft(
+    document: Mapping[str, Any], dataset: Dataset, systems: list[System], found: dict[str, list[str]]
+) -> CampaignDraft:
+    own = {one.name for one in fields(CampaignDraft)} - {"dataset", "systems", "criteria", "completion_code"}
+    values = {name: document[name] for name in own if name in document}
+    criteria = [CriterionDraft(**criterion) for criterion in document["criteria"]]
+    draft = CampaignDraft(**values, dataset=dataset, systems=systems, criteria=criteria)
+    payment = document["payment"]
+    for name in ("per_unit", "fee_percent"):
+        try:
+            draft = replace(draft, **{f"payment_{name}": Decimal(payment[name])})  # type: ignore[arg-type]
+        except InvalidOperation:
+            found[f"payment_{name}"] = [f"Found {payment[name]!r}; accepted: an amount, such as 0.12."]
+    return replace(draft, payment_currency=payment["currency"])

@@ -1,0 +1,77 @@
+"""The life of a campaign: launched once with its design frozen, paused, resumed, closed."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, CampaignState, User
+from annotation.services.audit import audit_record
+from annotation.services.campaigns.drafts import draft_of
+from annotation.services.campaigns.validation import draft_validate
+from annotation.services.launch import design_freeze, units_create
+
+
+@transaction.atomic
+def campaign_launch(*, campaign: Campaign, by: User | None = None) -> Campaign:
+    """Plan the units, give each its k slots, freeze and hash the design, open for raters: all or nothing."""
+    campaign = locked(campaign)
+    if campaign.imported:
+        raise AnnotationError("The ratings of this campaign were collected elsewhere: there is nothing to launch.")
+    if campaign.state != CampaignState.DRAFT:
+        raise AnnotationError(f"The campaign is {campaign.get_state_display().lower()}: only a draft can be launched.")
+    draft_validate(campaign.project, draft_of(campaign), campaign=campaign)  # its data set may have changed since
+    plan = units_create(campaign)
+    campaign.design, campaign.design_hash = design_freeze(campaign, plan)
+    campaign.state = CampaignState.RUNNING
+    campaign.launched_at = Now()
+    campaign.save()
+    campaign.refresh_from_db()
+    units = len(plan.units)
+    audit_record(
+        verb="campaign.launch",
+        summary=f"Launched “{campaign.name}”: {units:,} units, {campaign.ratings_per_unit} ratings of each.",
+        campaign=campaign,
+        by=by,
+        data={"units": units, "slots": units * campaign.ratings_per_unit, "design_hash": campaign.design_hash},
+    )
+    return campaign
+
+
+def campaign_pause(*, campaign: Campaign, by: User | None = None) -> Campaign:
+    """Hand out nothing more. What raters hold they may still submit."""
+    return _change(campaign, [CampaignState.RUNNING], CampaignState.PAUSED, by, "campaign.pause", "Paused")
+
+
+def campaign_resume(*, campaign: Campaign, by: User | None = None) -> Campaign:
+    return _change(campaign, [CampaignState.PAUSED], CampaignState.RUNNING, by, "campaign.resume", "Resumed")
+
+
+def campaign_close(*, campaign: Campaign, by: User | None = None) -> Campaign:
+    """For good. From here on the server refuses every rating, also of units that raters still hold."""
+    open_states = [CampaignState.RUNNING, CampaignState.PAUSED]
+    return _change(campaign, open_states, CampaignState.CLOSED, by, "campaign.close", "Closed")
+
+
+def _change(
+    campaign: Campaign, accepted: Sequence[CampaignState], to: CampaignState, by: User | None, verb: str, done: str
+) -> Campaign:
+    with transaction.atomic():
+        campaign = locked(campaign)
+        if campaign.state not in accepted:
+            raise AnnotationError(
+                f"The campaign is {campaign.get_state_display().lower()}; to become {to.label.lower()} it must be "
+                f"{' or '.join(state.label.lower() for state in accepted)}."
+            )
+        before, campaign.state = campaign.state, to
+        if to == CampaignState.CLOSED:
+            campaign.closed_at = Now()
+        campaign.save(update_fields=["state", "closed_at"])
+        audit_record(verb=verb, summary=f"{done} “{campaign.name}”.", campaign=campaign, by=by, data={"from": before})
+    campaign.refresh_from_db()
+    return campaign
+
+
+def locked(campaign: Campaign) -> Campaign:
+    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)

@@ -1,0 +1,23 @@
+"""Every mistake at once, each tied to its field."""
+
+from collections.abc import Mapping, Sequence
+
+from annotation.errors import AnnotationError
+
+
+class Problems:
+    """Gathers refusals; a field may have several."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[str]] = {}
+
+    def refuse(self, path: str, message: str) -> None:
+        self.found.setdefault(path, []).append(message)
+
+    def choice(self, path: str, value: str, accepted: Sequence[str]) -> None:
+        if value not in accepted:
+            self.refuse(path, f"Found {value!r}; accepted: {', '.join(one or 'nothing' for one in accepted)}.")
+
+
+def refusal(found: Mapping[str, Sequence[str]]) -> AnnotationError:
+    return AnnotationError(" ".join(message for messages in found.values() for message in messages), fields=found)

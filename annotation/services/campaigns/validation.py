@@ -1,0 +1,180 @@
+"""Is a draft a campaign that can be run? Every mistake at once, each tied to its field."""
+
+import re
+from decimal import Decimal
+
+from annotation.models import (
+    Admission,
+    Campaign,
+    CommentField,
+    Item,
+    PresentationKind,
+    Project,
+    Target,
+)
+from annotation.services.campaigns.drafts import CampaignDraft
+from annotation.services.campaigns.prepared import validate_prepared
+from annotation.services.campaigns.problems import Problems, refusal
+from annotation.services.campaigns.scales import REFERENCES, validate_criteria
+
+MONTH = 30 * 24 * 3600
+RANGES = {
+    "ratings_per_unit": (1, 100),
+    "item_limit": (1, 10**9),
+    "min_units_per_rater": (0, 10**9),
+    "max_units_per_rater": (1, 10**9),
+    "seconds_between_units": (0, 24 * 3600),
+    "break_every_units": (0, 10_000),
+    "lease_seconds": (5, MONTH),
+    "lease_min_seconds": (5, MONTH),
+    "lease_max_seconds": (5, MONTH),
+    "seed": (0, 2**63 - 1),
+}
+OPTIONAL = ("item_limit", "max_units_per_rater", "lease_min_seconds", "lease_max_seconds")
+LONGEST = {"name": 120, "completion_code": 60, "split": 40, "instructions": 50_000, "consent": 50_000}
+RATER_LANGUAGES = ("", "en", "de", "es", "zh-hans", "ar")
+CURRENCY = re.compile(r"[A-Z]{3}")
+MAX_REASONS = 10
+
+
+def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:
+    """Raises ``AnnotationError`` with every problem. ``campaign``: the one that the draft is to replace."""
+    if found := draft_problems(project, draft, campaign=campaign):
+        raise refusal(found)
+
+
+def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> dict[str, list[str]]:
+    problems = Problems()
+    if draft.dataset.project_id != project.pk:
+        problems.refuse("dataset", f"Data set {draft.dataset.name!r} is not one of this project.")
+    _validate_name(project, draft, campaign, problems)
+    _validate_ranges(draft, problems)
+    for name, longest in LONGEST.items():
+        if len(getattr(draft, name)) > longest:
+            problems.refuse(name, f"Found {len(getattr(draft, name))} characters; accepted: up to {longest:,}.")
+    problems.choice("target", draft.target, Target.values)
+    problems.choice("presentation", draft.presentation, PresentationKind.values)
+    problems.choice("comment", draft.comment, CommentField.values)
+    problems.choice("admission", draft.admission, Admission.values)
+    problems.choice("rater_language", draft.rater_language, RATER_LANGUAGES)
+    _validate_what(draft, problems)
+    _validate_pairs(draft, problems)
+    _validate_reasons(draft, problems)
+    _validate_raters(draft, problems)
+    _validate_payment(draft, problems)
+    validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
+    validate_prepared(draft, problems)
+    return problems.found
+
+
+def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | None, problems: Problems) -> None:
+    if not draft.name.strip():
+        problems.refuse("name", "Found nothing; a campaign needs a name.")
+    others = Campaign.objects.filter(project=project, name=draft.name).exclude(pk=campaign.pk if campaign else None)
+    if others.exists():
+        message = f"This project has a campaign named {draft.name!r} already; choose another name."
+        problems.refuse("name", message)
+
+
+def _validate_ranges(draft: CampaignDraft, problems: Problems) -> None:
+    for name, (low, high) in RANGES.items():
+        value = getattr(draft, name)
+        if value is None and name in OPTIONAL:
+            continue
+        if not low <= value <= high:
+            nothing = ", or nothing for no limit" if name in OPTIONAL else ""
+            problems.refuse(name, f"Found {value}; accepted: {low} to {high}{nothing}.")
+
+
+def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
+    foreign = [system.name for system in draft.systems if system.dataset_id != draft.dataset.pk]
+    if foreign:
+        problems.refuse("systems", f"{', '.join(foreign)}: not a system of the data set {draft.dataset.name!r}.")
+    if draft.target == Target.CHOSEN and not draft.systems:
+        problems.refuse("systems", "Found none; choose the systems whose outputs are to be rated.")
+    if draft.presentation == PresentationKind.PAIR and draft.target == Target.REFERENCES:
+        problems.refuse(
+            "presentation", "Pairs compare systems: rate system outputs, or show references singly or as a list."
+        )
+    if draft.presentation == PresentationKind.PAIR and draft.target == Target.CHOSEN and len(set(draft.systems)) == 1:
+        problems.refuse("systems", f"Found only {draft.systems[0].name}; a pair needs two systems.")
+    unknown = [kind for kind in draft.reference_kinds if kind not in REFERENCES]
+    if unknown:
+        problems.refuse("reference_kinds", f"Found {', '.join(unknown)}; accepted: {', '.join(REFERENCES)}.")
+    elif draft.reference_kinds and draft.target != Target.REFERENCES:
+        kinds = ", ".join(draft.reference_kinds)
+        problems.refuse("reference_kinds", f"Found {kinds}; accepted: none, as it is not references that are rated.")
+    if draft.split:
+        splits = Item.objects.filter(dataset=draft.dataset).order_by().values_list("split", flat=True).distinct()
+        if draft.split not in (known := sorted(filter(None, splits))):
+            accepted = ", ".join(known) or "nothing: its items have no splits"
+            problems.refuse("split", f"Found {draft.split!r}; accepted: {accepted}.")
+
+
+def _validate_pairs(draft: CampaignDraft, problems: Problems) -> None:
+    if not draft.pairs:
+        return
+    if draft.presentation != PresentationKind.PAIR:
+        problems.refuse("pairs", "Found pairs of systems; accepted only where two responses are shown side by side.")
+        return
+    rated = draft.systems if draft.target == Target.CHOSEN else draft.dataset.systems.all()
+    known = sorted(system.name for system in rated)
+    seen: set[frozenset[str]] = set()
+    for number, pair in enumerate(draft.pairs, start=1):
+        if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+            problems.refuse("pairs", f"Pair {number}: found {list(pair)!r}; accepted: the names of two systems.")
+            continue
+        missing = [name for name in pair if name not in known]
+        if missing:
+            problems.refuse("pairs", f"Pair {number}: found {missing[0]!r}; accepted: {', '.join(known) or 'none'}.")
+        if frozenset(pair) in seen:
+            problems.refuse("pairs", f"Pair {number}: {pair[0]} and {pair[1]} are paired twice.")
+        seen.add(frozenset(pair))
+
+
+def _validate_reasons(draft: CampaignDraft, problems: Problems) -> None:
+    reasons = list(draft.cannot_judge_reasons)
+    if len(reasons) > MAX_REASONS:
+        problems.refuse("cannot_judge_reasons", f"Found {len(reasons)} reasons; accepted: up to {MAX_REASONS}.")
+    for reason in reasons:
+        if not 1 <= len(reason.strip()) <= 80:
+            problems.refuse(
+                "cannot_judge_reasons", f"Found a reason of {len(reason)} characters; accepted: 1 to 80 characters."
+            )
+    if len(set(reasons)) < len(reasons):
+        problems.refuse("cannot_judge_reasons", "A reason is there twice; accepted: each once.")
+
+
+def _validate_raters(draft: CampaignDraft, problems: Problems) -> None:
+    most = draft.max_units_per_rater
+    if most is not None and draft.min_units_per_rater > most:
+        problems.refuse(
+            "min_units_per_rater",
+            f"Found {draft.min_units_per_rater}; accepted: up to the most that a rater may do, {most}.",
+        )
+    low, high = draft.lease_min_seconds, draft.lease_max_seconds
+    if (low is None) != (high is None):
+        missing = "lease_min_seconds" if low is None else "lease_max_seconds"
+        problems.refuse(missing, "Found nothing; an adaptive lease has both ends, a fixed one neither.")
+    elif low is not None and high is not None:
+        if high < low:
+            problems.refuse("lease_max_seconds", f"Found {high}; accepted: {low}, the shortest, or more.")
+        elif not low <= draft.lease_seconds <= high:
+            problems.refuse(
+                "lease_seconds", f"Found {draft.lease_seconds}; accepted: within its bounds, {low} to {high}."
+            )
+
+
+def _validate_payment(draft: CampaignDraft, problems: Problems) -> None:
+    for name, most, places in (("payment_per_unit", Decimal(999_999), 4), ("payment_fee_percent", Decimal(999), 2)):
+        value = Decimal(getattr(draft, name))
+        exponent = value.as_tuple().exponent
+        if not value.is_finite() or not 0 <= value <= most:
+            problems.refuse(name, f"Found {value}; accepted: 0 to {most:,}.")
+        elif isinstance(exponent, int) and -exponent > places:
+            problems.refuse(name, f"Found {value}; accepted: up to {places} digits after the point.")
+    if not CURRENCY.fullmatch(draft.payment_currency):
+        problems.refuse(
+            "payment_currency",
+            f"Found {draft.payment_currency!r}; accepted: three capital letters as in ISO 4217, such as GBP.",
+        )
