@@ -12,7 +12,7 @@ Weighting = Literal["quadratic", "linear"]
 
 INTERVAL = 0.95
 MIN_SHARED = 5
-BLOCK_CELLS = 4_000_000  # pairs x replicates held at once: 32 MB of float64
+BLOCK = 32  # resamples at once: their counts stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PairwiseKappaResult:
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """Every response a pair of raters shares, once: who, what, and the two ratings."""
+    """Every response a pair of raters shares, once, pair after pair: who, what, and the two ratings."""
 
     pair: IntArray
     response: IntArray
@@ -119,14 +119,14 @@ def pairwise_weighted_kappa(
     found = _shared(table)
     enough = np.bincount(found.pair, minlength=found.n_pairs) >= min_shared
     shared = found.select(enough)
-    alone = np.ones((1, table.n_responses))
-    defined = ~np.isnan(_pair_kappas(shared, alone, weighting)[0][:, 0])
+    once = np.ones((table.n_responses, 1))
+    defined = ~np.isnan(_pair_kappas(shared, once, weighting)[0][:, 0])
     shared = shared.select(defined)
     left_out = found.n_pairs - shared.n_pairs
     if shared.n_pairs == 0:
         reason = _reason(found, enough, min_shared)
         return PairwiseKappaResult(np.nan, np.nan, np.nan, weighting, 0, left_out, 0, n_repeats, reason)
-    kappa = float(_mean_kappas(shared, alone, weighting)[0])
+    kappa = float(_mean_kappas(shared, once, weighting)[0])
     rated = np.unique(shared.response)
     low, high, reason = _interval(shared, rated, table.n_responses, weighting, n_bootstrap, rng)
     return PairwiseKappaResult(kappa, low, high, weighting, shared.n_pairs, left_out, len(rated), n_repeats, reason)
@@ -156,7 +156,9 @@ def _shared(table: RatingTable) -> _Shared:
     first = np.concatenate(firsts) if firsts else np.zeros(0, np.int64)
     second = np.concatenate(seconds) if seconds else np.zeros(0, np.int64)
     pairs, pair = np.unique(rater[first] * max(table.n_raters, 1) + rater[second], return_inverse=True)
-    return _Shared(pair, response[first], value[first], value[second], len(pairs))
+    by_pair = np.argsort(pair, kind="stable")
+    first, second = first[by_pair], second[by_pair]
+    return _Shared(pair[by_pair], response[first], value[first], value[second], len(pairs))
 
 
 def _interval(
@@ -171,12 +173,12 @@ def _interval(
         return np.nan, np.nan, "no interval asked for"
     generator = rng or np.random.default_rng(0)
     means = []
-    step = max(1, BLOCK_CELLS // max(shared.n_pairs, n_responses))
-    for done in range(0, n_bootstrap, step):
-        size = min(step, n_bootstrap - done)
-        drawn = np.zeros((size, n_responses))
-        drawn[:, rated] = generator.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=size)
-        means.append(_mean_kappas(shared, drawn, weighting))
+    for done in range(0, n_bootstrap, BLOCK):
+        times = np.zeros((n_responses, min(BLOCK, n_bootstrap - done)))
+        for resample in range(times.shape[1]):
+            picks = generator.integers(len(rated), size=len(rated))
+            times[rated, resample] = np.bincount(picks, minlength=len(rated))
+        means.append(_mean_kappas(shared, times, weighting))
     kappas = np.concatenate(means)
     kappas = kappas[~np.isnan(kappas)]
     if len(kappas) < n_bootstrap / 2:
@@ -185,39 +187,39 @@ def _interval(
     return float(low), float(high), ""
 
 
-def _mean_kappas(shared: _Shared, drawn: FloatArray, weighting: Weighting) -> FloatArray:
-    kappas, size = _pair_kappas(shared, drawn, weighting)
+def _mean_kappas(shared: _Shared, times: FloatArray, weighting: Weighting) -> FloatArray:
+    kappas, size = _pair_kappas(shared, times, weighting)
     known = ~np.isnan(kappas)
     total = np.where(known, size * np.nan_to_num(kappas), 0.0).sum(axis=0)
     return ratio(total, np.where(known, size, 0.0).sum(axis=0))
 
 
-def _pair_kappas(shared: _Shared, drawn: FloatArray, weighting: Weighting) -> tuple[FloatArray, FloatArray]:
-    """Kappa and shared responses of each pair in each resample; ``drawn[b, r]`` is how often response r is in it."""
-    times = drawn.T  # response x resample
+def _pair_kappas(shared: _Shared, times: FloatArray, weighting: Weighting) -> tuple[FloatArray, FloatArray]:
+    """Kappa and shared responses of each pair in each resample; ``times[r, b]`` is how often response r is in it."""
     first, second = shared.first, shared.second
+    start = np.searchsorted(shared.pair, np.arange(shared.n_pairs + 1))
 
     def summed(column: FloatArray) -> FloatArray:
-        matrix = sparse.csr_array((column, (shared.pair, shared.response)), shape=(shared.n_pairs, len(times)))
+        matrix = sparse.csr_array((column, shared.response, start), shape=(shared.n_pairs, len(times)))
         return np.asarray(matrix @ times)
 
     size = summed(np.ones(len(first)))
+    values = np.unique(np.concatenate([first, second]))
+    reach = float(np.ptp(values)) if len(values) else 0.0
     # [1] Both disagreements times size squared, so that ratings in whole points stay exact.
     if weighting == "quadratic":
         observed = summed((first - second) ** 2) * size
-        # E (x - y')^2 over all pairs of ratings, from sums and sums of squares about a common centre
-        centre = (first.mean() + second.mean()) / 2 if len(first) else 0.0
-        left, right = first - centre, second - centre
-        expected = (summed(left**2) + summed(right**2)) * size - 2 * summed(left) * summed(right)
+        # E (x - y')^2 over all pairs of ratings, from sums and sums of squares about the middle of the ratings
+        middle = (values[0] + values[-1]) / 2 if len(values) else 0.0
+        left, right = first - middle, second - middle
+        expected = summed(left**2 + right**2) * size - 2 * summed(left) * summed(right)
     else:
         observed = summed(np.abs(first - second)) * size
         expected = np.zeros_like(size)
-        values = np.unique(np.concatenate([first, second]))
         # E |x - y'| is the integral of F (1 - G) + G (1 - F): a sum over the gaps between values.
         for value, gap in zip(values[:-1], np.diff(values), strict=True):
             below, other = summed((first <= value).astype(np.float64)), summed((second <= value).astype(np.float64))
             expected += gap * (below * (size - other) + other * (size - below))
-    reach = float(np.ptp(np.concatenate([first, second]))) if len(first) else 0.0
     # Two raters of one value leave rounding behind; a chance disagreement is far above it.
     expected = np.where(expected > 1e-12 * size**2 * max(reach, reach**2), expected, 0.0)
     return 1 - ratio(observed, expected), size
