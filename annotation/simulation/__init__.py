@@ -1,0 +1,49 @@
+"""Raters who do not exist, and what their work foretells: cost, time, certainty, and who would be caught.
+
+Pure functions on arrays: usable from a notebook without the rest of Assay.
+"""
+
+from annotation.simulation.answers import (
+    ANSWER_KINDS,
+    QUALITY_KINDS,
+    answer,
+    latent_quality,
+    magnitude_ends,
+    obey,
+)
+from annotation.simulation.arrivals import DurationForecast, Workload, duration_forecast
+from annotation.simulation.forecast import (
+    CostForecast,
+    DetectionForecast,
+    Forecast,
+    SimulatedLog,
+    WidthForecast,
+    cost_forecast,
+    detection_forecast,
+    forecast,
+    width_forecast,
+)
+from annotation.simulation.raters import SimulatedRater, population
+
+__all__ = [
+    "ANSWER_KINDS",
+    "QUALITY_KINDS",
+    "CostForecast",
+    "DetectionForecast",
+    "DurationForecast",
+    "Forecast",
+    "SimulatedLog",
+    "SimulatedRater",
+    "WidthForecast",
+    "Workload",
+    "answer",
+    "cost_forecast",
+    "detection_forecast",
+    "duration_forecast",
+    "forecast",
+    "latent_quality",
+    "magnitude_ends",
+    "obey",
+    "population",
+    "width_forecast",
+]

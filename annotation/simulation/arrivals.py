@@ -1,0 +1,306 @@
+"""How long a campaign will take: raters arrive, work at their own speed and leave, on a virtual clock."""
+
+import heapq
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.simulation.raters import SimulatedRater
+
+FloatArray = npt.NDArray[np.float64]
+
+BUDGET = 200_000  # answers simulated over all replicates: about two seconds
+REPLICATES = (3, 200)
+RATERS_PER_PLACE = 20  # more than so many raters for each place means that next to nobody answers anything
+INTERVAL = 0.95
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a campaign asks for.
+
+    Attributes
+    ----------
+    units, ratings_per_unit : units and the k places of each, both 1 or more; a rater fills one place of a unit at most.
+    max_units_per_rater : most units a rater may answer; None is no limit.
+    checks_per_unit : screens that fill no place (checks, repeats), per unit answered; 0 or more.
+    screens_before_work : training and test screens before a rater's first unit; 0 or more.
+    lease_seconds : how long a unit stays with a rater who has left; above 0.
+    seconds_between_units : from one unit handed out to a rater to the next, at least; 0 or more.
+    """
+
+    units: int
+    ratings_per_unit: int
+    max_units_per_rater: int | None = None
+    checks_per_unit: float = 0.0
+    screens_before_work: int = 0
+    lease_seconds: float = 600.0
+    seconds_between_units: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("units", 1),
+            ("ratings_per_unit", 1),
+            ("checks_per_unit", 0),
+            ("screens_before_work", 0),
+            ("lease_seconds", 0),
+            ("seconds_between_units", 0),
+        ):
+            if not least <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; accepted: {least} or more")
+        if self.max_units_per_rater is not None and self.max_units_per_rater < 1:
+            raise ValueError(f"max_units_per_rater is {self.max_units_per_rater}; accepted: 1 or more, or None")
+
+    @property
+    def places(self) -> int:
+        return self.units * self.ratings_per_unit
+
+
+@dataclass(frozen=True)
+class DurationForecast:
+    """How long until every place is filled.
+
+    Attributes
+    ----------
+    hours : from opening to the last answer, mean over the replicates.
+    hours_low, hours_high : 95% of the replicates lie between.
+    raters : raters who take at least one unit, mean; ``raters_low``, ``raters_high`` as above.
+    rater_hours : time raters spend on screens, all together, mean.
+    n_replicates : simulated campaigns.
+    reason : why all of these are NaN; empty where they are not.
+    """
+
+    hours: float
+    hours_low: float
+    hours_high: float
+    raters: float
+    raters_low: float
+    raters_high: float
+    rater_hours: float
+    n_replicates: int
+    reason: str = ""
+
+
+def duration_forecast(
+    workload: Workload,
+    raters: Sequence[SimulatedRater],
+    *,
+    arrivals_per_hour: float,
+    rng: np.random.Generator,
+    n_replicates: int | None = None,
+) -> DurationForecast:
+    """Play the campaign through on a virtual clock, many times.
+
+    Raters arrive as a Poisson process, each with the traits of one of ``raters`` drawn with replacement, and go from
+    screen to screen at their own speed until they leave, reach the limit or find no unit that is free and new to them.
+    Units go out as the product hands them out: one of those with the fewest places filled or held; a place that a
+    leaver holds comes back when its lease ends.
+
+    Parameters
+    ----------
+    workload : Workload
+    raters : sequence of SimulatedRater
+        At least one. Their own random numbers are left alone.
+    arrivals_per_hour : float
+        Above 0.
+    rng : numpy.random.Generator
+    n_replicates : int, optional
+        By default as many as some two seconds allow, 3 to 200.
+
+    Returns
+    -------
+    DurationForecast
+        NaN with a reason when in some replicate raters leave without filling the places.
+
+    Raises
+    ------
+    ValueError
+        A parameter outside its range, named.
+
+    Examples
+    --------
+    >>> raters = [SimulatedRater(seed=1, median_seconds=36.0, screen_sd=0.0)]
+    >>> rng = np.random.default_rng(5)
+    >>> result = duration_forecast(Workload(100, 1), raters, arrivals_per_hour=1e6, rng=rng, n_replicates=50)
+    >>> round(result.hours, 3), result.raters
+    (0.01, 100.0)
+    """
+    if not raters:
+        raise ValueError("raters is empty; accepted: at least one")
+    if not 0 < arrivals_per_hour < math.inf:
+        raise ValueError(f"arrivals_per_hour is {arrivals_per_hour}; accepted: a number above 0")
+    if n_replicates is None:
+        n_replicates = min(max(BUDGET // workload.places, REPLICATES[0]), REPLICATES[1])
+    if n_replicates < 1:
+        raise ValueError(f"n_replicates is {n_replicates}; accepted: 1 or more")
+    runs = []
+    for _ in range(n_replicates):
+        run = _Run(workload, raters, arrivals_per_hour, rng).play()
+        if run is None:
+            reason = "raters leave before the places are filled, however many come"
+            return DurationForecast(*[math.nan] * 7, n_replicates=n_replicates, reason=reason)
+        runs.append(run)
+    hours, n_raters, rater_hours = np.array(runs, dtype=np.float64).T
+    return DurationForecast(
+        float(hours.mean()),
+        *_range(hours),
+        float(n_raters.mean()),
+        *_range(n_raters),
+        rater_hours=float(rater_hours.mean()),
+        n_replicates=n_replicates,
+    )
+
+
+def _range(values: FloatArray) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    return float(low), float(high)
+
+
+class _Worker:
+    """One simulated stay of a rater."""
+
+    __slots__ = ("answered", "done", "traits")
+
+    def __init__(self, traits: SimulatedRater) -> None:
+        self.traits = traits
+        self.answered = 0
+        self.done: set[int] = set()
+
+
+class _Places:
+    """The units by how many of their places are filled or held; moving one takes the same time however many there are.
+
+    ``level[u]`` is where unit u stands, ``index[u]`` its place in that level's list.
+    """
+
+    def __init__(self, units: int, k: int) -> None:
+        self.levels: list[list[int]] = [list(range(units)), *([] for _ in range(k))]
+        self.level = [0] * units
+        self.index = list(range(units))
+        self.free = units * k
+
+    def take(self, avoid: set[int], uniform: Iterator[float]) -> int | None:
+        for units in self.levels[:-1]:
+            unit = self._pick(units, avoid, uniform)
+            if unit is not None:
+                self._move(unit, 1)
+                return unit
+        return None
+
+    def give_back(self, unit: int) -> None:
+        self._move(unit, -1)
+
+    @staticmethod
+    def _pick(units: list[int], avoid: set[int], uniform: Iterator[float]) -> int | None:
+        for _ in range(8 if units else 0):
+            unit = units[int(next(uniform) * len(units))]
+            if unit not in avoid:
+                return unit
+        left = [unit for unit in units if unit not in avoid]
+        return left[int(next(uniform) * len(left))] if left else None
+
+    def _move(self, unit: int, by: int) -> None:
+        units = self.levels[self.level[unit]]
+        last = units.pop()
+        if last != unit:
+            units[self.index[unit]] = last
+            self.index[last] = self.index[unit]
+        self.level[unit] += by
+        self.free -= by
+        self.index[unit] = len(self.levels[self.level[unit]])
+        self.levels[self.level[unit]].append(unit)
+
+
+class _Run:
+    """One campaign, from opening to the last answer; times in seconds."""
+
+    def __init__(
+        self, workload: Workload, raters: Sequence[SimulatedRater], per_hour: float, rng: np.random.Generator
+    ) -> None:
+        self.workload, self.raters = workload, raters
+        self.gap = 3600.0 / per_hour
+        self.uniform, self.normal = _uniforms(rng), _normals(rng)
+        self.places = _Places(workload.units, workload.ratings_per_unit)
+        self.queue: list[tuple[float, int, str, _Worker | None, int]] = []
+        self.events = 0
+        self.filled = self.worked = self.lost = 0
+        self.seconds = 0.0
+
+    def play(self) -> tuple[float, int, float] | None:
+        """Hours, raters who took a unit, hours on screens; None when they all leave."""
+        most = 1000 + RATERS_PER_PLACE * self.workload.places
+        self._at(self._next_arrival(0.0), "arrive")
+        while True:
+            now, _, what, worker, unit = heapq.heappop(self.queue)
+            if what == "arrive":
+                if self.worked + self.lost > most:
+                    return None
+                if not self.places.free:  # who comes before something happens goes away again
+                    self._at(self._next_arrival(self.queue[0][0]), "arrive")
+                    continue
+                self._at(self._next_arrival(now), "arrive")
+                traits = self.raters[int(next(self.uniform) * len(self.raters))]
+                self._get_ready(now, _Worker(traits), self.workload.screens_before_work)
+            elif worker is None:
+                self.places.give_back(unit)
+            elif what == "take":
+                self._take(now, worker)
+            else:
+                self.filled += 1
+                if self.filled == self.workload.places:
+                    return now / 3600, self.worked, self.seconds / 3600
+                if worker.answered != self.workload.max_units_per_rater:
+                    self._get_ready(now, worker, self._checks())
+
+    def _take(self, now: float, worker: _Worker) -> None:
+        unit = self.places.take(worker.done, self.uniform)
+        if unit is None:
+            return
+        self.worked += not worker.done
+        worker.done.add(unit)
+        if next(self.uniform) < worker.traits.dropout:
+            self._at(now + self.workload.lease_seconds, "lapse", None, unit)
+            return
+        worker.answered += 1
+        self._at(now + self._screen(worker), "done", worker, unit)
+
+    def _get_ready(self, now: float, worker: _Worker, screens: int) -> None:
+        """Let the rater go through screens that fill no place, and ask for a unit afterwards."""
+        start = now
+        for _ in range(screens):
+            if next(self.uniform) < worker.traits.dropout:
+                self.lost += 1
+                return
+            now += self._screen(worker)
+        if worker.done:
+            now = max(now, start + self.workload.seconds_between_units)
+        self._at(now, "take", worker)
+
+    def _screen(self, worker: _Worker) -> float:
+        seconds = worker.traits.median_seconds * math.exp(worker.traits.screen_sd * next(self.normal))
+        self.seconds += seconds
+        return seconds
+
+    def _checks(self) -> int:
+        whole = math.floor(self.workload.checks_per_unit)
+        return whole + (next(self.uniform) < self.workload.checks_per_unit - whole)
+
+    def _next_arrival(self, now: float) -> float:
+        return now - self.gap * math.log1p(-next(self.uniform))
+
+    def _at(self, when: float, what: str, worker: _Worker | None = None, unit: int = -1) -> None:
+        self.events += 1  # equal times keep their order
+        heapq.heappush(self.queue, (when, self.events, what, worker, unit))
+
+
+def _uniforms(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(4096).tolist()
+
+
+def _normals(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.standard_normal(4096).tolist()

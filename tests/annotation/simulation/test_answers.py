@@ -1,0 +1,208 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from annotation.simulation import SimulatedRater, answer, latent_quality, magnitude_ends, obey, population
+from annotation.weighting import RatingTable, icc
+
+shares = st.floats(0, 1)
+seeds = st.integers(0, 2**63 - 1)
+
+# kind, low, high, step
+SCALES = [
+    ("likert", 1, 5, 1),
+    ("likert", 1, 6, 1),
+    ("slider", 0, 100, 1),
+    ("slider", 0, 1, 0),
+    ("slider", -1, 1, 0.25),
+    ("magnitude", 10, 1000, 0),
+    ("magnitude", 10, 1000, 5),
+    ("preference", -3, 3, 1),
+]
+QUALITY = latent_quality(np.arange(400), seed=11)
+
+
+def give(rater, quality, scale, other=0.5, **options):
+    kind, low, high, step = scale
+    against = other if kind == "preference" else None
+    return answer(rater, quality, low, high, step, kind=kind, against=against, **options)
+
+
+def accepted(value, scale, ties=False):
+    kind, low, high, step = scale
+    if kind == "magnitude":
+        return value > 0 and (step == 0 or value % step == 0)
+    on_step = step == 0 or abs((value - low) / step - round((value - low) / step)) < 1e-9
+    return low <= value <= high and on_step and (kind != "preference" or ties or value != 0)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@given(seeds, shares, shares, st.sampled_from([None, "random", "constant"]), st.booleans())
+def test_every_answer_lies_on_its_scale(scale, seed, quality, other, spam, ties):
+    rater = SimulatedRater(seed=seed, spam=spam, bias=0.3, noise=0.5, lapse=0.2)
+    assert accepted(give(rater, quality, scale, other, ties=ties), scale, ties)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@given(seeds, st.lists(shares, min_size=2, max_size=10), st.floats(-0.5, 0.5))
+def test_without_noise_a_better_response_is_never_rated_lower(scale, seed, qualities, bias):
+    rater = SimulatedRater(seed=seed, bias=bias, noise=0, lapse=0)
+    answers = [give(rater, quality, scale) for quality in sorted(qualities)]
+    assert answers == sorted(answers)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_without_noise_the_mean_rating_follows_quality(scale):
+    raters = population(20, seed=3, noise=0, spam_share=0, lapse=0)
+    mean = np.mean([[give(rater, quality, scale) for quality in QUALITY] for rater in raters], axis=0)
+    assert (np.diff(mean[np.argsort(QUALITY)]) >= -1e-9).all()
+    # Against a middling one the strengths of a preference take few values: ties cost some correlation.
+    assert stats.spearmanr(mean, QUALITY).statistic > (0.85 if scale[0] == "preference" else 0.97)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_random_spammer_is_uncorrelated_with_quality(scale):
+    spammers = [SimulatedRater(seed=seed, spam="random") for seed in range(30)]
+    found = [stats.spearmanr([give(rater, quality, scale) for quality in QUALITY], QUALITY) for rater in spammers]
+    # Of 30 p-values, uniform when nothing is there: their mean lies in 0.29..0.71 but for 1 in 10,000.
+    assert 0.29 < np.mean([result.pvalue for result in found]) < 0.71
+    # Standard error of one: 1 / sqrt(399) = 0.05; of the mean of 30: 0.009.
+    assert abs(np.mean([result.statistic for result in found])) < 0.04
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_constant_spammer_always_says_the_same_and_another_one_something_else(scale):
+    said = [{give(SimulatedRater(seed=seed, spam="constant"), quality, scale) for quality in QUALITY[:20]}
+            for seed in range(20)]  # fmt: skip
+    assert all(len(values) == 1 for values in said)
+    assert len(set.union(*said)) > 1
+
+
+@pytest.mark.parametrize(
+    ("scale", "ties", "points"),
+    [(SCALES[0], False, [1, 2, 3, 4, 5]), (SCALES[7], False, [-3, -2, -1, 1, 2, 3]), (SCALES[7], True, range(-3, 4))],
+)
+def test_without_looking_every_point_is_equally_likely(scale, ties, points):
+    rater = SimulatedRater(seed=2, spam="random")
+    counts = Counter(give(rater, 0.9, scale, ties=ties) for _ in range(4000))
+    assert set(counts) == set(points)
+    assert stats.chisquare(list(counts.values())).pvalue > 0.001
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_same_seeds_give_the_same_answers(scale):
+    def everything():
+        return [give(rater, quality, scale) for rater in population(6, seed=8, spam_share=0.4) for quality in QUALITY]
+
+    assert everything() == everything()
+
+
+def test_bias_and_noise_are_shares_of_the_scales_length():
+    rater = SimulatedRater(seed=4, bias=0.1, noise=0.08, lapse=0)
+    given_ = np.array([answer(rater, 0.4, 0, 100, 0, kind="slider") for _ in range(5000)])
+    assert given_.mean() == pytest.approx(50, abs=4 * 8 / math.sqrt(5000))
+    assert given_.std() == pytest.approx(8, rel=0.05)
+
+
+def test_a_magnitude_is_linear_in_its_logarithm():
+    rater = SimulatedRater(seed=4, noise=0, lapse=0)
+    low, high = magnitude_ends(100)
+    values = [answer(rater, quality, low, high, 0, kind="magnitude") for quality in (0, 0.25, 0.5, 1)]
+    assert values == pytest.approx([10, 10**1.5, 100, 1000])
+
+
+def test_bias_falls_out_of_a_preference_and_swapping_the_two_turns_it_around():
+    exact = SimulatedRater(seed=4, bias=0.4, noise=0, lapse=0)
+    assert [answer(exact, a, -3, 3, 1, kind="preference", against=b) for a, b in [(1, 0), (0.9, 0.3), (0, 1)]] == [
+        3,
+        2,
+        -3,
+    ]
+    for first, second in zip(QUALITY[:100], QUALITY[100:200], strict=True):
+        ahead = answer(exact, first, -3, 3, 1, kind="preference", against=second)
+        assert ahead == -answer(exact, second, -3, 3, 1, kind="preference", against=first)
+
+
+def test_equals_are_called_equal_only_where_that_is_offered():
+    exact = SimulatedRater(seed=4, noise=0, lapse=0)
+    assert answer(exact, 0.5, -2, 2, 1, kind="preference", against=0.5, ties=True) == 0
+    assert abs(answer(exact, 0.5, -2, 2, 1, kind="preference", against=0.5)) == 1
+
+
+def test_the_noise_of_a_preference_is_that_of_two_perceptions():
+    rater = SimulatedRater(seed=6, noise=0.1, lapse=0)
+    scale = {"kind": "preference", "against": 0.5, "ties": True}
+    given_ = np.array([answer(rater, 0.5, -1000, 1000, 1, **scale) for _ in range(5000)])
+    assert given_.std() == pytest.approx(1000 * 0.1 * math.sqrt(2), rel=0.05)
+
+
+def test_agreement_is_what_the_variances_of_quality_bias_and_noise_make_it():
+    # ICC(1) = between / (between + within), Shrout & Fleiss 1979, with Beta(2, 2)'s variance 1/20 between.
+    raters = population(12, seed=5, bias_sd=0.05, noise=0.1, spam_share=0, lapse=0)
+    expected = 0.05 / (0.05 + np.var([rater.bias for rater in raters]) + 0.1**2)
+    value = [answer(rater, quality, 0, 1, 0, kind="slider") for rater in raters for quality in QUALITY]
+    table = RatingTable(np.tile(np.arange(400), 12), np.repeat(np.arange(12), 400), value)
+    assert icc(table).icc_1 == pytest.approx(expected, abs=0.03)
+
+
+def test_an_attention_check_is_obeyed_by_who_looks():
+    honest, careless = SimulatedRater(seed=1, lapse=0), SimulatedRater(seed=1, lapse=0.3)
+    assert {obey(honest, 4, 1, 5, 1) for _ in range(50)} == {4.0}
+    # A careless rater still hits one of five points by chance.
+    hits = sum(obey(careless, 4, 1, 5, 1) == 4 for _ in range(3000))
+    assert stats.binomtest(hits, 3000, 0.7 + 0.3 / 5).pvalue > 0.001
+    spammer = SimulatedRater(seed=1, spam="random")
+    assert stats.binomtest(sum(obey(spammer, 4, 1, 5, 1) == 4 for _ in range(3000)), 3000, 0.2).pvalue > 0.001
+
+
+def test_latent_quality_is_beta_distributed():
+    assert stats.kstest(latent_quality(np.arange(20_000), seed=1), stats.beta(2, 2).cdf).pvalue > 0.001
+
+
+@given(st.lists(st.integers(1, 2**62), min_size=1, max_size=8, unique=True), seeds)
+def test_latent_quality_belongs_to_the_response_alone(ids, seed):
+    together = latent_quality(ids, seed)
+    assert ((together > 0) & (together < 1)).all()
+    assert together.tolist() == [latent_quality([one], seed)[0] for one in ids]
+
+
+@given(st.lists(st.integers(1, 2**62), min_size=1, max_size=8), seeds)
+def test_a_degraded_text_is_worse_than_its_own_and_an_anchor_is_high(ids, seed):
+    assert (latent_quality(ids, seed, kind="degraded") < latent_quality(ids, seed)).all()
+    assert (latent_quality(ids, seed, kind="anchor") >= 0.8).all()
+
+
+def test_another_seed_gives_unrelated_qualities():
+    other = latent_quality(np.arange(400), seed=12)
+    assert stats.pearsonr(QUALITY, other).pvalue > 0.001
+
+
+ANY = SimulatedRater(seed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: answer(ANY, 1.2, 1, 5, 1), "quality is 1.2; accepted: 0 to 1"),
+        (lambda: answer(ANY, math.nan, 1, 5, 1), "quality is nan"),
+        (lambda: answer(ANY, 0.5, 5, 1, 1), r"scale is \[5, 1\]; accepted: two finite numbers, low < high"),
+        (lambda: answer(ANY, 0.5, 1, 5, 0), "step is 0; accepted for likert: above 0"),
+        (lambda: answer(ANY, 0.5, 1, 5, 9), "step is 9; accepted: 0 to 4"),
+        (lambda: answer(ANY, 0.5, 1, 5, 1, kind="stars"), "kind is 'stars'; accepted: likert, slider, magnitude"),
+        (lambda: answer(ANY, 0.5, 0, 5, 1, kind="magnitude"), "low is 0; accepted for a magnitude: a number above 0"),
+        (lambda: answer(ANY, 0.5, -1, 2, 1, kind="preference", against=0.1), r"accepted for a preference: \[-s, \+s\]"),
+        (lambda: answer(ANY, 0.5, -2, 2, 1, kind="preference"), "against is None; accepted: 0 to 1 where kind is"),
+        (lambda: answer(ANY, 0.5, 1, 5, 1, against=0.5), "against is 0.5"),
+        (lambda: latent_quality([1], 1, kind="gold"), "kind is 'gold'; accepted: work, degraded, anchor"),
+        (lambda: latent_quality([1.5], 1), "accepted: integers"),
+        (lambda: magnitude_ends(0), "standard_value is 0; accepted: a number above 0"),
+    ],
+)
+def test_what_is_not_accepted_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
