@@ -174,7 +174,7 @@ def _without_looking(rater: SimulatedRater, low: float, high: float, step: float
 def _value_at(place: float, low: float, high: float, step: float, kind: str, ties: bool) -> float:
     points = _points(low, high, step, kind, ties)
     if kind == "magnitude":
-        value = low * (high / low) ** place
+        value = low * math.pow(high / low, place)
         return max(round(value / step), 1) * step if step else value
     value = low + place * (high - low)
     return value if points is None else float(points[np.abs(points - value).argmin()])

@@ -141,7 +141,8 @@ def duration_forecast(
         run = _Run(workload, raters, arrivals_per_hour, rng).play()
         if run is None:
             reason = "raters leave before the places are filled, however many come"
-            return DurationForecast(*[math.nan] * 7, n_replicates=n_replicates, reason=reason)
+            nan = math.nan
+            return DurationForecast(nan, nan, nan, nan, nan, nan, nan, n_replicates, reason)
         runs.append(run)
     hours, n_raters, rater_hours = np.array(runs, dtype=np.float64).T
     return DurationForecast(
