@@ -242,7 +242,7 @@ def study_of(data: Mapping[str, Any], *, app: str) -> Study:
         said=said,
         places=_whole(data.get("total_available_places")),
         places_taken=_whole(data.get("places_taken")),
-        url=f"{app}/researcher/studies/{text(data.get('id'))}",
+        url=f"{app}/researcher/workspaces/studies/{text(data.get('id'))}",
     )
 
 

@@ -293,10 +293,13 @@ class FakeProlific(FakeServer):
         return Refused(404, "The requested resource was not found.", "Not found").answer
 
     def _site(self, request: Request) -> Answer:
-        """The two pages a participant's browser meets: Take part, and the one that takes the code."""
+        """What browsers meet: Take part, the page that takes the code, and the manager's page of a study."""
         if found := re.fullmatch(r"/start/([0-9a-f]+)", request.path):
             submission, url = self.participant_enters(found[1], request.query.get("participant", ""))
             return Answer(302, headers={"Location": url, "Set-Cookie": f"submission={submission.id}; Path=/"})
+        if found := re.fullmatch(r"/researcher/workspaces/studies/([0-9a-f]+)", request.path):
+            study = self._study(found[1])
+            return page(study["name"], f"<p>{study['status']}, {study['places_taken']} places taken")
         if request.path == "/submissions/complete":
             submission_id, code = request.cookie("submission"), request.query.get("cc", "")
             if submission_id not in self.people:

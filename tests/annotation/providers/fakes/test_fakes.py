@@ -26,6 +26,7 @@ def test_a_browser_takes_part_at_prolific_and_comes_back_with_a_code(
         assert came.rater == person
         done = prolific.completion(came, Outcome.COMPLETED, codes)
         assert "AWAITING REVIEW" in browser.get(done.url).text
+        assert "1 places taken" in browser.get(study.url).text
     assert prolific.submission(came.session).code == code_for(codes, Outcome.COMPLETED)
 
 
