@@ -1,5 +1,6 @@
 """Every bad row of a file, the first hundred in full, told to the person who can correct them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,17 @@ FOUND_CHARACTERS = 120
 def storable(text: str) -> str:
     """Text that PostgreSQL can hold: NUL characters and halves of surrogate pairs as their escapes."""
     return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
+
+
+def storable_json(value: Any) -> Any:
+    """The same document, as PostgreSQL can hold it: text as above, and null for what is no finite number."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {storable(str(name)): storable_json(part) for name, part in value.items()}
+    return [storable_json(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def shown(value: object) -> str:

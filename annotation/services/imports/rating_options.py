@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from annotation.errors import AnnotationError
+from annotation.services.imports.problems import storable_json
 from annotation.services.imports.reading import ENDINGS, FORMATS
 
 ROWS, RATERS, AGGREGATE, APPRAISE, LABEL_STUDIO, ASSAY = (
@@ -86,7 +87,12 @@ class RatingOptions:
 
     def as_json(self) -> dict[str, Any]:
         low, high = self.scale
-        return {spec.name: getattr(self, spec.name) for spec in fields(self)} | {"scale_min": low, "scale_max": high}
+        told: dict[str, Any] = {spec.name: getattr(self, spec.name) for spec in fields(self)} | {
+            "scale_min": low,
+            "scale_max": high,
+        }
+        document: dict[str, Any] = storable_json(told)
+        return document
 
 
 def _one_of(name: str, found: str, accepted: Any) -> None:

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Dataset, JobState, RatingImport, User
-from annotation.services.imports.problems import Problems
+from annotation.services.imports.problems import Problems, storable_json
 from annotation.services.imports.rating_content import Judgement, RatingContent
 from annotation.services.imports.rating_files import read_ratings
 from annotation.services.imports.rating_options import AGGREGATES, SHAPES, RatingOptions
@@ -37,7 +37,8 @@ class Preview:
     partial: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        return vars(self) | {"options": self.options.as_json()}
+        document: dict[str, Any] = storable_json(vars(self) | {"options": self.options.as_json()})
+        return document
 
 
 def rating_preview(

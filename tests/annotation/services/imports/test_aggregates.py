@@ -1,0 +1,73 @@
+"""Medians without their raters: what can be had from them, and what every place says cannot."""
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation.models import Dataset, Project
+from annotation.selectors.aggregates import REASON
+from annotation.selectors.monitoring import campaign_monitor
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from tests.annotation.datasets import example_dataset
+from tests.annotation.services.imports.shapes import stored
+
+MEDIANS = "item,text,median\n1,I did. What a strike.,5\n1,Then you saw the goal!,1.5\n"
+ROWS = "rater,item,text,rating\nann,1,I did. What a strike.,4\nbob,1,I did. What a strike.,5\n" + "".join(
+    f'{rater},1,"Yes, from thirty metres!",{value}\n' for rater, value in (("ann", 3), ("bob", 5))
+)
+
+
+@pytest.fixture
+def dataset(project: Project) -> Dataset:
+    return example_dataset(project)
+
+
+def weights_of(dataset: Dataset, *campaigns):
+    reference_set = reference_set_create(
+        project=dataset.project, dataset=dataset, name="R", campaigns=list(campaigns),
+        source_kinds=["human", "mined", "parrot"], original_kinds=["human"],
+    )  # fmt: skip
+    release = release_create(reference_set=reference_set, parameters={"n_bootstrap": 50})
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    return release, {weight.response.text: weight for weight in release.weights.select_related("response")}
+
+
+def test_medians_give_weights_without_error_and_interval(dataset: Dataset) -> None:
+    """By hand: on 1 to 5, w = 2 (m - 1) / 4 - 1; a median of 1.5 becomes -0.75."""
+    release, weights = weights_of(dataset, stored(dataset, MEDIANS)[0])
+    assert release.error == ""
+    assert {text: weight.weight for text, weight in weights.items()} == {
+        "I did. What a strike.": 1.0, "Then you saw the goal!": -0.75,
+    }  # fmt: skip
+    assert all((one.low, one.high, one.standard_error) == (None, None, None) for one in weights.values())
+    assert release.report["references"]["without_interval"] == 2
+
+
+def test_a_median_beside_known_raters_leaves_no_interval_that_takes_it_for_a_rater(dataset: Dataset) -> None:
+    campaigns = stored(dataset, MEDIANS)[0], stored(dataset, ROWS, name="Rows", criterion="rating")[0]
+    _, weights = weights_of(dataset, *campaigns)
+    mixed, known = weights["I did. What a strike."], weights["Yes, from thirty metres!"]
+    assert (mixed.n_ratings, mixed.rating_mean, mixed.low) == (3, pytest.approx(14 / 3), None)
+    assert None not in (known.low, known.high, known.standard_error)
+
+
+def test_the_campaigns_pages_say_what_cannot_be_had(dataset: Dataset, viewer, as_user) -> None:
+    campaign, _ = stored(dataset, MEDIANS.replace("median", "median,n").replace("5\n", "5,4\n"))
+    figures = campaign_monitor(campaign).figures.criteria[0]
+    assert np.isnan(figures.alpha.alpha)
+    assert figures.alpha.reason
+    assert figures.icc.reason
+    client = as_user(viewer)
+    for name in ("campaign-monitor-fragment", "campaign-raters"):
+        page = client.get(reverse(f"annotation:{name}", args=[dataset.project.slug, campaign.pk])).content.decode()
+        assert "Only medians were imported." in page, name
+    assert "4 to 4 of a response, 8 ratings in all" in page
+    other, _ = stored(dataset, ROWS, name="Rows")
+    page = client.get(reverse("annotation:campaign-raters", args=[dataset.project.slug, other.pk])).content.decode()
+    assert "were imported" not in page
+
+
+def test_the_reason_names_the_raters() -> None:
+    assert "raters are not known" in REASON

@@ -1,0 +1,192 @@
+"""What shape a file has, guessed from its header and first rows; and what is said of it before it is stored."""
+
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
+from annotation.selectors.campaigns import RATING_COLUMNS
+from annotation.services.imports import (
+    rating_import_confirm,
+    rating_import_create,
+    rating_import_draft,
+    rating_import_execute,
+    rating_preview,
+)
+from annotation.services.imports.rating_options import RatingOptions
+from annotation.services.imports.rating_recognition import recognised
+from tests.annotation.datasets import EXAMPLES, example_dataset
+from tests.annotation.services.imports.shapes import APPRAISE_DOCUMENTS, label_studio, read
+
+
+@pytest.fixture
+def dataset(project: Project) -> Dataset:
+    return example_dataset(project)
+
+
+def shape(content: str, kind: str = "csv", **options) -> RatingOptions:
+    return recognised(content.encode(), file_format=kind, options=RatingOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "expected"),
+    [
+        ("rater,item,system,q\nann,1,A,3\n", "csv", "rows"),
+        ("rater,item,system,criterion,value\nann,1,A,q,3\n", "csv", "rows"),
+        ('{"rater": "ann", "item": "1", "system": "A", "ratings": {"q": 3}}\n', "jsonl", "rows"),
+        ("item\tsystem\tann\tbob\n1\tA\t3\t4\n", "tsv", "raters"),
+        ("item,text,ann:q,bob:q\n1,Hi,3,4\n", "csv", "raters"),
+        ("item,system,median\n1,A,3\n", "csv", "aggregate"),
+        ("item_id,model,avg_quality,n\n1,A,3,5\n", "csv", "aggregate"),
+        (APPRAISE_DOCUMENTS, "csv", "appraise"),
+        ("systemID,username,email,segmentID,score,durationInSeconds,itemType\nA,ann,,1,50,3,TGT\n", "csv", "appraise"),
+        (label_studio(), "json", "label-studio"),
+        (",".join(RATING_COLUMNS) + "\n", "csv", "assay"),
+        ("", "csv", "rows"),
+        ("\n\n", "tsv", "rows"),
+        ("no json", "jsonl", "rows"),
+        ("[1, 2]", "jsonl", "rows"),
+        ('"never ended', "csv", "rows"),
+    ],
+)  # fmt: skip
+def test_each_shape_is_known_by_its_first_rows(content: str, kind: str, expected: str) -> None:
+    assert shape(content, kind).shape == expected
+
+
+def test_columns_of_usual_names_are_taken_for_what_they_are() -> None:
+    found = shape("JudgeID,InstanceID,System_Name,Relevance,Started At,Duration\na,1,A,3,2015-07-26T10:30:00Z,4\n")
+    assert found.columns == {
+        "rater": "JudgeID", "item": "InstanceID", "system": "System_Name", "shown": "Started At", "seconds": "Duration",
+    }  # fmt: skip
+    assert shape("judge,worker,item,system,q\n").columns == {}  # two columns that it could be: nobody guesses
+    assert shape("judge,worker,item,system,q\n", columns={"rater": "worker"}).columns == {"rater": "worker"}
+
+
+def test_a_column_of_words_is_no_criterion_and_one_with_a_bad_number_is() -> None:
+    assert shape("rater,item,system,q,why\nann,1,A,3,good\nbob,1,A,x,bad\n").criteria == ["q"]
+    assert shape("rater,item,system,q\nann,1,A,good\n").criteria == []
+    assert shape("item,system,ann,bob,why\n1,A,3,,good\n").raters == ["ann", "bob"]
+
+
+@given(st.binary(max_size=400), st.sampled_from(["csv", "tsv", "jsonl", "json"]))
+def test_no_bytes_are_too_odd_to_be_looked_at(content: bytes, kind: str) -> None:
+    found = recognised(content, file_format=kind, options=RatingOptions())
+    assert found.shape
+
+
+THREE_VALUES = st.lists(st.none() | st.integers(1, 5), min_size=3, max_size=3)
+TABLES = st.lists(
+    st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B"]), THREE_VALUES),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda row: row[:2],
+).filter(lambda rows: any(value is not None for *_, values in rows for value in values))
+
+
+@given(TABLES)
+def test_any_table_says_the_same_by_rater_and_by_row(table: list) -> None:
+    raters = ("ann", "bob", "cleo")
+    wide = "item,system,ann,bob,cleo\n" + "".join(
+        f"{item},{system},{','.join('' if value is None else str(value) for value in values)}\n"
+        for item, system, values in table
+    )
+    rows = "rater,item,system,rating\n" + "".join(
+        f"{rater},{item},{system},{value}\n"
+        for item, system, values in table
+        for rater, value in zip(raters, values, strict=True)
+        if value is not None
+    )
+    by_rater, by_row = (
+        [(one.rater, one.item, one.system, one.values) for one in read(text, shape=kind).judgements]
+        for text, kind in ((wide, "raters"), (rows, "rows"))
+    )
+    assert by_rater == by_row
+
+
+# --- What is said of it -----------------------------------------------------------------------------------------------
+
+
+def look(dataset: Dataset, content: str | bytes, kind: str = "csv", **options):
+    raw = content.encode() if isinstance(content, str) else content
+    return rating_preview(
+        dataset=dataset, filename=f"r.{kind}", content=raw, file_format=kind, options=RatingOptions(**options)
+    )
+
+
+def test_a_sentence_says_what_it_looks_like_in_numbers(dataset: Dataset) -> None:
+    found = look(dataset, (EXAMPLES / "ratings.csv").read_bytes())
+    assert found.sentence == (
+        "This looks like one rating a row: 3 raters, 2 criteria, 15 judgements of 5 responses of this data set."
+    )
+    assert found.sample[0] == {
+        "place": "line 2", "rater": "ann", "item": "1", "system": "SystemA", "text": "", "values": [5.0, 4.0],
+        "sent": "2015-07-26T10:00:00+00:00",
+    }  # fmt: skip
+    assert (found.errors, found.partial) == ([], False)
+
+
+def test_looking_writes_nothing_not_even_another_name_of_a_system(dataset: Dataset) -> None:
+    sources = ResponseSource.objects.count()
+    found = look(dataset, "rater,item,system,q\nann,1,Alias,3\n", aliases={"Alias": "SystemA"})
+    assert (found.errors, found.counts["alias_judgements"]) == ([], 1)
+    assert (ResponseSource.objects.count(), dataset.systems.filter(name="Alias").exists()) == (sources, False)
+    assert not Campaign.objects.exists()
+    assert not RaterIdentity.objects.exists()
+
+
+def test_everything_that_the_import_would_refuse_is_told_beforehand(dataset: Dataset) -> None:
+    rows = "rater,item,system,q\nann,1,SystemA,9\nann,1,SystemZ,3\nann,1,SystemB,3\n"
+    found = look(dataset, rows)
+    job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=rows.encode())
+    rating_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert found.errors == job.report["errors"]
+    assert [(row["line"], row["field"]) for row in found.errors] == [(2, "q"), (3, "system")]
+    assert look(dataset, "rater,item\n").sentence == "This was read as one rating a row, and cannot be understood so."
+
+
+def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_numbers(dataset: Dataset) -> None:
+    job = rating_import_draft(
+        dataset=dataset,
+        by=None,
+        name="J",
+        filename="r.csv",
+        content=b"item,system,ann,bob\n1,SystemA,9,x\n1,SystemB,nan,inf\n",
+    )
+    assert [one["values"] for one in job.report["preview"]["sample"]] == [[9], [None], [None]]
+
+
+@pytest.mark.parametrize("content", [b"item,system,a\x00b\n1,SystemA,3\n", b"rater,item,system,q\nann\x00,1,A\x00,3\n"])
+def test_characters_that_the_database_cannot_hold_are_told_and_do_no_harm(dataset: Dataset, content: bytes) -> None:
+    draft = rating_import_draft(dataset=dataset, by=None, name="J", filename="r.csv", content=content)
+    assert draft.report["preview"]["total"] > 0
+    job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=content)
+    rating_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, "Unexpected" in job.error) == ("failed", False)
+
+
+def test_of_a_long_file_the_beginning_is_looked_at(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["annotation.services.imports.rating_preview"], "LOOKED_AT_BYTES", 100)
+    found = look(dataset, "rater,item,system,q\n" + "ann,1,SystemA,3\n" * 100)
+    assert (found.partial, found.counts["judgements"]) == (True, 5)
+
+
+def test_a_waiting_file_is_imported_as_it_was_shown_and_once(dataset: Dataset) -> None:
+    options = RatingOptions(criterion="quality")
+    job = rating_import_draft(
+        dataset=dataset, by=None, name="J", filename="r.csv", content=b"item,system,ann\n1,SystemA,3\n", options=options
+    )
+    rating_import_execute(import_id=job.pk)  # no worker takes it
+    assert not Campaign.objects.exists()
+    assert rating_import_confirm(job=job)
+    assert not rating_import_confirm(job=job)
+    rating_import_execute(import_id=job.pk)
+    job = RatingImport.objects.get()
+    assert job.state == "done", job.error
+    assert job.options["shape"] == "raters"
+    assert job.campaign.criteria.get().name == "quality"
+    assert json.dumps(job.campaign.design["options"], sort_keys=True) == json.dumps(job.options, sort_keys=True)

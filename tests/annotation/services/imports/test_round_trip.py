@@ -1,0 +1,102 @@
+"""What is downloaded from Assay and imported again gives the same numbers."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from annotation.exports import table_response
+from annotation.models import Campaign, Dataset, Project
+from annotation.selectors.campaigns import RATING_COLUMNS, rating_rows
+from annotation.selectors.ratings import judgement_table, rating_columns
+from annotation.weighting import RatingTable, icc, krippendorff_alpha, linear_weights
+from tests.annotation.datasets import example_dataset
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from tests.annotation.services.imports.shapes import WIDE_BY_CRITERION, read, stored
+
+
+@pytest.fixture
+def dataset(project: Project) -> Dataset:
+    return example_dataset(project)
+
+
+def log(campaign: Campaign, kind: str, columns=RATING_COLUMNS, rows=None) -> str:
+    rows = rating_rows(campaign) if rows is None else rows
+    return b"".join(table_response(format=kind, filename="x", columns=columns, rows=rows)).decode()
+
+
+def numbers(campaign: Campaign) -> dict[str, object]:
+    judged = judgement_table([campaign])
+    _, response = np.unique(judged.response_id, return_inverse=True)
+    names = dict(campaign.ratings.values_list("rater_id", "rater__pseudonym"))
+    _, rater = np.unique([names[pk] for pk in judged.rater_id], return_inverse=True)
+    table = RatingTable(response, rater, judged.value)
+    weights = linear_weights(table, judged.low, judged.high, n_bootstrap=200)
+    columns = rating_columns([campaign])
+    return {
+        "ratings": sorted(zip(columns.response_id.tolist(), columns.value.tolist(), strict=True)),
+        "seconds": sorted(columns.seconds.tolist()),
+        "weights": weights.weights.tolist(),
+        "intervals": [weights.low.tolist(), weights.high.tolist()],
+        "alpha": krippendorff_alpha(table).alpha,
+        "icc": icc(table).icc_1,
+    }
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_an_imported_campaign_comes_back_with_the_same_numbers(dataset: Dataset, kind: str) -> None:
+    rows = "rater,item,system,a,b,time,seconds\n" + "".join(
+        f"{rater},{item},{system},{1 + number % 5},{5 - number % 4},2015-07-26T10:{number:02}:00Z,{number + 0.25}\n"
+        for number, (rater, item, system) in enumerate(product(("ann", "bob", "cleo"), "13", ("SystemA", "SystemB")))
+    )
+    first, _ = stored(dataset, rows)
+    again, counts = stored(dataset, log(first, kind), kind, name="Again")
+    assert counts["judgements"] == 12
+    assert numbers(again) == numbers(first)
+
+
+def test_places_that_were_not_rated_stay_so(dataset: Dataset) -> None:
+    first, _ = stored(dataset, WIDE_BY_CRITERION)
+    again, counts = stored(dataset, log(first, "csv"), name="Again")
+    assert (counts["ratings"], again.ratings.count()) == (7, 7)
+
+
+def test_of_a_log_corrections_count_and_late_ratings_do_not(project: Project) -> None:
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    text = "=1+1 is what it says"  # a spreadsheet would run it, so its CSV cell begins with a quote
+    response = make_response(make_item(dataset, "i1"), text, "A")
+    rate(campaign, "ann", response, 2)
+    shown = present(campaign, "bob", response)
+    rate_in(shown, response, 1)
+    rate_in(shown, response, 4, revision=1)
+    rate(campaign, "cem", response, 5, extra=True)
+    again, counts = stored(dataset, log(campaign, "csv"), name="Again")
+    assert (counts["corrected_ratings"], counts["late_ratings"], counts["judgements"]) == (1, 1, 2)
+    assert sorted(again.ratings.values_list("value", flat=True)) == [2, 4]
+    assert again.ratings.first().response == response
+    assert rating_columns([again]).seconds.tolist() == [6, 6]
+
+
+def test_a_log_that_names_presentations_keeps_their_judgements_apart() -> None:
+    columns = ("rating", "presentation", "item", "text", "rated_as", "rater", "criterion", "value", "cannot_judge",
+               "revision", "extra", "sent_at")  # fmt: skip
+    rows = [
+        (number, presentation, "i", "t", "", "ann", criterion, value, reason, revision, False, None)
+        for number, (presentation, criterion, value, reason, revision) in enumerate(
+            [(7, "a", 1.0, "", 0), (8, "a", 3.0, "", 0), (8, "b", 3.5, "", 0), (7, "b", None, "no idea", 0),
+             (7, "a", 2.0, "", 1)]
+        )
+    ]  # fmt: skip
+    found = read(log(None, "jsonl", columns, rows), "jsonl")  # type: ignore[arg-type]
+    assert [one.values for one in found.judgements] == [(2.0, None), (3.0, 3.5)]
+    assert (found.left_out["corrected_ratings"], found.left_out["not_rated"]) == (1, 1)
+
+
+def test_a_line_of_a_log_without_its_fields_is_refused(dataset: Dataset) -> None:
+    rate_lines = log(stored(dataset, "rater,item,system,q\nann,1,SystemA,3\n")[0], "jsonl")
+    broken = json.loads(rate_lines)
+    del broken["rater"]
+    with pytest.raises(Exception, match=r"line 2, field rater"):
+        read(rate_lines + json.dumps(broken), "jsonl")
