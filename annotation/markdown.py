@@ -1,6 +1,6 @@
 """Markdown that people write becomes HTML that is safe to show."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
@@ -16,6 +16,7 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
 
 
+@lru_cache(maxsize=512)  # a rater's page shows the same few texts again and again
 def markdown(text: str) -> SafeString:
     """HTML without scripts, styles, images or frames; a heading of the first level becomes one of the second."""
     html = _parser().render(text).replace("<h1>", "<h2>").replace("</h1>", "</h2>")

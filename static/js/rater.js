@@ -1,83 +1,91 @@
-/* Rating by keyboard, and answers that survive a reload. Everything here is a comfort: the form works without it.
-   Keys: a digit rates the marked question and marks the next; j and k (or Tab) move the mark; arrows choose within a
-   question, as in every group of radio buttons; Enter sends; z or Backspace goes back; i or ? shows the instructions. Unsent answers are kept in localStorage by the unit's token. */
+/* Rating by keyboard and thumb. Everything here is a comfort: the form works without it.
+   Keys: a digit answers the marked question and marks the next, or is typed where a number is asked; j and k (or Tab)
+   move the mark; arrows choose within a question and move sliders; x says why a text cannot be judged; Enter sends; z or
+   Backspace goes back; i or ? shows the instructions. */
 (() => {
   "use strict";
-  const form = document.querySelector("form[data-rating]");
-  if (!form) return;
-  const PREFIX = "assay-unsent-";
-  const store = `${PREFIX}${form.dataset.rating}`;
-  const questions = Array.from(form.querySelectorAll("[data-question]"));
-  const status = document.getElementById("rater-status");
-  const radios = (question) => Array.from(question.querySelectorAll("input[type=radio]"));
-  const answered = (question) => radios(question).some((radio) => radio.checked);
+  const rater = window.assayRater;
+  const { words } = rater;
   let current = null;
-  let sending = false;
+
+  const status = (text) => (document.getElementById("rater-status").textContent = text);
+  const control = (question) => {
+    if (question.matches("textarea")) return question;
+    const choices = rater.radios(question);
+    return choices.find((radio) => radio.checked) ?? choices[0] ?? question.querySelector("[data-slider]") ?? rater.number(question);
+  };
 
   function mark(question, { scroll = true } = {}) {
     current?.classList.remove("is-current");
-    current = question ?? null;
+    current = question?.matches("[data-question]") ? question : null;
     current?.classList.add("is-current");
-    if (current && scroll) current.scrollIntoView({ block: "nearest" });
+    if (question && scroll) question.scrollIntoView({ block: "nearest" });
+  }
+
+  function goTo(question) {
+    mark(question);
+    control(question).focus({ preventScroll: true });
+    return true;
   }
 
   function markNext(from) {
+    const questions = rater.questions();
     const at = questions.indexOf(from);
-    const after = [...questions.slice(at + 1), ...questions.slice(0, at)].find((question) => !answered(question));
-    if (after) return mark(after);
+    const after = [...questions.slice(at + 1), ...questions.slice(0, at)].find((question) => !rater.isAnswered(question));
+    if (after) return rater.number(after) && !matchMedia("(hover: none)").matches ? goTo(after) : mark(after);
     mark(questions[Math.min(at + 1, questions.length - 1)], { scroll: false });
-    form.querySelector(".rater-send").focus({ preventScroll: true });
-    status.textContent = "All rated. Press Enter to send.";
+    if (rater.missing()) return rater.missing().focus();
+    rater.form().querySelector(".rater-send").focus({ preventScroll: true });
+    status(words.complete);
   }
 
-  function remember() {
-    const values = Object.fromEntries(Array.from(new FormData(form)).filter(([name]) => /^r\d+-/.test(name)));
-    try {
-      localStorage.setItem(store, JSON.stringify(values));
-    } catch {
-      // Private windows may refuse; then a reload starts this unit afresh.
-    }
-  }
-
-  function recall() {
-    try {
-      for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX) && key !== store) localStorage.removeItem(key);
-      if ("keepServer" in form.dataset) return;
-      const values = JSON.parse(localStorage.getItem(store) ?? "{}");
-      for (const radio of form.querySelectorAll("input[type=radio]")) if (values[radio.name] === radio.value) radio.checked = true;
-    } catch {
-      // Nothing usable was kept.
-    }
-  }
-
-  function rate(digit) {
-    if (!current) return false;
-    const choice = radios(current).find((radio) => radio.value === digit)
-      ?? (digit === "0" ? radios(current).find((radio) => radio.value === "10") : undefined);
-    if (!choice) return false;
-    choice.checked = true;
-    remember();
-    status.textContent = `${current.querySelector("legend").textContent}: ${choice.value}`;
+  function choose(radio) {
+    radio.checked = true;
+    rater.remember();
+    status(`${rater.legend(current)}: ${radio.closest("label").textContent.trim()}`);
     markNext(current);
     return true;
   }
 
+  function digit(key) {
+    if (!current) return false;
+    const field = rater.number(current);
+    if (field) {
+      field.focus();
+      field.select();
+      return false; // the key itself is typed there
+    }
+    const radio = rater.radios(current).find((one) => one.dataset.key === key);
+    return Boolean(radio) && choose(radio);
+  }
+
+  function equal() {
+    const radio = current?.dataset.question === "preference" && rater.radios(current).find((one) => one.value === "0");
+    return Boolean(radio) && choose(radio);
+  }
+
   function move(step) {
+    const questions = rater.questions();
     const to = questions[questions.indexOf(current) + step];
-    if (!to) return false;
-    mark(to);
-    (radios(to).find((radio) => radio.checked) ?? radios(to)[0]).focus({ preventScroll: true });
+    return Boolean(to) && goTo(to);
+  }
+
+  function sendNow() {
+    const open = rater.missing();
+    if (open) {
+      status(open.matches("textarea") ? words.missing : `${words.missing} ${rater.legend(open)}`);
+      goTo(open);
+    } else rater.form().requestSubmit(rater.form().querySelector(".rater-send"));
     return true;
   }
 
-  function send() {
-    const missing = questions.find((question) => !answered(question));
-    if (missing) {
-      mark(missing);
-      status.textContent = `Not rated yet: ${missing.querySelector("legend").textContent}`;
-      radios(missing)[0].focus({ preventScroll: true });
-    } else form.requestSubmit(form.querySelector(".rater-send"));
-    return true;
+  function enter() {
+    const on = document.activeElement;
+    if (on?.closest("a, button, summary, select")) return false; // it keeps its own meaning there
+    if (rater.form()) return sendNow();
+    const onward = document.getElementById("rater-go-on");
+    onward?.click();
+    return Boolean(onward);
   }
 
   function back() {
@@ -86,45 +94,126 @@
     return Boolean(link);
   }
 
+  function setAside() {
+    const select = (current?.closest("[data-response]") ?? rater.form())?.querySelector("[data-cannot-judge]");
+    select?.focus();
+    return Boolean(select);
+  }
+
   function instructions() {
-    document.getElementById("instructions").showModal();
-    return true;
+    const dialog = document.getElementById("instructions");
+    dialog?.showModal();
+    return Boolean(dialog);
   }
 
   const keys = {
-    j: () => move(1), k: () => move(-1), z: back, Backspace: back, i: instructions, "?": instructions,
-    // On a link or a button Enter keeps its own meaning.
-    Enter: () => document.activeElement?.closest("a, button") === null && send(),
+    j: () => move(1), k: () => move(-1), z: back, Backspace: back, x: setAside, "=": equal, i: instructions, "?": instructions, Enter: enter,
   };
+  const INSIDE_NUMBERS = ["j", "k", "x", "z", "i", "?", "Enter"]; // what cannot be part of a number
 
   document.addEventListener("keydown", (event) => {
+    const on = event.target;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && on.matches("textarea")) return sendNow() && event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
-    if (document.querySelector("dialog[open]")) return;
-    const act = /^\d$/.test(event.key) ? () => rate(event.key) : Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+    if (document.querySelector("dialog[open]") || on.matches("textarea, select, input[type=text], input[type=checkbox]")) return;
+    if (on.matches("input[type=number]") && !INSIDE_NUMBERS.includes(event.key)) return;
+    const act = /^\d$/.test(event.key) ? () => digit(event.key) : Object.hasOwn(keys, event.key) ? keys[event.key] : null;
     if (act?.()) event.preventDefault();
   });
-  document.addEventListener("click", (event) => {
-    if (event.target.closest("a[data-dialog-open]")) event.preventDefault(); // ui.js opens it; the link serves without script
+
+  /* A slider has no value before it is touched: the number field beside it is what is sent. */
+  function settle(slider) {
+    const field = rater.number(slider.closest("[data-question]"));
+    const isSet = field.value !== "";
+    slider.toggleAttribute("data-untouched", !isSet);
+    if (isSet) {
+      slider.value = field.value;
+      slider.removeAttribute("aria-valuetext");
+    } else slider.setAttribute("aria-valuetext", words.unset);
+  }
+
+  function slid(slider) {
+    const field = rater.number(slider.closest("[data-question]"));
+    field.value = slider.value;
+    settle(slider);
+    rater.remember();
+  }
+
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-slider]")) return slid(event.target);
+    const slider = event.target.closest(".slider")?.querySelector("[data-slider]");
+    if (slider) settle(slider);
+    if (event.target.closest("form[data-rating]") && event.target.matches("input[type=number], textarea")) rater.remember();
   });
-  form.addEventListener("focusin", (event) => {
+  document.addEventListener("change", (event) => {
+    if (!event.target.closest("form[data-rating]")) return;
+    rater.remember();
+    const question = event.target.closest("[data-question]");
+    const isChoice = event.target.matches("input[type=radio]");
+    if (isChoice && question && matchMedia("(hover: none)").matches && rater.missing()) markNext(question);
+  });
+  document.addEventListener("focusin", (event) => {
     const question = event.target.closest("[data-question]");
     if (question && question !== current) mark(question, { scroll: false });
   });
-  form.addEventListener("change", (event) => {
-    remember();
-    const question = event.target.closest("[data-question]");
-    if (matchMedia("(hover: none)").matches && question && !questions.every(answered)) markNext(question);
-  });
-  form.addEventListener("submit", (event) => {
-    if (sending) event.preventDefault(); // a double click is one answer
-    sending = true;
-    form.setAttribute("aria-busy", "true");
-  });
-  window.addEventListener("pageshow", () => {
-    sending = false; // also when the page comes back from the browser's own cache
-    form.removeAttribute("aria-busy");
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("form[data-rating]");
+    if (!form) return;
+    event.preventDefault();
+    if (rater.missing()) sendNow();
+    else rater.send(form);
   });
 
-  recall();
-  mark(questions.find((question) => !answered(question)) ?? questions[0], { scroll: false });
+  async function copy(button) {
+    const source = document.getElementById(button.dataset.raterCopy);
+    try {
+      await navigator.clipboard.writeText(source.textContent.trim());
+      button.lastElementChild.textContent = words.copied;
+    } catch {
+      getSelection().selectAllChildren(source); // clipboards need a secure origin: one key press copies it now
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const slider = event.target.closest("[data-slider][data-untouched]");
+    if (slider) slid(slider); // the very middle was meant
+    const opener = event.target.closest("[data-dialog-open]");
+    const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
+    if (dialog) {
+      event.preventDefault(); // the link serves without script
+      dialog.showModal();
+    }
+    if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
+    const copier = event.target.closest("[data-rater-copy]");
+    if (copier) copy(copier);
+  });
+
+  function countDown() {
+    const timer = document.querySelector("[data-countdown]");
+    if (!timer) return;
+    const until = Date.now() + 1000 * Number(timer.dataset.countdown);
+    const tick = () => {
+      const left = Math.ceil((until - Date.now()) / 1000);
+      timer.querySelector("[data-seconds]").textContent = Math.max(left, 0);
+      if (left <= 0) location.replace(timer.dataset.next);
+      else setTimeout(tick, 250);
+    };
+    tick();
+  }
+
+  function begin() {
+    current = null;
+    rater.recall();
+    for (const slider of document.querySelectorAll("[data-slider]")) settle(slider);
+    rater.refresh();
+    countDown();
+    const questions = rater.questions();
+    mark(questions.find((question) => !rater.isAnswered(question)) ?? questions[0], { scroll: false });
+  }
+
+  document.addEventListener("rater:screen", begin);
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload()); // a kept page may be out of date
+  begin();
+  rater.resume();
 })();

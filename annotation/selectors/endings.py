@@ -1,0 +1,52 @@
+"""How a rater's stay in a campaign ends, whichever way the rater came."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from annotation.models import Campaign, Participation, Stage
+from annotation.selectors.handout import Waiting, progress, waiting
+
+
+class Ending(StrEnum):
+    COMPLETED = "completed"
+    FAILED_QUALIFICATION = "failed_qualification"
+    EXCLUDED = "excluded"
+    RAN_OUT = "ran_out"  # nothing left to rate before the fewest was reached
+    STOPPED_EARLY = "stopped_early"
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Where a rater stands. ``ending`` is what it is if the rater leaves now."""
+
+    ending: Ending
+    waiting: Waiting
+    done: int
+    missing: int  # screens to go until there is a completion code
+
+    @property
+    def entitled(self) -> bool:
+        """To the completion code."""
+        return self.ending == Ending.COMPLETED
+
+    @property
+    def may_go_on(self) -> bool:
+        return self.waiting in (Waiting.OTHERS, Waiting.PAUSE_BETWEEN)
+
+
+def stay_of(*, campaign: Campaign, participation: Participation) -> Stay:
+    rater = participation.rater
+    why = waiting(campaign=campaign, rater=rater)
+    done = progress(campaign=campaign, rater=rater).done
+    missing = max(max(campaign.min_units_per_rater, 1) - done, 0)
+    return Stay(_ending(participation, why, missing), why, done, missing)
+
+
+def _ending(participation: Participation, why: Waiting, missing: int) -> Ending:
+    if participation.excluded_at is not None:
+        return Ending.EXCLUDED
+    if participation.stage == Stage.FAILED:
+        return Ending.FAILED_QUALIFICATION
+    if missing == 0:
+        return Ending.COMPLETED
+    return Ending.RAN_OUT if why in (Waiting.COMPLETE, Waiting.LIMIT, Waiting.CLOSED) else Ending.STOPPED_EARLY

@@ -1,0 +1,128 @@
+"""The way in: what it is about, who may, consent, instructions."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.errors import AnnotationError
+from annotation.markdown import markdown
+from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
+from annotation.selectors.handout import participation_of, progress
+from annotation.selectors.screens import criteria_of
+from annotation.services.rater_accounts import rater_from_account
+from annotation.services.raters import MAX_NAME, participation_start, rater_create
+from annotation.views.raters.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
+from annotation.views.raters.pages import LANGUAGE_COOKIE, LANGUAGES, address, page, rater_view
+
+LONGEST_NAME = MAX_NAME - 4
+
+
+@require_GET
+@rater_view
+def rater_landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    return _landing(request, campaign, rater_here(request, campaign))
+
+
+def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, error: str = "") -> HttpResponse:
+    joined = participation_of(campaign=campaign, rater=rater) is not None
+    context = {
+        "rater": rater,
+        "joined": joined,
+        "open": campaign.state == CampaignState.RUNNING,
+        "needs_account": campaign.admission == Admission.ACCOUNT and not request.user.is_authenticated,
+        "asks_name": rater is None and campaign.admission != Admission.ACCOUNT,
+        "name_required": campaign.admission == Admission.NAMED,
+        "longest_name": LONGEST_NAME,
+        "consent": markdown(campaign.consent),
+        "criteria": criteria_of(campaign),
+        "steps": campaign.qualification,
+        "progress": progress(campaign=campaign, rater=rater) if joined and rater else None,
+        "error": error,
+        "name": request.POST.get("name", ""),
+    }
+    response = page(request, campaign, "rater_landing", context, status=400 if error else 200)
+    if joined and rater and campaign.admission == Admission.ACCOUNT:
+        remember(response, campaign, rater)  # another browser of the same person
+    return response
+
+
+@require_POST
+@rater_view
+def rater_consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    rater = rater_here(request, campaign)
+    if error := _not_yet(request, campaign, rater):
+        return _landing(request, campaign, rater, error)
+    try:
+        rater = rater or _newcomer(request, campaign)
+        participation_start(campaign=campaign, rater=rater)
+    except AnnotationError as refusal:
+        return _landing(request, campaign, rater, _refused(refusal))
+    response = redirect(address(campaign, "instructions" if campaign.instructions else "work"))
+    remember(response, campaign, rater)
+    return response
+
+
+def _not_yet(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> str:
+    """What is still wanted from somebody who would like to begin."""
+    if campaign.state != CampaignState.RUNNING:
+        return _("No new people can join at the moment.")
+    if campaign.admission == Admission.ACCOUNT and not request.user.is_authenticated:
+        return _("Please sign in first.")
+    if campaign.consent and not request.POST.get("agree"):
+        return _("To take part you need to agree first: please tick the box.")
+    if campaign.admission == Admission.NAMED and rater is None and not request.POST.get("name", "").strip():
+        return _("Please give a name to be known by.")
+    return ""
+
+
+def _newcomer(request: HttpRequest, campaign: Campaign) -> Rater:
+    if campaign.admission == Admission.ACCOUNT:
+        return rater_from_account(project=campaign.project, user=request.user)
+    return rater_create(project=campaign.project, name=request.POST.get("name", ""))
+
+
+def _refused(refusal: AnnotationError) -> str:
+    if "name" in refusal.fields:
+        return _("This name cannot be used: up to %(longest)s ordinary characters, please.") % {"longest": LONGEST_NAME}
+    return _("No new people can join at the moment.")
+
+
+@require_GET
+@rater_view
+def rater_instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Before the first screen, and whenever somebody wants to read them again."""
+    mine = participation_here(request, campaign)
+    if mine is None:
+        return redirect(address(campaign, "landing"))
+    context = {
+        "participation": mine,
+        "begun": progress(campaign=campaign, rater=mine.rater).done > 0,
+        "steps": _steps(campaign, mine),
+    }
+    return page(request, campaign, "rater_instructions", context)
+
+
+def _steps(campaign: Campaign, mine: Participation) -> dict[str, int]:
+    """How many training and test screens come first."""
+    if mine.qualified_at or mine.stage == Stage.WORK:
+        return {}
+    return {name: len(campaign.qualification.get(name, [])) for name in ("training", "test")}
+
+
+@require_POST
+@rater_view
+def rater_language(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    back = request.POST.get("next", "")
+    if not back.startswith(address(campaign, "landing")) or not url_has_allowed_host_and_scheme(back, None):
+        back = address(campaign, "landing")
+    response = redirect(back)
+    language = request.POST.get("language", "")
+    if language in LANGUAGES:
+        response.set_cookie(
+            LANGUAGE_COOKIE, language, max_age=COOKIE_SECONDS, path=cookie_path(campaign),
+            secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
+        )  # fmt: skip
+    return response

@@ -1,0 +1,37 @@
+"""The last page: how the stay ended, and where the rater goes from here."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET
+
+from annotation.models import Campaign, Participation
+from annotation.providers.base import Completion
+from annotation.selectors.endings import Stay, stay_of
+from annotation.selectors.handout import Waiting, presentation_before
+from annotation.views.raters.access import participation_here
+from annotation.views.raters.pages import address, page, rater_view
+
+
+@require_GET
+@rater_view
+def rater_finish(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    mine = participation_here(request, campaign)
+    if mine is None:
+        return redirect(address(campaign, "landing"))
+    stay = stay_of(campaign=campaign, participation=mine)
+    stopped = "stopped" in request.GET
+    waits = stay.waiting == Waiting.PAUSED and not stopped  # a pause is no end, unless the rater says so
+    context = {
+        "rater": mine.rater,
+        "stay": stay,
+        "stopped": stopped,
+        "waits": waits,
+        "completion": None if waits else completion_of(campaign, mine, stay),
+        "before": presentation_before(campaign=campaign, rater=mine.rater, than=None),
+    }
+    return page(request, campaign, "rater_finish", context)
+
+
+def completion_of(campaign: Campaign, participation: Participation, stay: Stay) -> Completion:
+    """A code to write down, a link to follow, or a form to post. Over a direct link: the campaign's code, if earned."""
+    return Completion(code=campaign.completion_code if stay.entitled else "")

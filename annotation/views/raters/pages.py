@@ -1,0 +1,99 @@
+"""What every page of the rater's shares: its campaign, its language, and that a script may ask for a part of it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+from django.views.decorators.cache import never_cache
+
+from annotation.markdown import markdown
+from annotation.models import Campaign
+from annotation.views.raters.access import campaign_or_404
+
+LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "zh-hans": "简体中文", "ar": "العربية"}
+LANGUAGE_COOKIE = "assay_rater_language"
+PART = "X-Rater-Part"  # sent by rater-send.js: one request brings the next screen
+SHOWN_AT = "X-Rater-Url"  # the address that shows this part as a page
+GO = "X-Rater-Go"
+
+View = Callable[..., HttpResponse]
+
+
+def rater_view(view: View) -> View:
+    """Gives the view its campaign, and speaks the rater's language while it runs. All other pages speak English."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, link_token: UUID, **kwargs: Any) -> HttpResponse:
+        campaign = campaign_or_404(link_token)
+        language = language_of(request, campaign)
+        with translation.override(language):
+            response = view(request, campaign, **kwargs)
+        response.headers["Content-Language"] = translation.to_locale(language).replace("_", "-")
+        patch_vary_headers(response, ["Accept-Language", "Cookie"])
+        return response
+
+    return never_cache(wrapped)
+
+
+def language_of(request: HttpRequest, campaign: Campaign) -> str:
+    """The campaign's, else the rater's choice, else the browser's."""
+    chosen = [campaign.rater_language, request.COOKIES.get(LANGUAGE_COOKIE, "")]
+    accepted = [code for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", ""))]
+    return next(filter(None, map(supported, [*chosen, *accepted])), "en")
+
+
+def supported(code: str) -> str:
+    """The language shipped that serves this code; '' where none does. Written Chinese of any kind is served."""
+    code = code.lower()
+    if code in LANGUAGES:
+        return code
+    base = code.split("-")[0]
+    return "zh-hans" if base == "zh" else base if base in LANGUAGES else ""
+
+
+def wants_part(request: HttpRequest) -> bool:
+    return PART in request.headers
+
+
+def page(
+    request: HttpRequest,
+    campaign: Campaign,
+    template: str,
+    context: dict[str, object],
+    *,
+    status: int = 200,
+    shown_at: str = "",
+) -> HttpResponse:
+    """A page of the rater's, or of it what changes from screen to screen where a script asks."""
+    part = wants_part(request)
+    context = {
+        "campaign": campaign,
+        "instructions": "" if part else markdown(campaign.instructions),
+        "part": part,
+        "languages": {} if part or supported(campaign.rater_language) else LANGUAGES,
+        **context,
+    }
+    response = render(request, f"annotation/{template}.html", context, status=status)
+    if part:
+        response.headers[SHOWN_AT] = shown_at or request.get_full_path()
+    return response
+
+
+def go(request: HttpRequest, url: str) -> HttpResponse:
+    """On to another page."""
+    if not wants_part(request):
+        return redirect(url)
+    response = HttpResponse(status=204)
+    response.headers[GO] = url
+    return response
+
+
+def address(campaign: Campaign, name: str) -> str:
+    return reverse(f"annotation:rater-{name}", args=[campaign.link_token])

@@ -1,0 +1,272 @@
+"""One screen after the other: shown, answered, given back; training and its feedback, the test and its result."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from uuid import UUID
+
+from django.contrib import messages
+from django.core import signing
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.errors import AnnotationError
+from annotation.markdown import markdown
+from annotation.models import Campaign, CampaignState, Criterion, Presentation, PresentationKind, Purpose, Rater
+from annotation.selectors.handout import (
+    ANSWERED,
+    BEFORE_WORK,
+    Waiting,
+    presentation_before,
+    progress,
+    seconds_to_wait,
+    waiting,
+)
+from annotation.selectors.screens import Question, Screen, criteria_of, screen, training_place
+from annotation.services.handout import unit_request, unit_return
+from annotation.services.qualification import TestResult, Wrong, wrong_answers
+from annotation.services.ratings import Submission, SubmissionRefused, draft_save, ratings_submit
+from annotation.views.raters.access import own_presentation_or_404, participation_here, participation_or_404
+from annotation.views.raters.pages import address, go, page, rater_view, wants_part
+
+FIELD = re.compile(r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment)(?:\.([0-9a-f]{8}))?")  # the end names the screen
+PLACE = re.compile(r"r(\d+)-(.+)")
+RESULT_SALT = "rater-test-result"
+
+
+@require_GET
+@rater_view
+def rater_work(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The screen the rater holds, or the next one; with ``?unit=`` one of the rater's own to look at again."""
+    mine = participation_here(request, campaign)
+    if mine is None:
+        return redirect(address(campaign, "landing"))
+    if token := request.GET.get("unit"):
+        return _work(request, campaign, mine.rater, own_presentation_or_404(campaign, mine.rater, token))
+    return _next(request, campaign, mine.rater)
+
+
+def _next(
+    request: HttpRequest, campaign: Campaign, rater: Rater, *, before: Presentation | None = None
+) -> HttpResponse:
+    presentation = unit_request(campaign=campaign, rater=rater)
+    if presentation is not None:
+        return _work(request, campaign, rater, presentation, before=before)
+    if (
+        campaign.seconds_between_units
+        and waiting(campaign=campaign, rater=rater) == Waiting.PAUSE_BETWEEN
+        and (seconds := seconds_to_wait(campaign=campaign, rater=rater))
+    ):
+        context = {"seconds": seconds, "progress": progress(campaign=campaign, rater=rater)}
+        return page(request, campaign, "rater_pause", context, shown_at=address(campaign, "work"))
+    return go(request, address(campaign, "finish"))
+
+
+def _work(
+    request: HttpRequest,
+    campaign: Campaign,
+    rater: Rater,
+    presentation: Presentation,
+    *,
+    before: Presentation | None = None,
+    sent: Mapping[str, str] | None = None,
+    error: AnnotationError | None = None,
+) -> HttpResponse:
+    shown = screen(presentation, campaign=campaign, sent=sent, errors=error.fields if error else None)
+    place = training_place(presentation)
+    context = {
+        "presentation": presentation,
+        "screen": shown,
+        "training": place if presentation.purpose == Purpose.TRAINING else None,
+        "test": place if presentation.purpose == Purpose.TEST else None,
+        "progress": None if place else progress(campaign=campaign, rater=rater),
+        "before": before or (None if place else presentation_before(campaign=campaign, rater=rater, than=presentation)),
+        "wide": campaign.presentation == PresentationKind.PAIR,
+        "keep_server": bool(shown.answered or error),
+        "error_count": len(error.fields) if error else 0,
+    }
+    at = address(campaign, "work") + (f"?unit={presentation.token}" if shown.answered or error else "")
+    return page(request, campaign, "rater_work", context, status=400 if error else 200, shown_at=at)
+
+
+@require_POST
+@rater_view
+def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Take the answer. A script gets the next screen at once; without one a redirect leads there."""
+    rater = participation_or_404(request, campaign).rater
+    token = _uuid_or_403(request.POST.get("token", ""))
+    sent = _sent(request, token)
+    try:
+        submission = ratings_submit(
+            token=token,
+            rater=rater,
+            values={place: text for name, text in sent.items() if (place := _place(name))},
+            cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
+            comment=sent.get("comment", ""),
+        )
+    except SubmissionRefused as error:
+        if campaign.state != CampaignState.CLOSED:
+            raise PermissionDenied(error.message) from error
+        messages.error(request, _("This campaign has been closed in the meantime; your last answer was not taken."))
+        return go(request, address(campaign, "finish"))
+    except AnnotationError as error:
+        presentation = own_presentation_or_404(campaign, rater, str(token))
+        return _work(request, campaign, rater, presentation, sent=sent, error=error)
+    return _after(request, campaign, rater, submission)
+
+
+def _after(request: HttpRequest, campaign: Campaign, rater: Rater, submission: Submission) -> HttpResponse:
+    """Where an answer leads: feedback, the test's result, a break, or the next screen."""
+    presentation = submission.presentation
+    if presentation.purpose == Purpose.TRAINING:
+        if wants_part(request):
+            return _feedback(request, campaign, presentation, submission.feedback, submission.wrong)
+        return redirect(f"{address(campaign, 'feedback')}?unit={presentation.token}")
+    if submission.test is not None:
+        result = signing.dumps({**asdict(submission.test), "rater": rater.pk}, salt=RESULT_SALT)
+        return go(request, f"{address(campaign, 'result')}?of={result}")
+    _note(request, submission)
+    if _break_is_due(campaign, rater, submission):
+        return go(request, address(campaign, "break"))
+    if wants_part(request):
+        return _next(request, campaign, rater, before=None if submission.correction else presentation)
+    return redirect(address(campaign, "work"))
+
+
+def _note(request: HttpRequest, submission: Submission) -> None:
+    if submission.presentation.purpose in BEFORE_WORK:
+        return
+    if submission.extra and not submission.correction:
+        messages.info(request, _("Your time for that one had run out and somebody else had it. Your answer is kept."))
+    elif submission.correction and submission.written:
+        messages.success(request, _("Your earlier answer has been changed."))
+
+
+def _break_is_due(campaign: Campaign, rater: Rater, submission: Submission) -> bool:
+    every = campaign.break_every_units
+    if not every or submission.correction or submission.presentation.purpose in BEFORE_WORK:
+        return False
+    return progress(campaign=campaign, rater=rater).done % every == 0
+
+
+@require_GET
+@rater_view
+def rater_break(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Nothing is held meanwhile: the next screen is handed out when the rater goes on."""
+    mine = participation_here(request, campaign)
+    if mine is None:
+        return redirect(address(campaign, "landing"))
+    return page(request, campaign, "rater_break", {"progress": progress(campaign=campaign, rater=mine.rater)})
+
+
+@require_GET
+@rater_view
+def rater_feedback(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    rater = participation_or_404(request, campaign).rater
+    presentation = own_presentation_or_404(campaign, rater, request.GET.get("unit", ""))
+    if presentation.purpose != Purpose.TRAINING or presentation.outcome not in ANSWERED:
+        raise Http404("No training screen that was answered.")
+    wrong = tuple(wrong_answers(presentation, criteria_of(campaign)))
+    return _feedback(request, campaign, presentation, presentation.check_unit.feedback, wrong)
+
+
+def _feedback(
+    request: HttpRequest, campaign: Campaign, presentation: Presentation, feedback: str, wrong: tuple[Wrong, ...]
+) -> HttpResponse:
+    shown = screen(presentation, campaign=campaign)
+    context = {
+        "screen": shown,
+        "training": training_place(presentation),
+        "feedback": markdown(feedback),
+        "wrong": [_explained(one, shown, criteria_of(campaign)) for one in wrong],
+        "n_questions": len(shown.questions),
+    }
+    at = f"{address(campaign, 'feedback')}?unit={presentation.token}"
+    return page(request, campaign, "rater_feedback", context, shown_at=at)
+
+
+def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[str, object]:
+    criterion = next(one for one in criteria if one.name == wrong.criterion)
+    words = {str(point.value): point.label for point in Question("", "", criterion).points} if criterion.labels else {}
+
+    def said(value: float | None) -> str:
+        if value is None:
+            return _("cannot judge")
+        number = f"{value:g}"
+        return f"{number} ({words[number]})" if words.get(number) else number
+
+    expected = said(wrong.low) if wrong.low == wrong.high else f"{said(wrong.low)} – {said(wrong.high)}"
+    return {
+        "letter": shown.responses[wrong.position].letter,
+        "question": criterion.question,
+        "found": said(wrong.found),
+        "expected": expected,
+    }
+
+
+@require_GET
+@rater_view
+def rater_result(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """How an attempt at the test ended; the address carries it, signed."""
+    rater = participation_or_404(request, campaign).rater
+    try:
+        found = signing.loads(request.GET.get("of", ""), salt=RESULT_SALT)
+    except signing.BadSignature as error:
+        raise Http404("No such result.") from error
+    if found.pop("rater") != rater.pk:
+        raise Http404("No such result.")
+    result = TestResult(**found)
+    context = {"result": result, "percent": round(100 * result.share), "needed": round(100 * result.pass_mark)}
+    return page(request, campaign, "rater_result", context)
+
+
+@require_POST
+@rater_view
+def rater_draft(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Keep what has been filled in so far; the rater may go on in another browser."""
+    rater = participation_or_404(request, campaign).rater
+    token = _uuid_or_403(request.POST.get("token", ""))
+    fields = {name: text for name, text in _sent(request, token).items() if text}
+    try:
+        draft_save(token=token, rater=rater, fields=fields)
+    except SubmissionRefused as error:
+        raise PermissionDenied(error.message) from error
+    except AnnotationError as error:
+        return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
+    return HttpResponse(status=204)
+
+
+@require_POST
+@rater_view
+def rater_return(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Give the screen back, and go on to another or, with ``stop``, to the last page."""
+    rater = participation_or_404(request, campaign).rater
+    unit_return(presentation=own_presentation_or_404(campaign, rater, request.POST.get("token", "")))
+    if "stop" in request.POST:
+        return go(request, f"{address(campaign, 'finish')}?stopped=1")
+    return go(request, address(campaign, "work"))
+
+
+def _sent(request: HttpRequest, token: UUID) -> dict[str, str]:
+    """The fields of this screen by their bare names."""
+    found = {}
+    for name, value in request.POST.items():
+        match = FIELD.fullmatch(name)
+        if match and token.hex.startswith(match[2] or ""):
+            found[match[1]] = str(value).replace("\r\n", "\n")
+    return found
+
+
+def _place(name: str) -> tuple[int, str] | None:
+    match = PLACE.fullmatch(name)
+    return (int(match[1]), match[2]) if match else None
+
+
+def _uuid_or_403(token: str) -> UUID:
+    try:
+        return UUID(token)
+    except ValueError as error:
+        raise PermissionDenied("This unit was not handed out to you.") from error
