@@ -7,6 +7,7 @@ from annotation.services.imports.content import REFERENCE_KINDS
 from annotation.services.imports.dataset_files import COLUMNS, ITEM_NAMES, read_dataset
 from annotation.services.imports.normalisation import RULES
 from annotation.services.imports.rating_files import RatingOptions, read_ratings
+from annotation.services.imports.rating_options import OWN_COLUMNS, SHAPES
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "data-formats.md").read_text()
@@ -14,7 +15,7 @@ BLOCKS = re.findall(r"```(?:json)?\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_its_examples_are_read() -> None:
-    dataset, wide, long, lines = BLOCKS
+    dataset, wide, long, lines, *_ = BLOCKS
     content, _ = read_dataset(dataset.encode(), filename="x", file_format="jsonl")
     assert content.counts("exact")["responses"] == 4
     judgements = [
@@ -24,6 +25,20 @@ def test_its_examples_are_read() -> None:
     assert {(one.rater, one.item, one.system, one.values) for one in judgements} == {
         ("ann", "1", "SystemA", (4.0, 3.0))
     }
+
+
+def test_its_examples_of_other_shapes_are_recognised_and_read() -> None:
+    by_rater, medians, appraise, label_studio = BLOCKS[4:]
+    found = {}
+    for text, kind in ((by_rater, "csv"), (medians, "csv"), (appraise, "csv"), (label_studio, "json")):
+        read = read_ratings(text.encode(), filename="x", file_format=kind, options=RatingOptions())
+        found[read.options.shape] = [one.values[0] for one in read.judgements]
+    assert found == {"raters": [4, 5, 2, 1, 2.5], "aggregate": [4.5, 2], "appraise": [87], "label-studio": [4]}
+
+
+def test_it_names_every_shape_and_column_of_ratings() -> None:
+    for name in (*SHAPES, *OWN_COLUMNS):
+        assert f"`{name}`" in PAGE, name
 
 
 def test_it_names_every_field_column_rule_and_kind() -> None:
