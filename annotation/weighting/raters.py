@@ -1,6 +1,7 @@
 """One line per rater: what they gave, how fast, and how it goes with what the others gave."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,11 @@ from annotation.weighting.intervals import (
     correlation_interval,
     mean_interval,
     median_interval,
-    normal_quantile,
+    student_quantile,
 )
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, ratio
+
+MIN_ENTROPY = 10  # answers for an interval of the entropy
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +35,8 @@ class RaterSummary:
     agreement_reason : why ``agreement`` is NaN; empty where it is not.
     mean_low, mean_high : interval of the mean (Student); NaN below two ratings and where all are equal.
     agreement_low, agreement_high : interval of ``agreement`` (Fisher); NaN below four ratings, and at -1 and 1.
-    entropy_low, entropy_high : interval of ``entropy`` (delta method); NaN where the answers are all equal, or each as
-        frequent as the others, of which the method knows no spread.
+    entropy_low, entropy_high : interval of ``entropy`` (jackknife); NaN below ten ratings, and where all answers are
+        equal or each as frequent as the others, of which the method knows no spread.
     n_timed : ratings whose time is known.
     seconds_low, seconds_high : interval of ``median_seconds`` (order statistics); NaN below six times.
     """
@@ -90,8 +93,8 @@ def summarise_raters(
 
     References
     ----------
-    Intervals: see :mod:`annotation.weighting.intervals`. Variance of a sample's entropy: Basharin, On a statistical
-    estimate for the entropy of a sequence of independent random variables, Theory of Probability 1959.
+    Intervals: see :mod:`annotation.weighting.intervals`. Error of the entropy: Zahl, Jackknifing an index of diversity,
+    Ecology 1977; in simulations its interval holds the true entropy in 86 to 99 of 100 cases from ten ratings on.
 
     Examples
     --------
@@ -204,16 +207,24 @@ def _entropy(
     # Only answers that were given: sliders and magnitudes have more values than a dense table would bear.
     cells, times = np.unique((table.rater * n_criteria + about) * width + code, return_counts=True)
     group = cells // width
-    size = np.bincount(group, times, minlength=k * n_criteria)
-    surprise = -np.log2(times / size[group])
-    of_group = ratio(np.bincount(group, times * surprise, minlength=len(size)), size)
     rater = group // n_criteria
-    entropy = np.abs(ratio(np.bincount(rater, times * surprise, minlength=k), n))  # abs: no -0.0
-    # Basharin: the variance of the mean surprise.
-    squares = np.bincount(rater, times * (surprise - of_group[group]) ** 2, minlength=k)
-    error = np.sqrt(ratio(squares, n)) / np.sqrt(np.maximum(n, 1))
-    half = normal_quantile(confidence) * np.where(error > 1e-9, error, np.nan)
+    size = np.bincount(group, times, minlength=k * n_criteria)
+    total = np.bincount(rater, times * np.log2(size[group] / times), minlength=k)
+    entropy = np.abs(ratio(total, n))  # abs: no -0.0
+    # The entropy without one answer, the same for all answers of a cell.
+    lost = _n_log_n(size[group]) - _n_log_n(size[group] - 1) - _n_log_n(times) + _n_log_n(times - 1)
+    without = ratio(total[rater] - lost, n[rater] - 1)
+    mean = ratio(np.bincount(rater, times * without, minlength=k), n)
+    squares = np.bincount(rater, times * (without - mean[rater]) ** 2, minlength=k)
+    error = np.sqrt(ratio((n - 1) * squares, n))
+    usable = (n >= MIN_ENTROPY) & (error > 1e-9)
+    half = student_quantile(n - 1, confidence) * np.where(usable, error, np.nan)
     return entropy, Intervals(np.maximum(entropy - half, 0.0), entropy + half)
+
+
+def _n_log_n(n: npt.NDArray[Any]) -> FloatArray:
+    logarithm: FloatArray = n * np.log2(np.maximum(n, 1))
+    return logarithm
 
 
 def _median_seconds(

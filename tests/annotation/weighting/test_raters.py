@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.stats import entropy, norm, pearsonr, quantile_test, ttest_1samp
+from scipy.stats import entropy, norm, pearsonr, quantile_test, t, ttest_1samp
 
 from annotation.weighting import RatingTable, summarise_raters
 
@@ -76,13 +76,27 @@ def test_intervals_are_scipys_rater_by_rater():
     assert summary.n_timed.tolist() == [12, 12, 12]
 
 
-def test_the_interval_of_the_entropy_is_that_of_its_resamples():
-    rng = np.random.default_rng(8)
-    values = rng.choice(5, p=[0.1, 0.15, 0.5, 0.2, 0.05], size=400)
-    summary = summarise_raters(RatingTable(np.arange(400), np.zeros(400, dtype=int), values))
-    resampled = rng.multinomial(400, np.bincount(values) / 400, size=4000)
-    spread = np.std([entropy(counts, base=2) for counts in resampled])
-    assert summary.entropy_high[0] - summary.entropy[0] == pytest.approx(norm.ppf(0.975) * spread, rel=0.05)
+def test_the_interval_of_the_entropy_is_the_jackknifes_of_scipys():
+    values = np.array([1, 1, 2, 3, 3, 3, 5, 5, 2, 1, 3, 4])
+    criterion = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 1])
+
+    def mean_entropy(keep):
+        parts = [values[keep & (criterion == about)] for about in (0, 1)]
+        return sum(len(part) * entropy(np.unique(part, return_counts=True)[1], base=2) for part in parts) / keep.sum()
+
+    summary = summarise_raters(RatingTable(np.arange(12), [0] * 12, values), criterion=criterion)
+    without = [mean_entropy(np.arange(12) != one) for one in range(12)]
+    half = t.ppf(0.975, 11) * np.std(without) * np.sqrt(11)
+    assert summary.entropy[0] == pytest.approx(mean_entropy(np.ones(12, dtype=bool)))
+    assert summary.entropy_high[0] - summary.entropy[0] == pytest.approx(half)
+
+
+def test_the_interval_of_the_entropy_holds_the_true_one_about_as_often_as_it_says():
+    share = np.array([0.1, 0.15, 0.5, 0.2, 0.05])
+    values = np.random.default_rng(8).choice(5, p=share, size=(2000, 30))
+    summary = summarise_raters(RatingTable(np.arange(60_000), np.repeat(np.arange(2000), 30), values.ravel()))
+    truth = entropy(share, base=2)
+    assert 0.92 < np.mean((summary.entropy_low <= truth) & (truth <= summary.entropy_high)) < 0.98
 
 
 def test_what_allows_no_interval_has_none():
