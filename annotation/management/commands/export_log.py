@@ -1,0 +1,107 @@
+"""Write a campaign's record: complete as a zip, or one table of it; or check a record that was written."""
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from annotation.errors import AnnotationError
+from annotation.exports import CONTENT_TYPES
+from annotation.models import Campaign, Project
+from annotation.selectors.records.tables import TABLES
+from annotation.services.records.archive import TABLE_FORMATS, record_chunks
+from annotation.services.records.papers import DOCUMENTS
+from annotation.services.records.single import single_chunks
+from annotation.services.records.verification import record_verify
+
+EPILOG = """\
+examples:
+  Everything, with a manifest of hashes:
+    manage.py export_log --project demo --campaign "Reference ratings" --out record.zip
+
+  One table:
+    manage.py export_log --project demo --campaign 3 --table presentations --out presentations.parquet
+
+  Is a record whole and unchanged? Needs no database:
+    manage.py export_log --verify record.zip
+"""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def create_parser(self, *args: Any, **options: Any) -> Any:
+        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", metavar="SLUG")
+        parser.add_argument("--campaign", metavar="NAME|ID")
+        parser.add_argument(
+            "--table", choices=sorted(TABLES), help="this table alone; the file's ending says its format"
+        )
+        parser.add_argument("--without-parquet", action="store_true", help="JSON Lines alone: half the size")
+        parser.add_argument("--out", type=Path, metavar="FILE")
+        parser.add_argument("--verify", type=Path, metavar="FILE", help="check this record instead")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["verify"]:
+            self._verify(options["verify"])
+            return
+        for name in ("project", "campaign", "out"):
+            if not options[name]:
+                raise CommandError(f"Give --{name}, or --verify alone.")
+        campaign = _campaign(options["project"], options["campaign"])
+        _write(options["out"], _chunks(campaign, options), shown=options["verbosity"] > 0)
+        self.stdout.write(f"{options['out']}: {options['out'].stat().st_size:,} bytes")
+
+    def _verify(self, path: Path) -> None:
+        try:
+            findings = record_verify(path)
+        except AnnotationError as error:
+            raise CommandError(error.message) from error
+        for finding in findings:
+            self.stdout.write(f"{'ok  ' if finding.ok else 'BAD '}{finding.what}")
+        if bad := sum(not finding.ok for finding in findings):
+            raise CommandError(f"The record was changed or damaged: {bad} of {len(findings)} checks failed.")
+        self.stdout.write(f"The record is whole: {len(findings)} checks passed.")
+
+
+def _chunks(campaign: Campaign, options: dict[str, Any]) -> Iterable[bytes]:
+    if options["table"] is None:
+        formats = ("jsonl",) if options["without_parquet"] else TABLE_FORMATS
+        return record_chunks(campaign, formats=formats, documents=DOCUMENTS)
+    ending = options["out"].suffix.removeprefix(".")
+    if ending not in CONTENT_TYPES:
+        raise CommandError(f"--out: a table is written as {', '.join(CONTENT_TYPES)}; found the ending {ending!r}.")
+    return single_chunks(TABLES[options["table"]], campaign, ending)
+
+
+def _write(path: Path, chunks: Iterable[bytes], *, shown: bool) -> None:
+    """Under another name first, so that a record that is there is a whole one."""
+    unfinished = path.with_name(f"{path.name}.part")
+    try:
+        with unfinished.open("wb") as file, tqdm(desc="Record", unit="B", unit_scale=True, disable=not shown) as bar:
+            for chunk in chunks:
+                file.write(chunk)
+                bar.update(len(chunk))
+        unfinished.replace(path)
+    except OSError as error:
+        raise CommandError(f"--out: {path} cannot be written: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _campaign(slug: str, name: str) -> Campaign:
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        raise CommandError(f"--project: no project has the slug {slug!r}.")
+    found = project.campaigns.filter(name=name).first()
+    if found is None and name.isdecimal():
+        found = project.campaigns.filter(pk=int(name)).first()
+    if found is None:
+        accepted = ", ".join(project.campaigns.values_list("name", flat=True)[:20]) or "none is there yet"
+        raise CommandError(f"--campaign: {name!r} found; accepted: {accepted}.")
+    return found

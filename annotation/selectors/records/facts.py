@@ -1,0 +1,341 @@
+"""What the record says about a campaign, in numbers: the basis of its datasheet and its methods paragraph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Count
+
+from annotation.models import (
+    Campaign,
+    Criterion,
+    DecisionAction,
+    Participation,
+    Presentation,
+    RaterDecision,
+    ScaleKind,
+    Stage,
+)
+from annotation.selectors.ratings import RatingColumns, rating_columns
+from annotation.selectors.records.payment import Payment, payment
+from annotation.weighting import AlphaResult, IccResult, RatingTable, icc, krippendorff_alpha
+from annotation.weighting.intervals import wilson_interval
+
+
+@dataclass(frozen=True)
+class Share:
+    """``hits`` of ``n`` with Wilson's 95% interval; all NaN where n is 0."""
+
+    hits: int
+    n: int
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, hits: int, n: int) -> "Share":
+        low, high = wilson_interval(hits, n)
+        return cls(hits, n, hits / n if n else float("nan"), float(low), float(high))
+
+
+@dataclass(frozen=True, eq=False)
+class CriterionFacts:
+    """Of the ratings that count: current, not extra, by raters who are not excluded, that gave a value."""
+
+    criterion: Criterion
+    n_ratings: int
+    n_cannot_judge: int
+    mean: float
+    sd: float
+    alpha: AlphaResult
+    icc: IccResult
+    repeated: Share  # answers to repeats that are exactly the first one
+    repeat_difference: float  # mean absolute, in points; NaN without repeats
+
+
+@dataclass(frozen=True)
+class Screens:
+    """Screens of one purpose: answered, and by how many raters."""
+
+    purpose: str
+    answered: int
+    raters: int
+    within: Share | None  # answers inside the accepted range, where there is one
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    campaign: Campaign
+    items: int
+    units: int
+    slots: int
+    responses: int
+    systems: dict[str, int]  # name -> responses of the plan that it gave
+    judgements: int  # screens of work whose answers count
+    late: int
+    replaced: int
+    ratings: int  # every row of the log
+    superseded: int
+    raters_joined: int
+    raters_counted: int  # with at least one rating that counts
+    raters_failed: int
+    raters_flagged: int
+    excluded: int
+    excluded_by_rules: int
+    excluded_judgements: int  # answered by raters who are excluded now
+    per_rater: tuple[int, float, int]  # fewest, median, most judgements of a rater that counts
+    median_seconds: float  # on a screen of work
+    first_at: datetime | None
+    last_at: datetime | None
+    comments: int
+    criteria: list[CriterionFacts]
+    screens: dict[str, Screens] = field(default_factory=dict)
+    providers: list[str] = field(default_factory=list)
+    rules_versions: int = 0
+    rules_before_launch: bool = False
+    amendments: list[tuple[int, str]] = field(default_factory=list)  # number, kind as people read it
+    payment: Payment | None = None
+
+
+def campaign_facts(campaign: Campaign) -> Facts:
+    excluded = set(
+        Participation.objects.filter(campaign=campaign, excluded_at__isnull=False).values_list("rater_id", flat=True)
+    )
+    plan = _plan(campaign)
+    log = _log(campaign)
+    standing = Participation.objects.filter(campaign=campaign)
+    ratings = rating_columns([campaign])
+    counted = ratings.select(~np.isin(ratings.rater_id, sorted(excluded)))
+    counted = counted.select(np.isfinite(counted.value))
+    rules = campaign.rule_versions.order_by("version")
+    return Facts(
+        campaign=campaign,
+        **plan,
+        **log,
+        raters_joined=standing.count() or _raters_seen(campaign),
+        raters_counted=len(np.unique(counted.rater_id)),
+        raters_failed=standing.filter(stage=Stage.FAILED).count(),
+        raters_flagged=standing.filter(flagged_at__isnull=False).count(),
+        excluded=len(excluded),
+        excluded_by_rules=_excluded_by_rules(campaign, excluded),
+        excluded_judgements=_answered(campaign).filter(rater__in=excluded).count(),
+        per_rater=_per_rater(counted),
+        comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
+        criteria=_criteria(campaign, counted, sorted(excluded)),
+        screens=_screens(campaign),
+        providers=list(campaign.recruitments.order_by("provider").values_list("provider", flat=True).distinct()),
+        rules_versions=rules.count(),
+        rules_before_launch=rules.filter(before_launch=True).exists(),
+        amendments=[(one.number, one.get_kind_display()) for one in campaign.amendments.order_by("number")],
+        payment=payment(campaign),
+    )
+
+
+def _answered(campaign: Campaign) -> Any:
+    """Work whose answers stand in a place: late ones do not, nor do those replaced."""
+    return Presentation.objects.filter(campaign=campaign, purpose="work", outcome__in=["submitted", "imported"])
+
+
+def _raters_seen(campaign: Campaign) -> int:
+    return Presentation.objects.filter(campaign=campaign).values("rater").distinct().count()
+
+
+def _plan(campaign: Campaign) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT (SELECT count(DISTINCT item_id) FROM annotation_unit WHERE campaign_id = %(c)s),
+                   (SELECT count(*) FROM annotation_unit WHERE campaign_id = %(c)s),
+                   (SELECT count(*) FROM annotation_slot WHERE campaign_id = %(c)s),
+                   (SELECT count(DISTINCT ur.response_id) FROM annotation_unitresponse ur
+                    JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
+            """,
+            {"c": campaign.pk},
+        )
+        plan: dict[str, Any] = dict(zip(("items", "units", "slots", "responses"), cursor.fetchone(), strict=True))
+        cursor.execute(
+            """
+            SELECT y.name, count(DISTINCT s.response_id)
+            FROM annotation_responsesource s JOIN annotation_system y ON y.id = s.system_id
+            WHERE s.response_id IN (SELECT ur.response_id FROM annotation_unitresponse ur
+                                    JOIN annotation_unit u ON u.id = ur.unit_id WHERE u.campaign_id = %(c)s)
+            GROUP BY y.name ORDER BY y.name
+            """,
+            {"c": campaign.pk},
+        )
+        return plan | {"systems": dict(cursor.fetchall())}
+
+
+def _log(campaign: Campaign) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT count(*) FILTER (WHERE outcome IN ('submitted', 'imported')),
+                   count(*) FILTER (WHERE outcome = 'late'), count(*) FILTER (WHERE outcome = 'replaced'),
+                   percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ended_at - shown_at)::float8)
+                       FILTER (WHERE outcome IN ('submitted', 'late', 'replaced'))
+            FROM annotation_presentation WHERE campaign_id = %(c)s AND purpose = 'work'
+            """,
+            {"c": campaign.pk},
+        )
+        judgements, late, replaced, seconds = cursor.fetchone()
+        cursor.execute(
+            "SELECT count(*), count(*) FILTER (WHERE revision > 0), min(sent_at), max(sent_at) "
+            "FROM annotation_rating WHERE campaign_id = %(c)s",
+            {"c": campaign.pk},
+        )
+        ratings, superseded, first, last = cursor.fetchone()
+    return {
+        "judgements": judgements,
+        "late": late,
+        "replaced": replaced,
+        "median_seconds": float("nan") if seconds is None else seconds,
+        "ratings": ratings,
+        "superseded": superseded,  # each correction takes the place of one row
+        "first_at": first,
+        "last_at": last,
+    }
+
+
+def _excluded_by_rules(campaign: Campaign, excluded: set[int]) -> int:
+    """Of the raters excluded now, those whose last exclusion names a version of the rules."""
+    last: dict[int, bool] = {}
+    found = RaterDecision.objects.filter(campaign=campaign, action=DecisionAction.EXCLUDE, rater__in=excluded)
+    for rater, rules in found.order_by("id").values_list("rater_id", "rules_id"):
+        last[rater] = rules is not None
+    return sum(last.values())
+
+
+def _per_rater(counted: RatingColumns) -> tuple[int, float, int]:
+    if len(counted.rater_id) == 0:
+        return 0, float("nan"), 0
+    screens = np.unique(np.stack([counted.rater_id, counted.presentation_id]), axis=1)
+    _, n = np.unique(screens[0], return_counts=True)
+    return int(n.min()), float(np.median(n)), int(n.max())
+
+
+def _criteria(campaign: Campaign, counted: RatingColumns, excluded: Sequence[int]) -> list[CriterionFacts]:
+    silent = _cannot_judge(campaign, excluded)
+    again = _repeats(campaign, excluded)
+    units: dict[int, int] = {}
+    facts = []
+    for criterion in campaign.criteria.all():
+        mine = counted.select(counted.criterion_id == criterion.pk)
+        if criterion.kind == ScaleKind.PREFERENCE:
+            units = units or dict(Presentation.objects.filter(campaign=campaign).values_list("pk", "unit_id"))
+        table = _agreement_table(criterion, mine, units)
+        pairs = again.get(criterion.pk, np.zeros((0, 2)))
+        equal = int((pairs[:, 0] == pairs[:, 1]).sum())
+        facts.append(
+            CriterionFacts(
+                criterion=criterion,
+                n_ratings=len(mine.value),
+                n_cannot_judge=silent.get(criterion.pk, 0),
+                mean=float(mine.value.mean()) if len(mine.value) else float("nan"),
+                sd=float(mine.value.std(ddof=1)) if len(mine.value) > 1 else float("nan"),
+                alpha=krippendorff_alpha(table, level=alpha_level(criterion)),
+                icc=icc(table),
+                repeated=Share.of(equal, len(pairs)),
+                repeat_difference=float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()) if len(pairs) else float("nan"),
+            )
+        )
+    return facts
+
+
+def alpha_level(criterion: Criterion) -> Any:
+    """Points and preferences are ordered; sliders and magnitudes are numbers."""
+    return "ordinal" if criterion.kind in (ScaleKind.LIKERT, ScaleKind.PREFERENCE) else "interval"
+
+
+def _agreement_table(criterion: Criterion, mine: RatingColumns, units: dict[int, int]) -> RatingTable:
+    """Who gave which value to what. A preference is one answer about a pair, though it is stored for both responses."""
+    value, rater, rated = mine.value, mine.rater_id, mine.response_id
+    if criterion.kind == ScaleKind.MAGNITUDE and criterion.standard_value:
+        value = np.log(np.maximum(value, np.finfo(np.float64).tiny) / criterion.standard_value)
+    if criterion.kind == ScaleKind.PREFERENCE:
+        order = np.lexsort((mine.response_id, mine.presentation_id))
+        first = order[np.r_[True, np.diff(mine.presentation_id[order]) != 0][: len(order)]]
+        value, rater = value[first], rater[first]
+        rated = np.array([units[number] for number in mine.presentation_id[first].tolist()], dtype=np.int64)
+    _, response = np.unique(rated, return_inverse=True)
+    _, code = np.unique(rater, return_inverse=True)
+    return RatingTable(response, code, value)
+
+
+def _cannot_judge(campaign: Campaign, excluded: Sequence[int]) -> dict[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT criterion_id, count(*) FROM (
+                SELECT DISTINCT ON (presentation_id, response_id, criterion_id) criterion_id, value
+                FROM annotation_rating
+                WHERE campaign_id = %s AND NOT extra AND NOT rater_id = ANY(%s)
+                ORDER BY presentation_id, response_id, criterion_id, revision DESC) latest
+            WHERE value IS NULL GROUP BY criterion_id
+            """,
+            [campaign.pk, list(excluded)],
+        )
+        return dict(cursor.fetchall())
+
+
+def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarray]:
+    """Per criterion, (first value, value when shown again) of every answer to a repeat; latest revisions."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT a.criterion_id, g.value, a.value
+            FROM (SELECT DISTINCT ON (presentation_id, number, criterion_id) *
+                  FROM annotation_checkanswer WHERE campaign_id = %(c)s AND NOT rater_id = ANY(%(x)s)
+                  ORDER BY presentation_id, number, criterion_id, revision DESC) a
+            JOIN annotation_presentation p ON p.id = a.presentation_id AND p.purpose = 'repeat'
+            JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.kind <> 'preference' OR a.number = 0)
+            JOIN annotation_unitresponse ur ON ur.unit_id = p.unit_id AND ur.number = a.number
+            JOIN LATERAL (SELECT value FROM annotation_rating
+                          WHERE presentation_id = p.repeats_id AND response_id = ur.response_id
+                            AND criterion_id = a.criterion_id ORDER BY revision DESC LIMIT 1) g ON true
+            WHERE a.value IS NOT NULL AND g.value IS NOT NULL
+            """,
+            {"c": campaign.pk, "x": list(excluded)},
+        )
+        rows = cursor.fetchall()
+    found: dict[int, list[tuple[float, float]]] = {}
+    for criterion, first, second in rows:
+        found.setdefault(criterion, []).append((first, second))
+    return {criterion: np.array(pairs) for criterion, pairs in found.items()}
+
+
+def _screens(campaign: Campaign) -> dict[str, Screens]:
+    answered = (
+        Presentation.objects.filter(campaign=campaign, outcome__in=["submitted", "late"])
+        .exclude(purpose="work")
+        .order_by()
+        .values_list("purpose")
+        .annotate(n=Count("id"), raters=Count("rater", distinct=True))
+    )
+    within = _within(campaign)
+    return {purpose: Screens(purpose, n, raters, within.get(purpose)) for purpose, n, raters in answered}
+
+
+def _within(campaign: Campaign) -> dict[str, Share]:
+    """Per purpose, answers inside their accepted range, of those that have one."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT kind, count(*) FILTER (WHERE value >= (accepted ->> 0)::float8
+                                            AND value <= (accepted ->> 1)::float8), count(*)
+            FROM (SELECT DISTINCT ON (a.presentation_id, a.number, a.criterion_id) p.purpose AS kind, a.value,
+                         k.texts -> a.number::int -> 'expected' -> c.name AS accepted
+                  FROM annotation_checkanswer a
+                  JOIN annotation_presentation p ON p.id = a.presentation_id
+                  JOIN annotation_checkunit k ON k.id = p.check_unit_id
+                  JOIN annotation_criterion c ON c.id = a.criterion_id
+                  WHERE a.campaign_id = %s
+                  ORDER BY a.presentation_id, a.number, a.criterion_id, a.revision DESC) latest
+            WHERE jsonb_typeof(accepted) = 'array' GROUP BY kind
+            """,
+            [campaign.pk],
+        )
+        return {kind: Share.of(hits, n) for kind, hits, n in cursor.fetchall()}

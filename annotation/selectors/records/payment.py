@@ -1,0 +1,86 @@
+"""What raters were paid, and for how much time: from the providers' own figures where the record has them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import connection
+
+from annotation.models import Campaign
+
+
+@dataclass(frozen=True)
+class Payment:
+    """Amounts in ``currency``; hours of the same people as the amounts. NaN where there is nothing to divide."""
+
+    currency: str
+    source: str  # "provider": paid as the provider says; "due": screens answered times the campaign's rate
+    per_unit: float
+    raters: int
+    total: float
+    bonus: float  # part of the total
+    hours: float
+    hourly: float  # total over hours
+    hourly_median: float  # over raters
+    hourly_lowest: float
+
+
+def payment(campaign: Campaign) -> Payment | None:
+    """None where nothing was paid and nothing is due."""
+    if rows := _paid(campaign):
+        return _summed(campaign, "provider", np.array(rows))
+    if campaign.payment_per_unit == 0:
+        return None
+    due = [(float(campaign.payment_per_unit) * n, 0.0, seconds) for n, seconds in _screens_and_seconds(campaign)]
+    return _summed(campaign, "due", np.array(due)) if due else None
+
+
+def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
+    """Per rater: reward, bonus, seconds from start to end; NaN where the provider did not say them all."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT sum(b.paid)::float8, coalesce(sum(b.bonus), 0)::float8,
+                   CASE WHEN bool_and(b.ended_at > b.started_at)
+                        THEN sum(extract(epoch FROM b.ended_at - b.started_at))::float8
+                        ELSE 'NaN'::float8 END
+            FROM annotation_submission b JOIN annotation_recruitment q ON q.id = b.recruitment_id
+            WHERE q.campaign_id = %s AND b.paid IS NOT NULL
+            GROUP BY coalesce(b.rater_id, -b.id) ORDER BY 1
+            """,
+            [campaign.pk],
+        )
+        return cursor.fetchall()
+
+
+def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
+    """Per rater: screens answered, checks and late ones included, and the time from shown to sent."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT count(*), sum(extract(epoch FROM ended_at - shown_at))::float8
+            FROM annotation_presentation
+            WHERE campaign_id = %s AND outcome IN ('submitted', 'late', 'replaced')
+            GROUP BY rater_id ORDER BY rater_id
+            """,
+            [campaign.pk],
+        )
+        return cursor.fetchall()
+
+
+def _summed(campaign: Campaign, source: str, rows: np.ndarray) -> Payment:
+    amount, hours = rows[:, 0] + rows[:, 1], rows[:, 2] / 3600
+    timed = np.isfinite(hours) & (hours > 0)
+    rates = amount[timed] / hours[timed]
+    nan = float("nan")
+    return Payment(
+        currency=campaign.payment_currency,
+        source=source,
+        per_unit=float(campaign.payment_per_unit),
+        raters=len(rows),
+        total=float(amount.sum()),
+        bonus=float(rows[:, 1].sum()),
+        hours=float(hours[timed].sum()),
+        hourly=float(amount[timed].sum() / hours[timed].sum()) if timed.any() else nan,
+        hourly_median=float(np.median(rates)) if timed.any() else nan,
+        hourly_lowest=float(rates.min()) if timed.any() else nan,
+    )

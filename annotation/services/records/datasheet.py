@@ -1,0 +1,213 @@
+"""A campaign's datasheet: what the record answers, what its manager answered, and what is still open."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Datasheet, User
+from annotation.selectors.records.facts import Facts
+from annotation.services.audit import audit_record
+from annotation.services.records.heds import BY_NUMBER, FORM_URL, QUESTIONS, REFERENCE, SECTIONS, Question
+from annotation.services.records.heds_record import Recorded, key_of, recorded_answers
+
+LONGEST = 5_000
+VERSION = "HEDS 3.0"
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the manager answered."""
+
+    text: str = ""
+    choices: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.choices)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question with its answers; ``criterion`` is empty but in section 4."""
+
+    question: Question
+    criterion: str
+    recorded: Recorded | None
+    own: Own
+
+    @property
+    def key(self) -> str:
+        return key_of(self.question.number, self.criterion)
+
+    @property
+    def is_final(self) -> bool:
+        """Answered by the record, with nothing left to ask."""
+        return self.recorded is not None and self.recorded.final
+
+    @property
+    def is_answered(self) -> bool:
+        """An option that the record knows needs no further words; a question with options needs one of them."""
+        if self.is_final or self.own.choices:
+            return True
+        if self.question.options:
+            return self.recorded is not None and bool(self.recorded.choices)
+        return bool(self.own.text) or (self.recorded is not None and bool(self.recorded.text))
+
+    @property
+    def chosen(self) -> list[str]:
+        """The options chosen, by the record or by the manager, each after its number."""
+        by_record = self.recorded.choices if self.recorded else ()
+        numbers = sorted(
+            {*by_record, *self.own.choices} if self.question.kind == "many" else self.own.choices or by_record
+        )
+        return [f"{number}. {self.question.options[number - 1]}" for number in numbers]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    facts: Facts
+    entries: list[Entry]
+
+    @property
+    def n_answered(self) -> int:
+        return sum(entry.is_answered for entry in self.entries)
+
+    @property
+    def n_from_record(self) -> int:
+        return sum(entry.is_final for entry in self.entries)
+
+    @property
+    def sections(self) -> list[tuple[str, str, list[Entry]]]:
+        """(anchor, title, entries); section 4 once per criterion."""
+        found: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault((entry.question.section, entry.criterion), []).append(entry)
+        return [
+            (f"{number}-{name}" if name else number, f"{SECTIONS[number]}{f': {name}' if name else ''}", entries)
+            for (number, name), entries in found.items()
+        ]
+
+
+def sheet_of(facts: Facts) -> Sheet:
+    found = Datasheet.objects.filter(campaign=facts.campaign).first()
+    answers = found.answers if found else {}
+    recorded = recorded_answers(facts)
+    criteria = [one.criterion.name for one in facts.criteria]
+    places = [("", question) for question in QUESTIONS if question.section < "4"]
+    places += [(name, question) for name in criteria for question in QUESTIONS if question.per_criterion]
+    places += [("", question) for question in QUESTIONS if question.section > "4"]
+    return Sheet(
+        facts,
+        [
+            Entry(question, name, recorded.get(key_of(question.number, name)), _own(answers, question, name))
+            for name, question in places
+        ],
+    )
+
+
+def _own(answers: Mapping[str, Any], question: Question, criterion: str) -> Own:
+    stored = answers.get(key_of(question.number, criterion), {})
+    return Own(stored.get("text", ""), tuple(stored.get("choices", ())))
+
+
+@transaction.atomic
+def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User | None = None) -> Datasheet:
+    """Keep the manager's answers, by their keys; an empty one takes back what stood there. All or nothing."""
+    problems: dict[str, list[str]] = {}
+    criteria = set(campaign.criteria.values_list("name", flat=True))
+    for key, answer in answers.items():
+        if problem := _problem(key, answer, criteria):
+            problems[key] = [problem]
+    if problems:
+        raise AnnotationError(" ".join(f"{key}: {found[0]}" for key, found in problems.items()), fields=problems)
+    sheet, _ = Datasheet.objects.select_for_update().get_or_create(campaign=campaign)
+    before = dict(sheet.answers)
+    for key, answer in answers.items():
+        sheet.answers.pop(key, None)
+        if answer:
+            sheet.answers[key] = {"text": answer.text.strip(), "choices": sorted(answer.choices)}
+    changed = sorted(key for key in before.keys() | sheet.answers.keys() if before.get(key) != sheet.answers.get(key))
+    if changed:
+        sheet.updated_by, sheet.updated_at = by, Now()  # type: ignore[assignment] # the database's clock
+        sheet.save()
+        summary = f"Answered in the datasheet: {', '.join(changed)}."
+        audit_record(verb="datasheet.update", summary=summary, campaign=campaign, by=by, data={"questions": changed})
+    return sheet
+
+
+def _problem(key: str, answer: Own, criteria: set[str]) -> str:
+    number, _, criterion = key.partition(":")
+    question = BY_NUMBER.get(number)
+    if (
+        question is None
+        or (question.per_criterion and criterion not in criteria)
+        or (criterion and not question.per_criterion)
+    ):
+        return "Not a question of this datasheet."
+    if len(answer.text) > LONGEST:
+        return f"Found {len(answer.text):,} characters; accepted: up to {LONGEST:,}."
+    if "\x00" in answer.text:
+        return "Found a NUL character; accepted: any other."
+    wrong = [one for one in answer.choices if not 1 <= one <= len(question.options)]
+    if wrong:
+        return f"Found option {wrong[0]}; accepted: 1 to {len(question.options)}."
+    if len(answer.choices) > 1 and question.kind != "many":
+        return f"Found {len(answer.choices)} options; accepted: one."
+    return ""
+
+
+def sheet_markdown(sheet: Sheet) -> str:
+    campaign = sheet.facts.campaign
+    about = (
+        f"{VERSION} ({REFERENCE} Form: {FORM_URL}), questions in Assay's short words. Answers marked *record* were "
+        f"written by Assay {settings.VERSION} from the campaign's record."
+    )
+    lines = [f"# Human evaluation datasheet: {campaign.name}", "", about]
+    for _, title, entries in sheet.sections:
+        lines += ["", f"## {entries[0].question.section}. {title}"]
+        for entry in entries:
+            lines += ["", f"**{entry.question.number} {entry.question.asks}**", "", *_answer_lines(entry)]
+    return "\n".join(lines) + "\n"
+
+
+def _answer_lines(entry: Entry) -> list[str]:
+    lines = [f"- {one}" for one in entry.chosen]
+    if entry.recorded and entry.recorded.text:
+        lines += ([""] if lines else []) + [f"*record:* {entry.recorded.text}"]
+    if entry.own.text:
+        lines += ([""] if lines else []) + [entry.own.text]
+    return lines if entry.is_answered else [*lines, *([""] if lines else []), "*not answered yet*"]
+
+
+def sheet_json(sheet: Sheet) -> str:
+    """By question; ``from_record`` says who answered."""
+    campaign = sheet.facts.campaign
+    answers = [
+        {
+            "question": entry.question.number,
+            "criterion": entry.criterion or None,
+            "asks": entry.question.asks,
+            "options": [int(one.split(".", 1)[0]) for one in entry.chosen],
+            "chosen": entry.chosen,
+            "record": entry.recorded.text if entry.recorded else None,
+            "text": entry.own.text or None,
+            "from_record": entry.is_final,
+            "answered": entry.is_answered,
+        }
+        for entry in sheet.entries
+    ]
+    document = {
+        "datasheet": VERSION,
+        "reference": REFERENCE,
+        "form": FORM_URL,
+        "assay": settings.VERSION,
+        "campaign": campaign.name,
+        "design_hash": campaign.design_hash or None,
+        "answers": answers,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"

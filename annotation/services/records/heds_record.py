@@ -1,0 +1,215 @@
+"""What the record answers of the datasheet's questions."""
+
+import math
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from annotation.design import QualificationDesign, QualityDesign
+from annotation.models import Campaign, CommentField, PresentationKind, ScaleKind, Target
+from annotation.selectors.records.facts import CriterionFacts, Facts
+from annotation.services.records import wording
+
+AUTOMATIC, EXCLUDED, OTHER_CHECK, NO_CHECK = 2, 4, 6, 7  # of question 3.3.3.1
+REPEATS = (
+    "Raters were shown screens of their own again, unannounced; share of equal answers with Wilson's 95% interval, and "
+    "mean absolute difference."
+)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """``final`` where nothing is left to ask; else the manager adds what the record cannot know."""
+
+    text: str = ""
+    choices: tuple[int, ...] = ()
+    final: bool = True
+
+
+def key_of(number: str, criterion: str = "") -> str:
+    return f"{number}:{criterion}" if criterion else number
+
+
+def recorded_answers(facts: Facts) -> dict[str, Recorded]:
+    """By the keys of ``key_of``."""
+    found = {**_experiment(facts), **_evaluators(facts), **_design(facts)}
+    for criterion in facts.criteria:
+        name = criterion.criterion.name
+        answers = {**_scale(criterion), **_comparison(facts, criterion), **_agreement(criterion)}
+        answers["4.3.2"] = _definition(facts.campaign)
+        answers["4.3.9"] = _aggregation(facts.campaign)
+        found |= {key_of(number, name): answer for number, answer in answers.items()}
+    return found
+
+
+def _experiment(facts: Facts) -> dict[str, Recorded]:
+    campaign = facts.campaign
+    language = campaign.dataset.language
+    designed = f", design {campaign.design_hash}" if campaign.design_hash and not campaign.imported else ""
+    outputs = "; ".join(f"{name}: {n:,}" for name, n in facts.systems.items()) or "no system"
+    return {
+        "1.1.2": Recorded(
+            f"Campaign “{campaign.name}” on the data set {campaign.dataset.name}{designed}.", final=False
+        ),
+        "2.4": Recorded(f"{language} (the language declared for the data set)."),
+        "2.5": Recorded(f"{language} (the language declared for the data set)."),
+        "3.1.1": Recorded(
+            f"{wording.count(facts.responses, 'response')} to {wording.count(facts.items, 'item')}. By system: "
+            f"{outputs}. Identical outputs of several systems are one response, rated once and credited to all."
+        ),
+        "3.1.2": Recorded(_chosen(campaign), final=False),
+    }
+
+
+def _chosen(campaign: Campaign) -> str:
+    if campaign.imported:
+        return "The items that the imported judgements are about."
+    what = {
+        Target.REFERENCES: "references",
+        Target.OUTPUTS: "outputs of all systems",
+        Target.CHOSEN: "outputs of the chosen systems",
+    }[Target(campaign.target)]
+    of = f"the first {campaign.item_limit:,} items" if campaign.item_limit else "all items"
+    split = f" of the split {campaign.split}" if campaign.split else ""
+    return f"Of the data set {campaign.dataset.name}: {what}, {of}{split}."
+
+
+def _evaluators(facts: Facts) -> dict[str, Recorded]:
+    found = {
+        "3.2.1": Recorded(f"{facts.raters_counted:,}"),
+        "3.2.3": Recorded(wording.recruited(facts), final=False),
+        "3.2.4": Recorded(" ".join(wording.trained(facts)), final=not facts.campaign.imported),
+    }
+    if facts.payment is not None:
+        found["3.2.2.2"] = Recorded(" ".join(wording.paid(facts.payment)), (1,))
+    return found
+
+
+def _design(facts: Facts) -> dict[str, Recorded]:
+    campaign = facts.campaign
+    if campaign.imported:
+        return {"3.3.2": Recorded("Judgements collected elsewhere were imported into Assay.", final=False)}
+    frozen = "The design has not been frozen yet: the campaign is a draft."
+    if campaign.launched_at:
+        frozen = f"The design was frozen on {campaign.launched_at:%-d %B %Y}, SHA-256 {campaign.design_hash}."
+    rules = " Rules about raters were registered before launch." if facts.rules_before_launch else ""
+    return {
+        "3.3.1": Recorded(f"{frozen}{rules}", final=False),
+        "3.3.2": Recorded(f"Web pages of Assay {settings.VERSION}, in the raters' own browsers."),
+        "3.3.3.1": Recorded(choices=_assurance(facts), final=False),
+        "3.3.3.2": Recorded(" ".join([*wording.trained(facts)[2:], *wording.checked(facts)]), final=False),
+        "3.3.4.2": Recorded(_shown(campaign)),
+        "3.3.5": _pace(campaign),
+        "3.3.6": _feedback(campaign),
+        "3.3.7": Recorded("Evaluators use their own browsers.", final=False),
+    }
+
+
+def _assurance(facts: Facts) -> tuple[int, ...]:
+    quality = QualityDesign.from_dict(facts.campaign.quality)
+    qualification = QualificationDesign.from_dict(facts.campaign.qualification)
+    found = [AUTOMATIC] * bool(quality.every) + [EXCLUDED] * bool(facts.excluded)
+    found += [OTHER_CHECK] * bool(qualification.test)
+    return tuple(found) or (NO_CHECK,)
+
+
+def _shown(campaign: Campaign) -> str:
+    parts = [f"On each screen {wording.SHOWN[campaign.presentation]}, below the item's context and message"]
+    questions = wording.count(campaign.criteria.count(), "question")
+    parts.append(f"{questions} with its scale" if campaign.criteria.count() == 1 else f"{questions} with their scales")
+    if campaign.comment != CommentField.OFF:
+        parts.append("a field for a comment")
+    if campaign.cannot_judge_reasons:
+        parts.append(f"a way to say why a response cannot be judged ({wording.listed(campaign.cannot_judge_reasons)})")
+    parts.append("progress")
+    if campaign.instructions:
+        parts.append("the instructions one key away")
+    return f"{', '.join(parts[:-1])} and {parts[-1]}. No system is named."
+
+
+def _pace(campaign: Campaign) -> Recorded:
+    lease = f"A screen goes to somebody else after {campaign.lease_seconds:,} s; an answer sent later is kept."
+    if campaign.lease_min_seconds:
+        lease = (
+            f"A screen goes to somebody else after a time that follows the campaign's own pace, from "
+            f"{campaign.lease_min_seconds:,} s to {campaign.lease_max_seconds:,} s; an answer sent later is kept."
+        )
+    more = wording.limits(campaign)
+    return Recorded(f"{lease}{' Limits: ' + '; '.join(more) + '.' if more else ''}", (2,))
+
+
+def _feedback(campaign: Campaign) -> Recorded:
+    if campaign.comment == CommentField.OFF:
+        return Recorded("The screens had no field for comments.", final=False)
+    return Recorded("Each screen had a field for a comment.", (3,), final=False)
+
+
+def _scale(found: CriterionFacts) -> dict[str, Recorded]:
+    criterion = found.criterion
+    size, values = wording.sizes_of(criterion)
+    presented = {ScaleKind.SLIDER: (3,), ScaleKind.MAGNITUDE: (5,)}.get(ScaleKind(criterion.kind), (1,))
+    labels = f" Labels: {', '.join(criterion.labels)}." if criterion.labels else ""
+    answers = {
+        "4.3.1.1": Recorded(criterion.name),
+        "4.3.3": Recorded(size),
+        "4.3.4": Recorded(values),
+        "4.3.5": Recorded(f"As {wording.scale_of(criterion)}.{labels}", presented),
+        "4.3.6": Recorded("N/A"),
+        "4.3.7": Recorded(criterion.question),
+    }
+    if criterion.kind in (ScaleKind.PREFERENCE, ScaleKind.MAGNITUDE):
+        answers["4.3.8"] = Recorded(choices=(3,))
+    return answers
+
+
+def _comparison(facts: Facts, found: CriterionFacts) -> dict[str, Recorded]:
+    if found.criterion.kind in (ScaleKind.PREFERENCE, ScaleKind.MAGNITUDE):
+        return {"4.2.2": Recorded(choices=(2,))}
+    if facts.campaign.presentation == PresentationKind.SINGLE:
+        return {"4.2.2": Recorded("One response at a time.", (1,))}
+    return {
+        "4.2.2": Recorded(
+            f"Shown are {wording.SHOWN[facts.campaign.presentation]}, each rated on its own.", final=False
+        )
+    }
+
+
+def _definition(campaign: Campaign) -> Recorded:
+    if not campaign.instructions:
+        return Recorded("No definition beyond the question itself.", final=not campaign.imported)
+    return Recorded(f"The instructions, word for word: {campaign.instructions}")
+
+
+def _aggregation(campaign: Campaign) -> Recorded:
+    sets = sorted({one.name for one in campaign.reference_sets.all()})
+    used = f" Reference weights are computed from them in: {wording.listed(sets)}." if sets else ""
+    return Recorded(
+        "Of each rating the latest revision counts, late ones and those of excluded raters are left out, and a "
+        f"response's score is computed from the ratings left.{used}",
+        final=False,
+    )
+
+
+def _agreement(found: CriterionFacts) -> dict[str, Recorded]:
+    if math.isnan(found.alpha.alpha) and found.icc.reason:
+        inter = ("InterAA not assessed", f"InterAA not assessed: {found.alpha.reason or found.icc.reason}.")
+    else:
+        how = (
+            f"Krippendorff's α for {found.alpha.level} values over responses with two raters or more; one-way "
+            "intraclass correlations ICC(1) and ICC(k) (Shrout & Fleiss 1979), 95% intervals from the F distribution."
+        )
+        inter = (how, f"{_capital(wording.agreement(found))}.")
+    if found.repeated.n:
+        own = (REPEATS, f"{_capital(wording.consistency(found))}.")
+    else:
+        own = ("IntraAA not assessed", "IntraAA not assessed: no screen was answered twice by one rater.")
+    return {
+        "4.3.11.1": Recorded(inter[0]),
+        "4.3.11.2": Recorded(inter[1]),
+        "4.3.12.1": Recorded(own[0]),
+        "4.3.12.2": Recorded(own[1]),
+    }
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

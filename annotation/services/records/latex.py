@@ -1,0 +1,38 @@
+"""Plain text as LaTeX."""
+
+import re
+
+SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": "$-$",
+    "α": r"$\alpha$",
+    "Δ": r"$\Delta$",
+    "“": "``",
+    "”": "''",
+    "–": "--",
+    "…": r"\dots{}",
+    "²": r"\textsuperscript{2}",
+}
+SPECIAL = re.compile("|".join(map(re.escape, SIGNS)))
+HEX = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+def escape(text: str) -> str:
+    """With LaTeX's own signs taken literally; a hash may be broken over lines."""
+    escaped = SPECIAL.sub(lambda found: SIGNS[found.group()], text)
+    return HEX.sub(lambda found: rf"\texttt{{{_breakable(found.group())}}}", escaped)
+
+
+def _breakable(digits: str) -> str:
+    return r"\allowbreak ".join(digits[start : start + 16] for start in range(0, len(digits), 16))

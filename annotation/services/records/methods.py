@@ -1,0 +1,184 @@
+"""A paragraph for a paper's methods section, written from the record; every sentence says where its numbers stand."""
+
+import math
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from annotation.models import Campaign, PresentationKind
+from annotation.selectors.records.facts import CriterionFacts, Facts
+from annotation.services.records import wording
+from annotation.services.records.latex import escape
+from annotation.services.records.wording import count
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """``source`` names the page that shows the numbers: design, raters, ratings, quality, payment, audit."""
+
+    text: str
+    source: str
+
+
+def methods_sentences(facts: Facts) -> list[Sentence]:
+    return [
+        *_material(facts),
+        *_collection(facts),
+        *(Sentence(one, "quality") for one in wording.checked(facts)),
+        *(_agreement(facts, criterion) for criterion in facts.criteria),
+        *(Sentence(one, "payment") for one in wording.paid(facts.payment)),
+        *_versions(facts),
+    ]
+
+
+def _material(facts: Facts) -> list[Sentence]:
+    campaign = facts.campaign
+    systems = f" of {count(len(facts.systems), 'system')}" if facts.systems else ""
+    rated = (
+        f"Raters judged {count(facts.responses, 'response')}{systems} to {count(facts.items, 'item')} of the data set "
+        f"{campaign.dataset.name} (language: {campaign.dataset.language})."
+    )
+    asked = [f"{one.name} (“{one.question}”), {wording.scale_of(one)}" for one in campaign.criteria.all()]
+    said = [Sentence(rated, "design"), Sentence(f"They were asked about {'; '.join(asked)}.", "design")]
+    if campaign.imported:
+        return said
+    k = campaign.ratings_per_unit
+    wanted = f"{k:,} of each" if facts.slots == k * facts.units else f"{facts.slots:,} in all"
+    shown = (
+        f"They saw {wording.SHOWN[campaign.presentation]}, on {count(facts.units, 'screen')}; answers wanted were "
+        f"{wanted}, each from another rater."
+    )
+    said.append(Sentence(shown, "design"))
+    if campaign.presentation != PresentationKind.SINGLE:
+        order = (
+            "The order on screen was drawn from a stored seed and balanced over the answers to each screen; screens "
+            "were interleaved so that raters did not meet one system in a run."
+        )
+        said.append(Sentence(order, "presentations"))
+    return said
+
+
+def _collection(facts: Facts) -> list[Sentence]:
+    said = [Sentence(wording.recruited(facts), "raters")]
+    said += [Sentence(one, "design") for one in wording.trained(facts)]
+    if not facts.raters_counted:
+        return [*said, Sentence("No ratings that count have been collected yet.", "ratings")]
+    fewest, median, most = facts.per_rater
+    took_part = (
+        f"{count(facts.raters_joined, 'rater')} took part; the ratings of {facts.raters_counted:,} count, each of whom "
+        f"answered {fewest:,} to {most:,} screens (median {median:g})."
+    )
+    return [*said, Sentence(took_part, "raters"), *_log(facts)]
+
+
+def _log(facts: Facts) -> list[Sentence]:
+    late = f"{facts.late:,} came late and {'is' if facts.late == 1 else 'are'} kept but not counted"
+    sent = (
+        f"{_between(facts)}{count(facts.judgements, 'answer')} took their place and {late}: "
+        f"{count(facts.ratings, 'rating')} in the log, {count(facts.superseded, 'correction')} included."
+    )
+    said = [sent]
+    if facts.campaign.cannot_judge_reasons:
+        silent = sum(one.n_cannot_judge for one in facts.criteria)
+        said.append(f"In {count(silent, 'rating')} the rater said that the response could not be judged.")
+    if facts.replaced:
+        said.append(f"The places of {count(facts.replaced, 'further answer')} were given to other raters later.")
+    if math.isfinite(facts.median_seconds):
+        said.append(f"The median time on a screen was {wording.figure(facts.median_seconds, 1)} s.")
+    return [Sentence(one, "ratings") for one in said]
+
+
+def _between(facts: Facts) -> str:
+    if facts.first_at is None or facts.last_at is None:
+        return ""
+    first, last = f"{facts.first_at:%-d %B %Y}", f"{facts.last_at:%-d %B %Y}"
+    return f"On {first}, " if first == last else f"Between {first} and {last}, "
+
+
+def _agreement(facts: Facts, found: CriterionFacts) -> Sentence:
+    spread = f" (standard deviation {wording.figure(found.sd)})" if math.isfinite(found.sd) else ""
+    log = ", of logarithms relative to the standard" if found.criterion.kind == "magnitude" else ""
+    again = "" if found.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(found)}."
+    return Sentence(
+        f"For {found.criterion.name}, {count(found.n_ratings, 'rating')} count, with a mean of "
+        f"{wording.figure(found.mean)}{spread}; {wording.agreement(found)}{log}.{again}",
+        "quality",
+    )
+
+
+def _versions(facts: Facts) -> list[Sentence]:
+    campaign = facts.campaign
+    software = f"Ratings were collected with Assay {settings.VERSION}"
+    if campaign.imported:
+        return [Sentence(f"The judgements were imported into Assay {settings.VERSION}.", "design")]
+    if not campaign.launched_at:
+        return [Sentence(f"{software}; the campaign is a draft, its design not yet frozen.", "design")]
+    frozen = (
+        f"{software}; the design was frozen at launch on {campaign.launched_at:%-d %B %Y} (SHA-256 "
+        f"{campaign.design_hash}), all random choices following from the seed {campaign.seed}."
+    )
+    if not facts.amendments:
+        return [Sentence(frozen, "design"), Sentence("Nothing of it was amended afterwards.", "audit")]
+    amended = "; ".join(f"{number}. {kind.lower()}" for number, kind in facts.amendments)
+    return [Sentence(frozen, "design"), Sentence(f"It was amended afterwards: {amended}.", "audit")]
+
+
+def methods_text(facts: Facts) -> str:
+    return " ".join(sentence.text for sentence in methods_sentences(facts))
+
+
+def methods_latex(facts: Facts) -> str:
+    """The paragraph with its citations; their entries are in ``methods_bibtex``."""
+    text = escape(methods_text(facts))
+    for word, key in CITED:
+        text = text.replace(word, rf"{word}~\cite{{{key}}}", 1)
+    return text + "\n"
+
+
+CITED = (
+    ("Krippendorff's $\\alpha$", "krippendorff2011"),
+    ("ICC(k)", "shroutfleiss1979"),
+)
+
+
+def methods_bibtex(campaign: Campaign) -> str:
+    year = campaign.launched_at.year if campaign.launched_at else ""
+    return BIBTEX.replace("VERSION", settings.VERSION).replace("YEAR", str(year))
+
+
+BIBTEX = """\
+@software{assay,
+  title   = {Assay: crowd ratings, reference weights, metrics, and how far to trust them},
+  author  = {{The Assay developers}},
+  version = {VERSION},
+  note    = {Campaign of YEAR}
+}
+
+@inproceedings{belz-thomson-2025-heds,
+  title     = {{HEDS} 3.0: The Human Evaluation Data Sheet Version 3.0},
+  author    = {Belz, Anya and Thomson, Craig},
+  booktitle = {Proceedings of the Fourth Workshop on Generation, Evaluation and Metrics (GEM$^2$)},
+  year      = {2025},
+  address   = {Vienna, Austria and virtual meeting},
+  publisher = {Association for Computational Linguistics},
+  pages     = {60--81},
+  note      = {arXiv:2412.07940}
+}
+
+@techreport{krippendorff2011,
+  title       = {Computing {K}rippendorff's Alpha-Reliability},
+  author      = {Krippendorff, Klaus},
+  institution = {University of Pennsylvania, Annenberg School for Communication},
+  year        = {2011}
+}
+
+@article{shroutfleiss1979,
+  title   = {Intraclass Correlations: Uses in Assessing Rater Reliability},
+  author  = {Shrout, Patrick E. and Fleiss, Joseph L.},
+  journal = {Psychological Bulletin},
+  volume  = {86},
+  number  = {2},
+  pages   = {420--428},
+  year    = {1979}
+}
+"""

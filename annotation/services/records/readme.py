@@ -1,0 +1,49 @@
+"""The README of a record: what each file and each column holds, in which unit."""
+
+from collections.abc import Sequence
+
+from annotation.selectors.records.tables import ALL, Table
+
+KINDS = {
+    "text": "text",
+    "whole": "whole number",
+    "number": "number",
+    "truth": "true or false",
+    "time": "time, UTC",
+    "json": "JSON",
+    "texts": "list of texts",
+    "wholes": "list of whole numbers",
+}
+ENDINGS = {
+    "jsonl": "`.jsonl`: JSON Lines, one object a row, times in ISO 8601, undefined values `null`",
+    "parquet": "`.parquet`: the same rows with typed columns; columns of JSON hold its text",
+}
+HEAD = """\
+# Complete record of a campaign
+
+Written by Assay. All files are as of one moment, `taken_at` in `manifest.json`.
+
+- `manifest.json`: the campaign, the hashes, and of each other file its SHA-256, bytes and rows. `content_hash` stands
+  for the whole record: cite it.
+- `design.json`: the design as it was frozen at launch, as the very bytes that `design_hash` is the SHA-256 of.
+- `methods.md`, `heds.md`, `heds.json`: what a paper says about the campaign, where it was asked for.
+- The tables below. {endings}.
+
+Raters appear by pseudonym. Names, providers' ids and access tokens are not in the record. Text that raters wrote
+(`comments`) is as they wrote it: read it before you publish it.
+
+Nothing was left out: given back and lapsed screens, corrections, late answers and excluded raters are here. What counts
+is, of each presentation, response and criterion, the rating with the highest `revision` that is not `extra`.
+
+To check a record: `python manage.py export_log --verify RECORD.zip`.
+"""
+
+
+def readme(formats: Sequence[str]) -> str:
+    head = HEAD.format(endings="; ".join(ENDINGS[ending] for ending in formats))
+    return head + "".join(_table(table) for table in ALL)
+
+
+def _table(table: Table) -> str:
+    rows = "".join(f"| `{one.name}` | {KINDS[one.kind]} | {one.meaning} |\n" for one in table.columns)
+    return f"\n## {table.name}\n\n{table.meaning}\n\n| Column | Type | Meaning |\n| --- | --- | --- |\n{rows}"

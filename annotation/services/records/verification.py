@@ -1,0 +1,119 @@
+"""Whether a record is whole and unchanged: every hash in it is computed again from its files."""
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from annotation.errors import AnnotationError
+from annotation.services.amendments import amendment_hash
+from annotation.services.records.archive import FORMAT, canonical, content_hash
+
+BLOCK = 1 << 20
+
+
+class Finding(NamedTuple):
+    ok: bool
+    what: str
+
+
+def record_verify(path: Path | IO[bytes]) -> list[Finding]:
+    """One finding per thing checked; the record is sound when all are ``ok``. Raises where it is no record at all."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _manifest(archive)
+            files = dict(_files(archive, manifest))
+            sound = {name for name, finding in files.items() if finding.ok}
+            return [*files.values(), *_hashes(archive, manifest, sound), *_amendments(manifest)]
+    except (zipfile.BadZipFile, OSError) as error:
+        raise AnnotationError(f"This is no record: {error}. Accepted: a zip that Assay wrote.") from error
+
+
+def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
+    try:
+        manifest = json.loads(archive.read("manifest.json"))
+    except (KeyError, ValueError) as error:
+        raise AnnotationError("This is no record: it has no manifest.json that can be read.") from error
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != FORMAT:
+        raise AnnotationError(f"The record's format is {found!r}; accepted: {FORMAT!r}.")
+    result: dict[str, Any] = manifest
+    return result
+
+
+def _files(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
+    present = [name for name in archive.namelist() if name != "manifest.json"]
+    for name in sorted(set(present) - set(manifest["files"])):
+        yield name, Finding(False, f"{name} is not one of the record's files")
+    for name, said in manifest["files"].items():
+        if present.count(name) != 1:
+            there = f"there {present.count(name)} times" if name in present else "missing"
+            yield name, Finding(False, f"{name} is {there}")
+        else:
+            yield name, _as_written(archive, name, said)
+
+
+def _as_written(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Finding:
+    try:
+        digest, size, lines = _measured(archive, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        return Finding(False, f"{name} cannot be unpacked: {error}")
+    if digest != said["sha256"]:
+        return Finding(False, f"{name} has SHA-256 {digest}; its manifest says {said['sha256']}")
+    if size != said["bytes"] or (name.endswith(".jsonl") and lines != said["rows"]):
+        return Finding(False, f"{name} has {size} bytes and {lines} rows; its manifest says otherwise")
+    return Finding(True, f"{name} is as it was written")
+
+
+def _measured(archive: zipfile.ZipFile, name: str) -> tuple[str, int, int]:
+    digest, size, lines = hashlib.sha256(), 0, 0
+    with archive.open(name) as member:
+        while block := member.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+            lines += block.count(b"\n")
+    return digest.hexdigest(), size, lines
+
+
+def _hashes(archive: zipfile.ZipFile, manifest: dict[str, Any], sound: set[str]) -> Iterator[Finding]:
+    """From files that are as they were written: what a damaged one says is no use."""
+    whole = content_hash(manifest["files"])
+    yield Finding(whole == manifest["content_hash"], f"content hash {whole}")
+    design = json.loads(archive.read("design.json")) if "design.json" in sound else None
+    if not design:
+        return  # of a draft, and of judgements collected elsewhere
+    found = hashlib.sha256(canonical(design)).hexdigest()
+    yield Finding(found == manifest["design_hash"], f"design hash {found}")
+    if "units_hash" in design and {"units.jsonl", "responses.jsonl"} <= sound:
+        units = _units_hash(archive, design.get("units"))
+        yield Finding(units == design["units_hash"], f"hash {units} of what each screen of the design shows")
+
+
+def _units_hash(archive: zipfile.ZipFile, planned: int | None) -> str:
+    """As at launch: over each unit's item and its responses' keys, in order; units added later come after them."""
+    keys = {row["response"]: row["text_key"] for row in _rows(archive, "responses.jsonl")}
+    digest = hashlib.sha256()
+    for row in _rows(archive, "units.jsonl"):
+        if planned is not None and row["unit"] >= planned:
+            break
+        digest.update(json.dumps([row["item"], [keys.get(one) for one in row["responses"]]]).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+    with archive.open(name) as member:
+        for line in member:
+            yield json.loads(line)
+
+
+def _amendments(manifest: dict[str, Any]) -> Iterator[Finding]:
+    """Each hash covers the one before it, the first the design's."""
+    before = manifest["design_hash"]
+    for amendment in manifest["amendments"]:
+        number, kind, data = amendment["number"], amendment["kind"], amendment["data"]
+        found = amendment_hash(before, number=number, kind=kind, data=data)
+        yield Finding(found == amendment["hash"], f"hash {found} of amendment {number}")
+        before = amendment["hash"]
