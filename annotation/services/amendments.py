@@ -12,11 +12,12 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.models import Amendment, AmendmentKind, Campaign, CampaignState, User
+from annotation.services.gate import campaign_alone
 
 
 def amendable_lock(*, campaign: Campaign, act: str) -> Campaign:
     """Inside a transaction: the campaign, with requests and answers under way finished and new ones waiting."""
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    campaign = campaign_alone(campaign.pk)
     if campaign.imported:
         raise AnnotationError(f"The judgements of this campaign were collected elsewhere: it cannot {act}.")
     if campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):

@@ -1,8 +1,8 @@
 """Decisions about raters: excluded, taken back in, flagged; their places opened again for others.
 
 No rating is ever changed or removed. Who is excluded is handed nothing more, and figures, releases and studies leave
-that rater's ratings out, each saying so. Locks come in the order of docs/hand-out.md: participation, campaign (shared),
-slot, presentation, unit.
+that rater's ratings out, each saying so. Locks come in the order of docs/hand-out.md: the campaign's gate,
+participation, slot, presentation, unit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,6 +32,7 @@ from annotation.models import (
 )
 from annotation.selectors.decisions import replaceable, to_reopen
 from annotation.services.audit import audit_record
+from annotation.services.gate import campaign_alone, campaign_pass
 
 LONGEST_REASON = 300
 SENTENCES = {
@@ -141,12 +142,13 @@ def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
 
     Each rater concerned gets a decision that says how many places were opened.
     """
-    raters = list(Rater.objects.filter(pk__in=replaceable(campaign).values("rater")).order_by("pk"))
-    total = 0
-    for rater in raters:  # in one order everywhere, so that two who do this wait for each other
-        _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
-    campaign = _campaign_share(campaign)
+    campaign_pass(campaign.pk)
+    campaign = Campaign.objects.get(pk=campaign.pk)
     _check_hands_out(campaign, "replace ratings")
+    raters = list(Rater.objects.filter(pk__in=replaceable(campaign).values("rater")).order_by("pk"))
+    # In one order everywhere, so that two who do this wait for each other.
+    _lock_rows(Participation.objects.filter(campaign=campaign, rater__in=raters))
+    total = 0
     for participation in Participation.objects.filter(
         campaign=campaign, rater__in=raters, excluded_at__isnull=False
     ).select_related("rater", "campaign"):
@@ -166,8 +168,8 @@ def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | Non
     """
     if isinstance(per_unit, bool) or not 1 <= per_unit <= 100:
         raise AnnotationError.at("per_unit", f"Found {per_unit}; accepted: 1 to 100.")
-    # Exclusively, unlike above: the places of many raters are opened without holding their participations.
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    # Alone, unlike above: the places of many raters are opened without holding their participations.
+    campaign = campaign_alone(campaign.pk)
     _check_hands_out(campaign, "open places again")
     reopened = _reopen(to_reopen(campaign, per_unit))
     if reopened:
@@ -196,19 +198,12 @@ def _checked_reason(reason: str) -> str:
 
 def _participation_lock(campaign: Campaign, rater: Rater) -> Participation:
     """The rater's own requests wait from here on, and the campaign's state is held."""
+    campaign_pass(campaign.pk)
     _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
-    found = Participation.objects.select_related("rater").filter(campaign=campaign, rater=rater).first()
+    found = Participation.objects.select_related("rater", "campaign").filter(campaign=campaign, rater=rater).first()
     if found is None:
         raise AnnotationError(f"{rater} has not taken part in “{campaign}”.")
-    found.campaign = _campaign_share(campaign)
     return found
-
-
-def _campaign_share(campaign: Campaign) -> Campaign:
-    return Campaign.objects.raw(
-        "SELECT * FROM annotation_campaign WHERE id = %s FOR SHARE",
-        [campaign.pk],
-    )[0]
 
 
 def _lock_rows(rows: Any) -> None:

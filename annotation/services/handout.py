@@ -1,6 +1,6 @@
 """Handing out work. Nothing but the database decides who gets which slot, and its clock says when a lease ends.
 
-Locks are always taken in one order, here and in ``ratings``: participation and campaign (shared), slot, presentation,
+Locks are always taken in one order, here and in ``ratings``: the campaign's gate, participation, slot, presentation,
 unit. A presentation of work is written only under the lock of its slot, any other only under that of its rater's
 participation, and slots of others are only ever taken with SKIP LOCKED, so no two requests can wait for each other.
 See docs/hand-out.md.
@@ -27,6 +27,7 @@ from annotation.models import (
 )
 from annotation.selectors.handout import RaterRecord, rater_record
 from annotation.services import checks
+from annotation.services.gate import campaign_pass
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000
@@ -37,7 +38,7 @@ _LOCK = """
     SELECT c.state, p.order_seed, p.stage, p.excluded_at IS NOT NULL, c.ratings_per_unit
     FROM annotation_participation p JOIN annotation_campaign c ON c.id = p.campaign_id
     WHERE p.campaign_id = %(campaign)s AND p.rater_id = %(rater)s
-    FOR NO KEY UPDATE OF p FOR SHARE OF c
+    FOR NO KEY UPDATE OF p
 """
 
 _HELD = """
@@ -130,6 +131,7 @@ class Standing:
 
 def standing_lock(*, campaign: Campaign, rater: Rater) -> Standing:
     """Inside a transaction: one request of this rater at a time, and no change of the campaign's state meanwhile."""
+    campaign_pass(campaign.pk)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, {"campaign": campaign.pk, "rater": rater.pk})
         row = cursor.fetchone()

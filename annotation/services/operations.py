@@ -1,7 +1,7 @@
 """Changing a running campaign: more ratings of each unit, a system stopped or resumed, items added.
 
-Each change holds the campaign's row ``FOR NO KEY UPDATE``, so it waits for requests and answers under way and they for
-it; it is whole or not at all, touches no rating, and leaves an amendment and an entry in the audit log.
+Each change closes the campaign's gate, so it waits for requests and answers under way and later ones wait for it. It is
+whole or not at all, touches no rating, and leaves an amendment and an entry in the audit log.
 """
 
 from collections.abc import Mapping

@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.selectors.handout import ANSWERED
 from annotation.services.answers import Answer, Given, Place, answer_read, field_name
+from annotation.services.gate import campaigns_close_gate
 from annotation.services.handout import Standing, standing_lock
 from annotation.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
 
@@ -123,10 +124,9 @@ def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
     """Inside a transaction: wait for answers on their way in, and let none in before it ends.
 
     A rating's id is drawn before it is committed, so without this the last id that a snapshot sees may have lower ones
-    still to come. Everybody who submits holds the campaign's row shared; see ``handout.standing_lock``.
+    still to come. Everybody who submits has passed the campaign's gate; see ``handout.standing_lock``.
     """
-    wanted = sorted(campaign.pk for campaign in campaigns)
-    list(Campaign.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk").values_list("pk"))
+    campaigns_close_gate(campaign.pk for campaign in campaigns)
 
 
 # --- Work -------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from annotation.models import Campaign, CampaignState, User
 from annotation.services.audit import audit_record
 from annotation.services.campaigns.drafts import draft_of
 from annotation.services.campaigns.validation import draft_validate
+from annotation.services.gate import campaign_alone
 from annotation.services.launch import design_freeze, units_create
 
 
@@ -74,4 +75,4 @@ def _change(
 
 
 def locked(campaign: Campaign) -> Campaign:
-    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    return campaign_alone(campaign.pk)
