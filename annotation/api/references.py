@@ -68,6 +68,10 @@ class ReleaseRequestSerializer(Strict, serializers.Serializer):
     exclusion_rules = serializers.ListField(
         child=serializers.DictField(), required=False, help_text="Records with a rule, its version and its parameters."
     )
+    with_excluded = serializers.BooleanField(
+        default=False,
+        help_text="Count the ratings of raters excluded in the campaigns, too; else a rule is added that names them.",
+    )
 
 
 class ReleaseSerializer(JobSerializer):

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import CampaignState, Dataset, SourceKind
+from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import WeightFilter, source_counts
 from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, OWN_PARAMETERS
@@ -98,6 +99,7 @@ class ReleaseForm(forms.Form):
     min_ratings = forms.IntegerField(
         label="Leave out raters with fewer ratings than", required=False, help_text="After the rules above."
     )
+    with_excluded = forms.BooleanField(label="Count the ratings of excluded raters, too", required=False)
     n_bootstrap = forms.IntegerField(
         label="Bootstrap samples",
         initial=COMMON_PARAMETERS["n_bootstrap"],
@@ -122,6 +124,10 @@ class ReleaseForm(forms.Form):
         names = dict.fromkeys(criterion.name for criterion in campaign_criteria(reference_set.campaigns.all()))
         self.fields["criteria"].choices = [(name, name) for name in names]
         self.fields["criteria"].initial = list(names)
+        excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
+        self.n_excluded = len(excluded)
+        shown = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
+        self.fields["with_excluded"].help_text = f"Excluded in the campaigns by decision: {shown}."
 
     @property
     def advanced(self) -> list[Any]:
@@ -129,7 +135,8 @@ class ReleaseForm(forms.Form):
 
     @property
     def rule_fields(self) -> list[Any]:
-        return [self[name] for name in ("exclude_raters", "exclude_ratings", "min_seconds", "min_ratings")]
+        names = ["exclude_raters", "exclude_ratings", "min_seconds", "min_ratings"]
+        return [self[name] for name in (["with_excluded", *names] if self.n_excluded else names)]
 
     def asked(self) -> dict[str, Any]:
         """Arguments of ``release_create``."""
@@ -140,7 +147,12 @@ class ReleaseForm(forms.Form):
                 parameters[name] = cleaned[name]
         if len(cleaned["criteria"]) < len(self.fields["criteria"].choices):
             parameters["criteria"] = cleaned["criteria"]
-        return {"method": cleaned["method"], "parameters": parameters, "exclusion_rules": self._rules()}
+        return {
+            "method": cleaned["method"],
+            "parameters": parameters,
+            "exclusion_rules": self._rules(),
+            "with_excluded": cleaned["with_excluded"],
+        }
 
     def _rules(self) -> list[dict[str, Any]]:
         cleaned = self.cleaned_data

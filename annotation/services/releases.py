@@ -21,6 +21,7 @@ from django.db.models import Max
 from annotation.errors import AnnotationError
 from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
+from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import (
     References,
@@ -65,13 +66,20 @@ def release_create(
     method: str = "linear",
     parameters: Mapping[str, Any] | None = None,
     exclusion_rules: Sequence[Mapping[str, Any]] = (),
+    with_excluded: bool = False,
     by: User | None = None,
 ) -> Release:
-    """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker."""
+    """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker.
+
+    Raters who are excluded in the set's campaigns at this moment are left out by a rule of their own, written down
+    like any other, unless ``with_excluded``.
+    """
     if method not in SCHEME_NAMES:
         raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
     checked = _checked_parameters(reference_set, method, parameters or {})
     rules = _checked_rules(reference_set, exclusion_rules)
+    if not with_excluded:
+        rules = _with_decisions(reference_set, rules)
     with transaction.atomic():
         ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)  # numbers are given out one at a time
         highest = reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0
@@ -191,6 +199,14 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
             found = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
             _check_named(rule.ratings, found.values_list("pk", flat=True), rule)
     return [ExcludeExtra(), *rules]
+
+
+def _with_decisions(reference_set: ReferenceSet, rules: Sequence[ExclusionRule]) -> list[ExclusionRule]:
+    """The rules, extra ratings first, then a rule that names who is excluded, as far as no other names them."""
+    named = {str(name) for rule in rules if isinstance(rule, ExcludeRaters) for name in rule.raters}
+    excluded = set(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
+    left = sorted(excluded - named)
+    return [*rules[:1], *([ExcludeRaters(raters=tuple(left))] if left else []), *rules[1:]]
 
 
 def _check_named(named: Sequence[str | int], found: Iterable[object], rule: ExclusionRule) -> None:

@@ -62,6 +62,11 @@ class Command(BaseCommand):
             "--seed", type=int, default=COMMON_PARAMETERS["seed"], help="of the resamples (%(default)s)"
         )
         parser.add_argument("--rules", type=Path, metavar="FILE", help="JSON list of exclusion rules")
+        parser.add_argument(
+            "--with-excluded",
+            action="store_true",
+            help="count the ratings of raters excluded in the campaigns, too; else a rule is added that names them",
+        )
         parser.add_argument("--json", action="store_true", help="print the release and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -86,6 +91,7 @@ class Command(BaseCommand):
             method=options["method"],
             parameters=parameters,
             exclusion_rules=rules,
+            with_excluded=options["with_excluded"],
         )
         with tqdm(desc="Weights", unit="step", disable=options["verbosity"] == 0) as bar:
 
