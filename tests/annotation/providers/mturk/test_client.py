@@ -385,6 +385,14 @@ def test_a_form_that_cannot_be_read_has_no_answers(xml: str) -> None:
     assert wire.answers(xml) == {}
 
 
+def test_entities_of_a_form_are_not_expanded() -> None:
+    xml = (
+        '<!DOCTYPE x [<!ENTITY y "z">]><QuestionFormAnswers><Answer><QuestionIdentifier>code</QuestionIdentifier>'
+        "<FreeText>&y;</FreeText></Answer></QuestionFormAnswers>"
+    )
+    assert wire.answers(xml) == {}
+
+
 def test_a_long_reference_is_still_a_token_of_its_own() -> None:
     assert wire.token("short") == "short"
     assert len(wire.token("x" * 65)) == len(wire.token("x" * 66)) == 64

@@ -73,6 +73,12 @@ def test_the_signature_is_the_one_openssl_makes() -> None:
     assert read(headers, body).id == headers["X-Event-ID"]
 
 
+def test_nothing_happens_after_it_was_sent() -> None:
+    """X-Timestamp is not signed; it cannot make a message newer than its signature."""
+    assert read(*message(X_Timestamp=str(int(NOW.timestamp()) + 60))).sent_at == NOW
+    assert read(*message(X_Timestamp="")).sent_at == NOW
+
+
 def test_names_of_headers_are_read_in_any_case() -> None:
     headers, body = message()
     assert read({name.lower(): value for name, value in headers.items()}, body).rater == PAYLOAD["participant_id"]
