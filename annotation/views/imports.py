@@ -133,6 +133,12 @@ def rating_import_detail(request: HttpRequest, project_slug: str, pk: int) -> Ht
     return _job_page(request, project, job, kind="rating", made_url=made, made_label="Open the campaign")
 
 
+def _shown_value(value: float | str | None) -> str:
+    if value is None:
+        return "not rated"
+    return value if isinstance(value, str) else f"{value:g}".replace("-", "−")
+
+
 def _preview_page(request: HttpRequest, project: Project, job: RatingImport, form: RatingOptionsForm) -> HttpResponse:
     """What a file looks like, for somebody to confirm."""
     preview = job.report["preview"]
@@ -143,7 +149,8 @@ def _preview_page(request: HttpRequest, project: Project, job: RatingImport, for
         "preview": preview,
         "shape": SHAPES[preview["options"]["shape"]],
         "sample": [
-            {**one, "cells": list(zip(preview["criteria"], one["values"], strict=True))} for one in preview["sample"]
+            {**one, "cells": list(zip(preview["criteria"], map(_shown_value, one["values"]), strict=True))}
+            for one in preview["sample"]
         ],
         "counts": report_rows(preview["counts"]),
         "may_manage": may_manage(project),

@@ -1,5 +1,6 @@
 """What a file of judgements looks like, said before anything is stored; and uploads that wait for that to be read."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -119,7 +120,7 @@ def _shown(one: Judgement, read: RatingContent) -> dict[str, Any]:
         "item": one.item,
         "system": one.system,
         "text": text,
-        "values": list(one.values),
+        "values": ["no number" if value is not None and math.isnan(value) else value for value in one.values],
         "sent": one.time.isoformat() if one.time else "",
     }
 

@@ -133,7 +133,14 @@ def with_aliases(known: Known, aliases: Mapping[str, str]) -> Known:
 
 def match(judgements: Iterable[Judgement], known: Known, dataset: Dataset, problems: Problems) -> list[Judged | None]:
     """The response that each judgement is about; what is not in the data set is a problem of its line."""
-    return [_match(one, known, dataset.normalisation, problems) for one in judgements]
+    found: dict[tuple[object, ...], Judged | None] = {}  # several judgements of a row are looked for, and told of, once
+    matched = []
+    for one in judgements:
+        key = (one.line, one.place, one.item, one.system, one.text)
+        if key not in found:
+            found[key] = _match(one, known, dataset.normalisation, problems)
+        matched.append(found[key])
+    return matched
 
 
 def _match(one: Judgement, known: Known, rule: str, problems: Problems) -> Judged | None:
@@ -360,7 +367,7 @@ def rating_counts(content: RatingContent, judged: list[Judged], options: RatingO
         "rows_of_other_systems": content.rows_of_other_systems,
         "judgements": len(judged),
         "ratings": content.n_ratings,
-        "raters": 0 if content.aggregate else len({one.rater for one in content.judgements}),
+        **({} if content.aggregate else {"raters": len({one.rater for one in content.judgements})}),
         "rated_items": len({what.item_id for what in judged}),
         "rated_systems": len({what.system_id for what in judged} - {None}),
         "rated_responses": len(names),

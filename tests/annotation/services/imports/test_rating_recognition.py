@@ -156,7 +156,7 @@ def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_number
         filename="r.csv",
         content=b"item,system,ann,bob\n1,SystemA,9,x\n1,SystemB,nan,inf\n",
     )
-    assert [one["values"] for one in job.report["preview"]["sample"]] == [[9], [None], [None]]
+    assert [one["values"] for one in job.report["preview"]["sample"]] == [[9], ["no number"], [None]]
 
 
 @pytest.mark.parametrize("content", [b"item,system,a\x00b\n1,SystemA,3\n", b"rater,item,system,q\nann\x00,1,A\x00,3\n"])
