@@ -25,6 +25,11 @@ MEASURE = "--measure"
 
 
 def run() -> list[dict[str, Any]]:
+    return in_own_process("benchmarks.bench_import", MEASURE)
+
+
+def in_own_process(module: str, flag: str) -> list[dict[str, Any]]:
+    """Rows that a benchmark module prints as JSON when run with the flag, on a database of its own."""
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         server = EmbeddedPostgres(Path(folder) / "postgres")
         server.hold()
@@ -36,7 +41,7 @@ def run() -> list[dict[str, Any]]:
                 "LOG_LEVEL": "ERROR",
                 "DJANGO_SETTINGS_MODULE": "config.settings",
             }
-            command = [sys.executable, "-m", "benchmarks.bench_import", MEASURE]
+            command = [sys.executable, "-m", module, flag]
             done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         finally:
             server.release()

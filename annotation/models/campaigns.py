@@ -227,7 +227,7 @@ class Criterion(models.Model):
 class Unit(models.Model):
     """What one screen shows: one response, a pair, or a list of one item."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="units")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="units", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="units")
     position = models.PositiveIntegerField(help_text="Interleaved order within the campaign, from 0.")
     label = models.CharField(
@@ -256,7 +256,7 @@ class Unit(models.Model):
 
 
 class UnitResponse(models.Model):
-    unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="unit_responses")
+    unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="unit_responses", db_index=False)
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="unit_responses")
     number = models.PositiveSmallIntegerField(help_text="Canonical order, before any presentation shuffles it; from 0.")
 
@@ -281,11 +281,14 @@ class SlotState(models.TextChoices):
 class Slot(models.Model):
     """One of the k places of a unit. ``open`` and ``returned`` are free; so is ``leased`` past its expiry."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
-    unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="slots")
+    # Served by the constraints and partial indexes below; a million slots are written without indexes of their own.
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField(help_text="From 0 to k - 1.")
     state = models.CharField(max_length=8, choices=SlotState.choices, default=SlotState.OPEN)
-    rater = models.ForeignKey("annotation.Rater", null=True, blank=True, on_delete=models.PROTECT, related_name="slots")
+    rater = models.ForeignKey(
+        "annotation.Rater", null=True, blank=True, on_delete=models.PROTECT, related_name="slots", db_index=False
+    )
     token = models.UUIDField(null=True, blank=True, help_text="Of the presentation that holds or filled it.")
     expires_at = models.DateTimeField(null=True, blank=True)
 

@@ -13,6 +13,7 @@ from annotation.models import (
     Presentation,
     PresentationOutcome,
     Project,
+    Purpose,
     Rating,
     ResponseSource,
     SourceKind,
@@ -46,7 +47,9 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
     units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
     judged = (
         Presentation.objects.filter(
-            campaign=OuterRef("pk"), outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
+            campaign=OuterRef("pk"),
+            purpose=Purpose.WORK,
+            outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED],
         )
         .order_by()
         .values("campaign")

@@ -216,13 +216,20 @@ def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int
 def units_hash(units: Iterable[PlannedUnit]) -> str:
     """SHA-256 over what each screen shows, by the data's own names, not this database's ids."""
     chosen = list(units)
-    items = dict(Item.objects.filter(pk__in={unit.item for unit in chosen}).values_list("pk", "external_id"))
-    responses = {response for unit in chosen for response in unit.responses}
-    keys = dict(Response.objects.filter(pk__in=responses).values_list("pk", "text_key"))
+    items = _column(Item, "external_id", {unit.item for unit in chosen})
+    keys = _column(Response, "text_key", {response for unit in chosen for response in unit.responses})
     digest = hashlib.sha256()
     for line in _unit_lines(chosen, items, keys):
         digest.update(line)
     return digest.hexdigest()
+
+
+def _column(model: type[Item | Response], name: str, ids: Collection[int]) -> dict[int, str]:
+    """One column of many rows by id; the ids go as one array, where a million placeholders would take seconds."""
+    table, column = connection.ops.quote_name(model._meta.db_table), connection.ops.quote_name(name)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id, {column} FROM {table} WHERE id = ANY(%s)", [list(ids)])  # noqa: S608 - fixed names
+        return dict(cursor.fetchall())
 
 
 def _unit_lines(units: Iterable[PlannedUnit], items: dict[int, str], keys: dict[int, str]) -> Iterator[bytes]:
