@@ -1,0 +1,270 @@
+"""Raters excluded, taken back in and flagged; their places given to others; no rating ever touched."""
+
+from collections.abc import Callable
+
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.models import (
+    AuditEntry,
+    Campaign,
+    DecisionAction,
+    Participation,
+    Presentation,
+    PresentationOutcome,
+    Project,
+    QualityRules,
+    Rater,
+    RaterDecision,
+    Rating,
+    Slot,
+    SlotState,
+    Unit,
+    User,
+)
+from annotation.selectors.decisions import decisions, excluded_rater_ids
+from annotation.selectors.handout import Waiting, waiting
+from annotation.services.campaigns import campaign_close
+from annotation.services.decisions import (
+    cannot_judge_reopen,
+    rater_exclude,
+    rater_flag,
+    rater_include,
+    rater_unflag,
+    raters_replace,
+)
+from annotation.services.handout import unit_request
+from annotation.services.ratings import ratings_submit
+from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+
+pytestmark = pytest.mark.django_db
+
+
+def log() -> list[tuple[object, ...]]:
+    return list(Rating.objects.order_by("pk").values_list())
+
+
+def cannot_judge(presentation: Presentation, *places: int) -> None:
+    values = {(place, "relevance"): 4 for place in range(len(presentation.order)) if place not in places}
+    ratings_submit(
+        token=presentation.token,
+        rater=presentation.rater,
+        values=values,
+        cannot_judge=dict.fromkeys(places, "No sentence"),
+    )
+
+
+def offer_reasons(campaign: Campaign) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(cannot_judge_reasons=["No sentence"])
+
+
+# --- Excluding --------------------------------------------------------------------------------------------------------
+
+
+def test_an_excluded_rater_is_handed_nothing_and_what_was_on_screen_goes_back_at_once(
+    project: Project, manager: User
+) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), ratings_per_unit=1)
+    rater, other = join(campaign), join(campaign)
+    held = unit_request(campaign=campaign, rater=rater)
+    assert held is not None
+    assert unit_request(campaign=campaign, rater=other) is None
+    found = rater_exclude(campaign=campaign, rater=rater, reason="Sent by a script", by=manager)
+    assert (found.released, found.reopened) == (1, 0)
+    assert unit_request(campaign=campaign, rater=rater) is None
+    assert waiting(campaign=campaign, rater=rater) == Waiting.EXCLUDED
+    taken = unit_request(campaign=campaign, rater=other)
+    assert taken is not None
+    assert taken.slot_id == held.slot_id
+    assert answer(held).extra  # what was sent all the same is kept, and does not count
+    assert not answer(taken).extra
+    assert excluded_rater_ids([campaign]) == [rater.pk]
+
+
+def test_the_answer_of_an_excluded_rater_is_late_even_while_the_place_is_free(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    rater = join(campaign)
+    held = unit_request(campaign=campaign, rater=rater)
+    assert held is not None
+    rater_exclude(campaign=campaign, rater=rater, reason="Spam")
+    assert answer(held).extra
+    assert not Slot.objects.filter(state=SlotState.DONE).exists()
+
+
+def test_without_replacing_the_places_stay_filled_and_with_it_others_fill_them_again(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=2), ratings_per_unit=1)
+    rater, other = join(campaign), join(campaign)
+    while rate_next(campaign, rater, 1):
+        pass
+    before = log()
+    assert rater_exclude(campaign=campaign, rater=rater, reason="Spam").reopened == 0
+    assert rate_next(campaign, other) is None
+    found = rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True)
+    assert found.reopened == 6
+    assert log() == before
+    assert set(Unit.objects.values_list("done_slots", flat=True)) == {0}
+    assert set(Presentation.objects.values_list("outcome", flat=True)) == {PresentationOutcome.REPLACED}
+    done = 0
+    while rate_next(campaign, other, 5):
+        done += 1
+    assert done == 6
+    assert set(Unit.objects.values_list("done_slots", flat=True)) == {1}
+    assert log()[:6] == before
+    assert [decision.reopened_slots for decision in decisions(campaign)] == [6, 0]
+
+
+def test_a_decision_twice_is_one(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    rater = join(campaign)
+    rate_next(campaign, rater)
+    acts: list[Callable[[], object]] = [
+        lambda: rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True).decision,
+        lambda: rater_flag(campaign=campaign, rater=rater, reason="Fast").decision,
+        lambda: rater_unflag(campaign=campaign, rater=rater, reason="Fine").decision,
+        lambda: rater_include(campaign=campaign, rater=rater, reason="Sorry").decision,
+    ]
+    for act in acts:
+        assert act() is not None
+        assert act() is None
+    assert list(RaterDecision.objects.values_list("action", flat=True)) == ["exclude", "flag", "unflag", "include"]
+    mine = Participation.objects.get(rater=rater)
+    assert (mine.excluded_at, mine.flagged_at) == (None, None)
+
+
+def test_a_decision_keeps_reason_rules_and_evidence_and_stands_in_the_audit_log_without_the_name(
+    project: Project, manager: User
+) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    rater = join(campaign, "Jane Doe")
+    rules = QualityRules.objects.create(campaign=campaign, version=1, rules=[], before_launch=True)
+    evidence = {"n": 5, "estimate": 0.2}
+    rater_exclude(campaign=campaign, rater=rater, reason="  Gold \n missed ", rules=rules, evidence=evidence)
+    rater_include(campaign=campaign, rater=rater, reason="Gold was wrong", by=manager)
+    first, second = RaterDecision.objects.all()
+    assert (first.reason, first.rules, first.evidence, first.decided_by) == ("Gold missed", rules, evidence, None)
+    assert (second.action, second.decided_by) == (DecisionAction.INCLUDE, manager)
+    entries = AuditEntry.objects.filter(verb__startswith="rater.").order_by("pk")
+    assert [(entry.verb, entry.actor, entry.rater) for entry in entries] == [
+        ("rater.exclude", None, rater),
+        ("rater.include", manager, rater),
+    ]
+    assert "Jane" not in "".join(entry.summary for entry in entries)
+
+
+@pytest.mark.parametrize("reason", ["", "  \n", "x" * 301, "a\x00b"])
+def test_a_decision_needs_a_reason(project: Project, reason: str) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    rater = join(campaign)
+    with pytest.raises(AnnotationError) as refused:
+        rater_exclude(campaign=campaign, rater=rater, reason=reason)
+    assert list(refused.value.fields) == ["reason"]
+    assert not RaterDecision.objects.exists()
+
+
+def test_a_stranger_to_the_campaign_cannot_be_excluded_from_it(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    with pytest.raises(AnnotationError, match="has not taken part"):
+        rater_exclude(campaign=campaign, rater=Rater.objects.create(project=project, pseudonym="R1"), reason="Spam")
+
+
+def test_a_rater_taken_back_in_works_on_and_gets_the_unit_that_was_taken_away(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]))
+    rater = join(campaign)
+    held = unit_request(campaign=campaign, rater=rater)
+    rater_exclude(campaign=campaign, rater=rater, reason="Spam")
+    rater_include(campaign=campaign, rater=rater, reason="A mistake")
+    again = unit_request(campaign=campaign, rater=rater)
+    assert held is not None
+    assert again is not None
+    assert again.unit_id == held.unit_id
+    assert not answer(again).extra
+    assert excluded_rater_ids([campaign]) == []
+
+
+def test_a_replaced_answer_is_not_asked_for_again_and_a_correction_of_it_takes_no_place(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), ratings_per_unit=1)
+    rater = join(campaign)
+    first = rate_next(campaign, rater)
+    assert first is not None
+    rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True)
+    rater_include(campaign=campaign, rater=rater, reason="A mistake")
+    assert unit_request(campaign=campaign, rater=rater) is None
+    assert answer(first, 5).correction
+    assert Unit.objects.get().done_slots == 0
+    assert list(Rating.objects.order_by("pk").values_list("value", "extra")) == [(3.0, False), (5.0, False)]
+
+
+def test_after_closing_raters_can_be_excluded_but_not_replaced(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    rater = join(campaign)
+    rate_next(campaign, rater)
+    campaign_close(campaign=campaign)
+    with pytest.raises(AnnotationError, match="closed; to replace ratings"):
+        rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True)
+    assert not RaterDecision.objects.exists()
+    rater_exclude(campaign=campaign, rater=rater, reason="Spam")
+    with pytest.raises(AnnotationError, match="closed"):
+        raters_replace(campaign=campaign)
+
+
+def test_the_places_of_all_excluded_raters_are_opened_together(project: Project, manager: User) -> None:
+    campaign = make_campaign(make_dataset(project, items=2, systems=["Ada"]), ratings_per_unit=3)
+    raters = [join(campaign) for _ in range(3)]
+    for rater in raters:
+        rate_next(campaign, rater)
+        rate_next(campaign, rater)
+    for rater in raters[:2]:
+        rater_exclude(campaign=campaign, rater=rater, reason="Spam")
+    assert raters_replace(campaign=campaign, by=manager) == 4
+    assert raters_replace(campaign=campaign, by=manager) == 0
+    assert set(Unit.objects.values_list("done_slots", flat=True)) == {1}
+    assert sorted(decision.reopened_slots for decision in decisions(campaign)) == [0, 0, 2, 2]
+
+
+# --- What could not be judged -----------------------------------------------------------------------------------------
+
+
+def test_places_of_what_could_not_be_judged_are_opened_again_up_to_a_bound_for_each_unit(
+    project: Project, manager: User
+) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada", "Bo"]), ratings_per_unit=2)
+    offer_reasons(campaign)
+    for place in ((0,), (0,)):
+        rater = join(campaign)
+        for _ in range(2):
+            presentation = unit_request(campaign=campaign, rater=rater)
+            assert presentation is not None
+            cannot_judge(presentation, *place if presentation.unit.label == "Ada" else ())
+    before = log()
+    assert cannot_judge_reopen(campaign=campaign, by=manager) == 1
+    assert cannot_judge_reopen(campaign=campaign, by=manager) == 0  # the bound holds for good
+    assert cannot_judge_reopen(campaign=campaign, per_unit=5, by=manager) == 1
+    assert log() == before
+    assert dict(Unit.objects.values_list("label", "done_slots")) == {"Ada": 0, "Bo": 2}
+    third = join(campaign)
+    assert rate_next(campaign, third) is not None
+    assert [entry.data for entry in AuditEntry.objects.filter(verb="campaign.reopen_unjudged").order_by("pk")] == [
+        {"places": 1, "per_unit": 1},
+        {"places": 1, "per_unit": 5},
+    ]
+
+
+def test_an_answer_corrected_to_a_judgement_is_not_opened_again(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1), presentation="pair")
+    offer_reasons(campaign)
+    rater = join(campaign)
+    presentation = unit_request(campaign=campaign, rater=rater)
+    assert presentation is not None
+    cannot_judge(presentation, 1)
+    cannot_judge(presentation)
+    assert cannot_judge_reopen(campaign=campaign) == 0
+    cannot_judge(presentation, 0)
+    assert cannot_judge_reopen(campaign=campaign) == 1
+    assert unit_request(campaign=campaign, rater=rater) is not None
+
+
+@pytest.mark.parametrize("per_unit", [0, 101, True])
+def test_the_bound_is_a_number_of_places(project: Project, per_unit: int) -> None:
+    campaign = make_campaign(make_dataset(project, items=1))
+    with pytest.raises(AnnotationError, match="accepted: 1 to 100"):
+        cannot_judge_reopen(campaign=campaign, per_unit=per_unit)
