@@ -1,0 +1,230 @@
+"""Erasing who a rater was, on request. What the rater said stays: ratings, screens and decisions are not touched.
+
+Erased: the identity, the key in the rater's browser, a pseudonym that was the rater's own name, unsent answers, the
+provider's ids of submissions and messages, and, where asked, what the rater wrote in comments. The same person coming
+again is a new rater.
+"""
+
+import re
+import secrets
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.db import connection, transaction
+
+from annotation.models import (
+    AnswerDraft,
+    AuditEntry,
+    Campaign,
+    Comment,
+    ProviderEvent,
+    QualityRules,
+    Rater,
+    RaterIdentity,
+    RatingImport,
+    Release,
+    Submission,
+    User,
+)
+from annotation.services.audit import audit_record
+from annotation.services.raters import LETTERS
+
+ERASED = "[erased]"
+SHORTEST_ID = 6  # a shorter one would be found in ordinary words and numbers
+MADE_HERE = re.compile(rf"rater-[{LETTERS}]{{8}}|J-\d+")  # pseudonyms that nobody chose
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What was erased, in numbers."""
+
+    identities: int
+    renamed: bool
+    submissions: int
+    messages: int
+    drafts: int
+    comments: int
+    audit_entries: int
+    rules: int  # versions of rules and releases that named the rater
+    files: tuple[str, ...]  # uploaded files that may name the rater: nobody else can look into them
+
+
+@transaction.atomic
+def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None) -> Erasure:
+    """Doing it twice is harmless."""
+    rater = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+    old = rater.pseudonym
+    ids = _external_ids(rater)
+    files = _files(rater)
+    identities, _ = RaterIdentity.objects.filter(rater=rater).delete()
+    renamed = MADE_HERE.fullmatch(old) is None
+    if renamed:
+        rater.pseudonym = f"rater-{''.join(secrets.choice(LETTERS) for _ in range(8))}"
+    rater.access_token = uuid4()
+    rater.save(update_fields=["pseudonym", "access_token"])
+    drafts, _ = AnswerDraft.objects.filter(presentation__rater=rater).delete()
+    submissions = _unlink_submissions(rater)
+    with _purging():
+        erased = _blank_comments(rater) if comments else {}
+        scrub = _Scrub(ids, old if renamed else "", rater.pseudonym)
+        outcome = Erasure(
+            identities=identities,
+            renamed=renamed,
+            submissions=submissions,
+            messages=_scrub_messages(rater, scrub),
+            drafts=drafts,
+            comments=sum(erased.values()),
+            audit_entries=_scrub_audit(rater, scrub),
+            rules=_scrub_rules(rater, scrub),
+            files=files,
+        )
+    _record(rater, outcome, erased, by)
+    return outcome
+
+
+class _purging:  # noqa: N801 - used as a context manager
+    """The append-only tables let changes through inside, in this transaction alone."""
+
+    def __enter__(self) -> None:
+        self._say("on")
+
+    def __exit__(self, *exc: object) -> None:
+        if exc[0] is None:  # else the transaction is rolled back, the setting with it
+            self._say("off")
+
+    def _say(self, value: str) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('assay.purge', %s, true)", [value])
+
+
+class _Scrub:
+    """Takes ids and the former name out of texts and JSON."""
+
+    def __init__(self, ids: list[str], name: str, pseudonym: str) -> None:
+        self.ids = re.compile("|".join(map(re.escape, ids))) if ids else None
+        self.name = name
+        self.words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") if name else None
+        self.pseudonym = pseudonym
+
+    def text(self, text: str, *, of_rater: bool) -> str:
+        """The name goes as a word only where the text is about this rater: it may be a word of the language."""
+        if self.ids:
+            text = self.ids.sub(ERASED, text)
+        return self.words.sub(self.pseudonym, text) if self.words and of_rater else text
+
+    def data(self, data: Any, *, of_rater: bool) -> Any:
+        """The name goes where it is a whole value or, about this rater, as a word."""
+        if isinstance(data, str):
+            return self.pseudonym if self.name and data == self.name else self.text(data, of_rater=of_rater)
+        if isinstance(data, list):
+            return [self.data(one, of_rater=of_rater) for one in data]
+        if isinstance(data, dict):
+            return {self.data(key, of_rater=of_rater): self.data(one, of_rater=of_rater) for key, one in data.items()}
+        return data
+
+
+def _external_ids(rater: Rater) -> list[str]:
+    """Longest first, so that none is taken out as a part of another. An account's number is no id to look for."""
+    identities = RaterIdentity.objects.filter(rater=rater).exclude(provider="account")
+    found = {
+        *identities.values_list("external_id", flat=True),
+        *rater.submissions.values_list("external_id", flat=True),
+    }
+    return sorted((one for one in found if len(one) >= SHORTEST_ID), key=len, reverse=True)
+
+
+def _files(rater: Rater) -> tuple[str, ...]:
+    """Uploads that the rater's judgements came in: they hold the names that the file had."""
+    if not RaterIdentity.objects.filter(rater=rater, provider="import").exists():
+        return ()
+    found = RatingImport.objects.filter(campaign__presentations__rater=rater).distinct().order_by("pk")
+    return tuple(found.values_list("filename", flat=True))
+
+
+def _unlink_submissions(rater: Rater) -> int:
+    """Amounts, times and outcomes stay: they say what was paid."""
+    mine = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
+    for submission in mine:
+        submission.external_id, submission.submit_to, submission.note = f"erased-{submission.pk}", "", ""
+    Submission.objects.bulk_update(mine, ["external_id", "submit_to", "note"])
+    return len(mine)
+
+
+def _blank_comments(rater: Rater) -> dict[int, int]:
+    """Per campaign, how many."""
+    mine = Comment.objects.filter(rater=rater).exclude(text="")
+    counted: dict[int, int] = {}
+    for campaign in mine.values_list("campaign_id", flat=True):
+        counted[campaign] = counted.get(campaign, 0) + 1
+    mine.update(text="")
+    return counted
+
+
+def _scrub_messages(rater: Rater, scrub: _Scrub) -> int:
+    changed = []
+    if scrub.ids is None:
+        return 0
+    for event in ProviderEvent.objects.filter(account__project=rater.project_id).iterator(500):
+        payload = scrub.data(event.payload, of_rater=False)
+        error = scrub.text(event.error, of_rater=False)
+        if (payload, error) != (event.payload, event.error):
+            event.payload, event.error = payload, error
+            changed.append(event)
+    ProviderEvent.objects.bulk_update(changed, ["payload", "error"], batch_size=500)
+    return len(changed)
+
+
+def _scrub_audit(rater: Rater, scrub: _Scrub) -> int:
+    if scrub.ids is None and not scrub.name:
+        return 0
+    changed = []
+    entries = AuditEntry.objects.filter(project=rater.project_id)
+    for entry in entries.iterator(500):
+        mine = entry.rater_id == rater.pk
+        summary, data = scrub.text(entry.summary, of_rater=mine)[:300], scrub.data(entry.data, of_rater=mine)
+        if (summary, data) != (entry.summary, entry.data):
+            entry.summary, entry.data = summary, data
+            changed.append(entry)
+    AuditEntry.objects.bulk_update(changed, ["summary", "data"], batch_size=500)
+    return len(changed)
+
+
+def _scrub_rules(rater: Rater, scrub: _Scrub) -> int:
+    """Rules that name the rater go on striking the same rater. A release's hash stays the one that was published."""
+    if not scrub.name:
+        return 0
+    n = 0
+    for version in QualityRules.objects.filter(campaign__project=rater.project_id):
+        rules = scrub.data(version.rules, of_rater=False)
+        if rules != version.rules:
+            n += QualityRules.objects.filter(pk=version.pk).update(rules=rules)
+    for release in Release.objects.filter(reference_set__project=rater.project_id):
+        rules = scrub.data(release.exclusion_rules, of_rater=False)
+        if rules != release.exclusion_rules:
+            report = {**release.report, "names_erased": release.report.get("names_erased", 0) + 1}
+            n += Release.objects.filter(pk=release.pk).update(exclusion_rules=rules, report=report)
+    return n
+
+
+def _record(rater: Rater, outcome: Erasure, comments: dict[int, int], by: User | None) -> None:
+    """Numbers alone, and the pseudonym that stays."""
+    told = asdict(outcome) | {"files": len(outcome.files)}
+    audit_record(
+        verb="rater.erase",
+        summary=f"The identity of {rater.pseudonym} was erased; ratings are untouched.",
+        project=rater.project,
+        rater=rater,
+        by=by,
+        data=told,
+    )
+    for campaign in Campaign.objects.filter(pk__in=comments):
+        n = comments[campaign.pk]
+        audit_record(
+            verb="comments.erase",
+            summary=f"Comments erased: {n}, on a rater's request.",
+            campaign=campaign,
+            rater=rater,
+            by=by,
+            data={"comments": n},
+        )

@@ -1,0 +1,225 @@
+"""A rater's identity can go without a single rating going with it."""
+
+import hashlib
+import json
+from uuid import uuid4
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from annotation.models import (
+    AnswerDraft,
+    AuditEntry,
+    Campaign,
+    Comment,
+    Presentation,
+    Project,
+    ProviderAccount,
+    ProviderEvent,
+    QualityRules,
+    Rater,
+    RaterDecision,
+    RaterIdentity,
+    Recruitment,
+    ReferenceSet,
+    Release,
+    Submission,
+    User,
+)
+from annotation.selectors.records.held import held_about
+from annotation.selectors.records.reading import table_rows
+from annotation.selectors.records.tables import ALL, TABLES
+from annotation.services.audit import audit_record
+from annotation.services.erasure import rater_erase
+from annotation.services.handout import unit_request
+from annotation.services.raters import rater_of_token
+from tests.annotation.campaigns import join, make_campaign, make_dataset, rate_next
+
+PROLIFIC_ID = "5f3c9e1a2b4d6f8091a2b3c4"
+SESSION = "64b0f1c2d3e4f5a6b7c8d9e0"
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return make_campaign(make_dataset(project))
+
+
+@pytest.fixture
+def jane(campaign: Campaign) -> Rater:
+    """Came through Prolific, gave her name, rated three screens, holds a fourth, wrote a comment, was flagged."""
+    jane = join(campaign, "Jane Doe")
+    others = join(campaign)
+    for value in (2, 3, 5):
+        rate_next(campaign, jane, value)
+        rate_next(campaign, others, value)
+    held = unit_request(campaign=campaign, rater=jane)
+    assert held is not None
+    AnswerDraft.objects.create(presentation=held, fields={"r0-relevance": "4"})
+    RaterIdentity.objects.create(rater=jane, project=campaign.project, provider="prolific", external_id=PROLIFIC_ID)
+    Comment.objects.create(campaign=campaign, presentation=held, rater=jane, text="I am Jane from Leeds.")
+    RaterDecision.objects.create(campaign=campaign, rater=jane, action="flag", reason="Fast.", evidence={"seconds": 1})
+    recruitment = Recruitment.objects.create(campaign=campaign, provider="prolific", name="First")
+    Submission.objects.create(
+        recruitment=recruitment, rater=jane, external_id=SESSION, paid="4.50", bonus="1.00", note="Jane wrote to us"
+    )
+    account = ProviderAccount.objects.create(project=campaign.project, provider="prolific", name="Lab")
+    ProviderEvent.objects.create(account=account, event_id="e1", kind="x", payload={"id": SESSION, "p": [PROLIFIC_ID]})
+    ProviderEvent.objects.create(account=account, event_id="e2", kind="x", payload={"id": "somebody else's"})
+    return jane
+
+
+def log_of(campaign: Campaign, *, without: tuple[str, ...] = ()) -> str:
+    """SHA-256 of the whole log, pseudonyms left out."""
+    digest = hashlib.sha256()
+    for table in ALL:
+        if table.name in without:
+            continue
+        names = [column.name for column in table.columns]
+        for row in table_rows(table, campaign):
+            told = {name: value for name, value in zip(names, row, strict=True) if name != "rater"}
+            digest.update(json.dumps(told, default=str, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def test_the_log_without_pseudonyms_stays_byte_for_byte_the_same(campaign: Campaign, jane: Rater) -> None:
+    before = log_of(campaign)
+    rater_erase(rater=jane)
+    assert log_of(campaign) == before
+
+
+def test_with_comments_only_their_text_and_the_audit_log_change(campaign: Campaign, jane: Rater) -> None:
+    before = log_of(campaign, without=("comments", "audit"))
+    outcome = rater_erase(rater=jane, comments=True)
+    assert outcome.comments == 1
+    assert log_of(campaign, without=("comments", "audit")) == before
+    assert [row[3] for row in table_rows(TABLES["comments"], campaign)] == [""]
+    entry = AuditEntry.objects.get(verb="comments.erase")
+    assert (entry.campaign, entry.data) == (campaign, {"comments": 1})
+
+
+def test_comments_stay_unless_asked_for(campaign: Campaign, jane: Rater) -> None:
+    assert rater_erase(rater=jane).comments == 0
+    assert Comment.objects.get().text == "I am Jane from Leeds."
+
+
+def test_nothing_that_names_the_rater_is_left(campaign: Campaign, jane: Rater, manager: User) -> None:
+    audit_record(
+        verb="rater.flag", summary=f"Jane Doe ({PROLIFIC_ID}) was flagged.", campaign=campaign, rater=jane, by=manager,
+        data={"rater": "Jane Doe", "session": SESSION},
+    )  # fmt: skip
+    QualityRules.objects.create(
+        campaign=campaign, version=1, before_launch=False,
+        rules=[{"rule": "exclude_raters", "version": 1, "raters": ["Jane Doe", "Bob"]}],
+    )  # fmt: skip
+    outcome = rater_erase(rater=jane, comments=True, by=manager)
+    jane.refresh_from_db()
+    assert outcome.renamed
+    assert jane.pseudonym.startswith("rater-")
+    everything = json.dumps(
+        [
+            list(model.objects.values())
+            for model in (
+                Rater,
+                RaterIdentity,
+                Submission,
+                ProviderEvent,
+                AuditEntry,
+                QualityRules,
+                Comment,
+                AnswerDraft,
+            )
+        ],
+        default=str,
+    )
+    for name in ("Jane", PROLIFIC_ID, SESSION):
+        assert name not in everything
+    assert "Bob" in everything
+    assert "somebody else's" in everything
+    assert (outcome.identities, outcome.submissions, outcome.messages, outcome.drafts, outcome.rules) == (1, 1, 1, 1, 1)
+
+
+def test_amounts_paid_stay(campaign: Campaign, jane: Rater) -> None:
+    rater_erase(rater=jane)
+    stay = Submission.objects.get()
+    assert (str(stay.paid), str(stay.bonus), stay.rater) == ("4.50", "1.00", jane)
+
+
+def test_the_key_in_the_raters_browser_opens_nothing_any_more(campaign: Campaign, jane: Rater) -> None:
+    before = jane.access_token
+    rater_erase(rater=jane)
+    assert rater_of_token(project=campaign.project, access_token=before) is None
+
+
+def test_a_pseudonym_that_nobody_chose_stays(campaign: Campaign) -> None:
+    anonymous = join(campaign)
+    before = anonymous.pseudonym
+    assert not rater_erase(rater=anonymous).renamed
+    anonymous.refresh_from_db()
+    assert anonymous.pseudonym == before
+
+
+def test_a_release_goes_on_leaving_out_the_rater_that_its_rules_named(campaign: Campaign, jane: Rater) -> None:
+    chosen = ReferenceSet.objects.create(project=campaign.project, dataset=campaign.dataset, name="R", slug="r")
+    rules = [{"rule": "exclude_raters", "version": 1, "raters": ["Jane Doe"]}]
+    release = Release.objects.create(reference_set=chosen, number=1, exclusion_rules=rules, content_hash="f" * 64)
+    rater_erase(rater=jane)
+    jane.refresh_from_db()
+    release.refresh_from_db()
+    assert release.exclusion_rules[0]["raters"] == [jane.pseudonym]
+    assert (release.content_hash, release.report["names_erased"]) == ("f" * 64, 1)
+
+
+def test_a_name_that_is_a_word_is_left_in_texts_about_others(campaign: Campaign, manager: User) -> None:
+    named = join(campaign, "Paused")
+    audit_record(verb="campaign.pause", summary="Paused by hand.", campaign=campaign, by=manager)
+    rater_erase(rater=named)
+    assert AuditEntry.objects.filter(summary="Paused by hand.").exists()
+
+
+def test_twice_is_harmless(campaign: Campaign, jane: Rater) -> None:
+    rater_erase(rater=jane, comments=True)
+    again = rater_erase(rater=jane, comments=True)
+    assert (again.identities, again.renamed, again.submissions, again.comments, again.drafts) == (0, False, 0, 0, 0)
+
+
+def test_afterwards_the_log_is_append_only_again(campaign: Campaign, jane: Rater) -> None:
+    rater_erase(rater=jane, comments=True)
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        Comment.objects.update(text="changed")
+
+
+def test_an_erasure_is_logged_in_numbers_alone(campaign: Campaign, jane: Rater, manager: User) -> None:
+    rater_erase(rater=jane, by=manager)
+    jane.refresh_from_db()
+    entry = AuditEntry.objects.get(verb="rater.erase")
+    assert (entry.actor, entry.rater) == (manager, jane)
+    assert entry.summary == f"The identity of {jane.pseudonym} was erased; ratings are untouched."
+    assert all(isinstance(value, int | bool) for value in entry.data.values())
+
+
+@pytest.mark.parametrize("wanted", [PROLIFIC_ID, SESSION, "Jane Doe", f"  {PROLIFIC_ID}\n"])
+def test_what_is_held_about_somebody_is_found_by_any_of_their_ids(campaign: Campaign, jane: Rater, wanted: str) -> None:
+    (held,) = held_about(campaign.project, wanted)
+    assert held.rater == jane
+    assert set(held.identities) == {("prolific", PROLIFIC_ID), ("prolific", SESSION)}
+    assert (held.presentations, held.ratings, held.comments, held.submissions, held.messages) == (4, 3, 1, 1, 1)
+    assert held.campaigns == [(campaign.pk, campaign.name)]
+
+
+def test_nothing_is_found_after_erasure_nor_in_another_project(campaign: Campaign, jane: Rater) -> None:
+    elsewhere = Project.objects.create(name="Other", slug="other")
+    assert held_about(elsewhere, PROLIFIC_ID) == []
+    rater_erase(rater=jane)
+    for wanted in (PROLIFIC_ID, SESSION, "Jane Doe", "", str(uuid4())):
+        assert held_about(campaign.project, wanted) == []
+
+
+def test_what_the_rater_held_can_be_answered_by_somebody_else(campaign: Campaign, jane: Rater) -> None:
+    """Nothing of the hand-out hangs on the identity."""
+    rater_erase(rater=jane)
+    other = join(campaign)
+    n = 0
+    while rate_next(campaign, other):
+        n += 1
+    assert n > 0
+    assert Presentation.objects.filter(campaign=campaign, rater=jane, outcome="submitted").count() == 3
