@@ -343,7 +343,7 @@ def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tupl
     squares, sum_left, sum_right = summed(left**2 + right**2), summed(left), summed(right)
     by_chance = squares - 2 * sum_left * sum_right / size
     observed = (first - second) ** 2
-    total_observed = np.bincount(rater, observed, minlength=n_raters)
+    total_observed = np.bincount(rater, observed, minlength=n_raters).astype(np.float64)
     total_chance = np.bincount(owner, by_chance, minlength=n_raters).astype(np.float64)
     # [1] 1 - observed over expected disagreement
     kappa = 1 - _over(total_observed, total_chance)
