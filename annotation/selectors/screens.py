@@ -74,8 +74,8 @@ class Question:
     @property
     def layout(self) -> str:
         """Of the points: numbers alone; all labels in a row; or a row that becomes a list on a phone."""
-        if self.kind == ScaleKind.PREFERENCE:
-            return "list"
+        if self.kind != ScaleKind.LIKERT:
+            return "list" if self.kind == ScaleKind.PREFERENCE else self.kind
         labels = [label for _, label in self.criterion.points]
         if not any(labels[1:-1] or labels) or len(labels) > MOST_LABELLED:
             return "numbers"
@@ -368,10 +368,10 @@ def _preference_words(value: int, highest: int) -> str:
     letter = "A" if value > 0 else "B"
     if value == 0:
         return pgettext("neither of two texts is better", "Equal")
-    if highest == 1 or (highest <= 3 and abs(value) == 2):
-        return gettext("%(letter)s better") % {"letter": letter}
-    if abs(value) == highest:
+    strength = abs(value)
+    if highest > 1 and strength == highest:
         return gettext("%(letter)s much better") % {"letter": letter}
-    if abs(value) == 1:
+    if highest > 1 and strength == 1:
         return gettext("%(letter)s slightly better") % {"letter": letter}
-    return f"{letter} +{abs(value)}"
+    words = gettext("%(letter)s better") % {"letter": letter}
+    return f"{words} ({strength})" if highest > 3 else words
