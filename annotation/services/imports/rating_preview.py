@@ -18,7 +18,7 @@ from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_store import join_shared, known_of, match, rating_counts, with_aliases
 from annotation.services.jobs import job_requeue
 
-LOOKED_AT_BYTES = 16 * 1024 * 1024
+LOOKED_AT_BYTES = 4 * 1024 * 1024  # some seconds of reading at most
 SHOWN_JUDGEMENTS = 5
 SHOWN_CHARACTERS = 80
 PRODUCTS = ("Appraise", "Label Studio")
