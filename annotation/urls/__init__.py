@@ -1,4 +1,4 @@
-from annotation.urls import account, campaigns, datasets, monitoring, projects, raters, references
+from annotation.urls import account, campaigns, datasets, monitoring, projects, raters, records, references
 
 app_name = "annotation"
 urlpatterns = [
@@ -8,5 +8,6 @@ urlpatterns = [
     *campaigns.urlpatterns,
     *monitoring.urlpatterns,
     *raters.urlpatterns,
+    *records.urlpatterns,
     *references.urlpatterns,
 ]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -59,6 +59,10 @@ class Entry:
         return bool(self.own.text) or (self.recorded is not None and bool(self.recorded.text))
 
     @property
+    def recorded_options(self) -> list[str]:
+        return [self._option(number) for number in self.recorded.choices] if self.recorded else []
+
+    @property
     def chosen(self) -> list[str]:
         """The options chosen, by the record or by the manager, each after its number."""
         by_record = self.recorded.choices if self.recorded else ()
@@ -108,6 +112,12 @@ def sheet_of(facts: Facts) -> Sheet:
             for name, question in places
         ],
     )
+
+
+def with_answers(sheet: Sheet, answers: Mapping[str, Own]) -> Sheet:
+    """The sheet as it would be with other answers of the manager's, stored or not."""
+    entries = [replace(entry, own=answers.get(entry.key, entry.own)) for entry in sheet.entries]
+    return Sheet(sheet.facts, entries)
 
 
 def _own(answers: Mapping[str, Any], question: Question, criterion: str) -> Own:

@@ -1,0 +1,44 @@
+"""For owners: what the project holds about somebody, and its erasure."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.models import Rater, Role
+from annotation.selectors.records.held import held_about, held_of
+from annotation.services.erasure import Erasure
+from annotation.services.erasure import rater_erase as erase
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rater_held(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Asked by POST, so that nobody's id comes into an address, a history or a log."""
+    project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
+    wanted = request.POST.get("wanted", "").strip()
+    context = {"project": project, "wanted": wanted, "found": held_about(project, wanted) if wanted else []}
+    return render(request, "annotation/campaign_records_held.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rater_erase(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
+    rater = get_in_project_or_404(Rater.objects.all(), project, pk=pk)
+    if request.method == "POST":
+        outcome = erase(rater=rater, comments=request.POST.get("comments") == "on", by=request.user)
+        messages.success(request, _told(outcome))
+        if outcome.files:
+            names = ", ".join(outcome.files)
+            messages.warning(request, f"Uploaded files keep the names that they came with: {names}.")
+        return redirect("annotation:rater-held", project.slug)
+    context = {"project": project, "rater": rater, "held": held_of(rater)}
+    return render(request, "annotation/campaign_records_erase.html", context)
+
+
+def _told(outcome: Erasure) -> str:
+    comments = f" and {outcome.comments:,} comments" if outcome.comments else ""
+    return f"Erased: who the rater was{comments}. The ratings are as they were."

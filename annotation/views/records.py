@@ -1,0 +1,185 @@
+"""A campaign's records: the complete log, its tables, the methods paragraph, the datasheet."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import NoReverseMatch, reverse
+from django.utils.http import content_disposition_header
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.errors import AnnotationError
+from annotation.exports import CONTENT_TYPES, table_response
+from annotation.markdown import markdown
+from annotation.models import Campaign, Project, Role
+from annotation.selectors.records.facts import Facts, campaign_facts
+from annotation.selectors.records.tables import ALL, TABLES
+from annotation.services.records import datasheet as sheets
+from annotation.services.records.archive import TABLE_FORMATS, column_types, record_chunks
+from annotation.services.records.heds import FORM_URL, REFERENCE
+from annotation.services.records.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
+from annotation.services.records.papers import DOCUMENTS
+from annotation.services.records.single import single_rows
+
+SOURCES = {  # where a sentence's numbers stand: the first of these pages that there is
+    "design": ("campaign-design", "campaign-detail"),
+    "raters": ("campaign-raters",),
+    "ratings": ("campaign-ratings",),
+    "quality": ("campaign-quality", "campaign-monitor-fragment"),
+    "payment": ("campaign-recruitments", "campaign-raters"),
+    "audit": ("campaign-audit", "campaign-records"),
+    "presentations": ("campaign-records",),
+}
+METHODS: dict[str, tuple[str, Callable[[Facts], str]]] = {
+    "txt": ("text/plain; charset=utf-8", methods_text),
+    "tex": ("application/x-tex; charset=utf-8", methods_latex),
+    "bib": ("application/x-bibtex; charset=utf-8", lambda facts: methods_bibtex(facts.campaign)),
+}
+
+
+def _campaign(request: HttpRequest, slug: str, pk: int, role: Role = Role.VIEWER) -> tuple[Project, Campaign]:
+    project = get_project_or_404(request.user, slug, role=role)
+    return project, get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
+
+
+def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpResponseBase:
+    response: HttpResponseBase
+    if isinstance(chunks, str):
+        response = HttpResponse(chunks, content_type=content_type)
+    else:
+        response = StreamingHttpResponse(chunks, content_type=content_type)
+    response["Content-Disposition"] = content_disposition_header(True, name)
+    return response
+
+
+@login_required
+@require_GET
+def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project, campaign = _campaign(request, project_slug, pk)
+    may_search = Role(project.membership.role) == Role.OWNER  # type: ignore[attr-defined]
+    context = {"project": project, "campaign": campaign, "tables": ALL, "may_search": may_search}
+    return render(request, "annotation/campaign_records.html", context)
+
+
+@login_required
+@require_GET
+def campaign_record_download(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+    """The complete record, written while it is sent. ``?parquet=0`` leaves Parquet out."""
+    project, campaign = _campaign(request, project_slug, pk)
+    formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
+    chunks = record_chunks(campaign, formats=formats, documents=DOCUMENTS)
+    return _file(chunks, "application/zip", f"{project.slug}-campaign-{campaign.pk}-record.zip")
+
+
+@login_required
+@require_GET
+def campaign_record_table(
+    request: HttpRequest, project_slug: str, pk: int, name: str, file_format: str
+) -> HttpResponseBase:
+    project, campaign = _campaign(request, project_slug, pk)
+    if name not in TABLES or file_format not in CONTENT_TYPES:
+        raise Http404(
+            f"No table {name!r} as {file_format!r}; there are {', '.join(TABLES)} as {', '.join(CONTENT_TYPES)}."
+        )
+    table = TABLES[name]
+    return table_response(
+        format=file_format,
+        filename=f"{project.slug}-campaign-{campaign.pk}-{name}",
+        columns=[column.name for column in table.columns],
+        rows=single_rows(table, campaign, json_as_text=file_format == "parquet"),
+        types=column_types(table),
+    )
+
+
+@login_required
+@require_GET
+def campaign_record_methods(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+    """The paragraph as a page with a link to the source of each sentence, or as a file."""
+    project, campaign = _campaign(request, project_slug, pk)
+    facts = campaign_facts(campaign)
+    if wanted := request.GET.get("format"):
+        if wanted not in METHODS:
+            raise Http404(f"No methods paragraph as {wanted!r}; there are {', '.join(METHODS)}.")
+        content_type, write = METHODS[wanted]
+        return _file(write(facts), content_type, f"campaign-{campaign.pk}-methods.{wanted}")
+    links = {source: _first_page(names, project, campaign) for source, names in SOURCES.items()}
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "sentences": [(one.text, one.source, links[one.source]) for one in methods_sentences(facts)],
+        "text": methods_text(facts),
+        "latex": methods_latex(facts),
+        "bibtex": methods_bibtex(campaign),
+    }
+    return render(request, "annotation/campaign_records_methods.html", context)
+
+
+def _first_page(names: Iterable[str], project: Project, campaign: Campaign) -> str:
+    for name in names:
+        try:
+            return reverse(f"annotation:{name}", args=[project.slug, campaign.pk])
+        except NoReverseMatch:
+            continue
+    return reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_record_datasheet(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+    role = Role.MANAGER if request.method == "POST" else Role.VIEWER
+    project, campaign = _campaign(request, project_slug, pk, role)
+    sheet = sheets.sheet_of(campaign_facts(campaign))
+    if wanted := request.GET.get("format"):
+        return _sheet_file(sheet, wanted)
+    errors: dict[str, list[str]] = {}
+    if request.method == "POST":
+        given = _given(request, sheet)
+        try:
+            sheets.datasheet_update(campaign=campaign, answers=given, by=request.user)
+        except AnnotationError as error:
+            errors = error.fields
+            sheet = sheets.with_answers(sheet, given)
+        else:
+            messages.success(request, "Saved.")
+            return redirect("annotation:campaign-record-datasheet", project.slug, campaign.pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "sheet": sheet,
+        "errors": errors,
+        "may_manage": may_manage(project),
+        "reference": REFERENCE,
+        "form_url": FORM_URL,
+    }
+    return render(request, "annotation/campaign_records_datasheet.html", context)
+
+
+def _given(request: HttpRequest, sheet: sheets.Sheet) -> dict[str, sheets.Own]:
+    """What the form says of every question that the record leaves open; what is no number is no option."""
+    return {
+        entry.key: sheets.Own(
+            request.POST.get(f"text-{entry.key}", "").replace("\r\n", "\n").strip(),
+            tuple(int(one) for one in request.POST.getlist(f"option-{entry.key}") if one.isdecimal()),
+        )
+        for entry in sheet.entries
+        if not entry.is_final
+    }
+
+
+def _sheet_file(sheet: sheets.Sheet, wanted: str) -> HttpResponseBase:
+    name = f"campaign-{sheet.facts.campaign.pk}-heds.{wanted}"
+    if wanted == "md":
+        return _file(sheets.sheet_markdown(sheet), "text/markdown; charset=utf-8", name)
+    if wanted == "json":
+        return _file(sheets.sheet_json(sheet), "application/json", name)
+    if wanted == "html":
+        context: dict[str, Any] = {"campaign": sheet.facts.campaign, "body": markdown(sheets.sheet_markdown(sheet))}
+        page = render_to_string("annotation/campaign_records_datasheet_file.html", context)
+        return _file(mark_safe(page), "text/html; charset=utf-8", name)  # noqa: S308 - rendered by the template
+    raise Http404(f"No datasheet as {wanted!r}; there are md, html, json.")
