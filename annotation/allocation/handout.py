@@ -5,12 +5,13 @@ A rater is given, of the units that still want ratings and that the rater has no
 1. one of those with the fewest filled slots, so that ratings spread evenly;
 2. among them one that shows none of the systems to avoid (:func:`systems_to_avoid`), so that no system's outputs come
    in a run as long as there is any choice;
-3. among those the first in the rater's own order, a hash of the rater's seed and the unit's id.
+3. among those the first in the rater's own order, a hash of the rater's seed and the unit's position in the campaign:
+   the same design and seeds give the same order in any database.
 
 The same rule as an ``ORDER BY`` of PostgreSQL, with ``unit.systems`` and ``avoid`` arrays of one type (``avoid`` is
 empty at first; ``false`` sorts before ``true``)::
 
-    ORDER BY filled, unit.systems && avoid, hashint8extended(unit.id, rater_seed), unit.id
+    ORDER BY filled, unit.systems && avoid, hashint8extended(unit.position, rater_seed), unit.position
 
 ``hashint8extended`` is the hash PostgreSQL partitions bigint columns by (version 11 and later), so its values are part
 of what is stored on disk and stay the same; :func:`order_keys` computes them outside the database.
@@ -32,7 +33,7 @@ _FINAL = (14, 11, 25, 16, 4, 14, 24)
 
 
 class Candidate(NamedTuple):
-    """A unit that could be handed out: its id, how many of its slots are filled or held, the systems it shows."""
+    """A unit that could be handed out: its position, how many of its slots are filled or held, the systems it shows."""
 
     unit: int
     filled: int
@@ -97,7 +98,7 @@ def order_keys(rater_seed: int, units: npt.ArrayLike) -> npt.NDArray[np.int64]:
     rater_seed : int
         A bigint: -2**63 to 2**63 - 1.
     units : int array, shape (U,)
-        Unit ids.
+        Positions of units, or ids of whatever is to be put in order.
 
     Returns
     -------

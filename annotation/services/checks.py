@@ -30,12 +30,12 @@ def check_due(*, campaign: Campaign, rater: Rater, rater_seed: int, place: int) 
         return None
     if kind == Purpose.REPEAT:
         return _repeat(campaign, rater, rater_seed, place)
-    candidates = list(CheckUnit.objects.filter(campaign=campaign, kind=kind).values_list("pk", flat=True))
-    seen = set(
-        Presentation.objects.filter(campaign=campaign, rater=rater, purpose=kind).values_list("check_unit", flat=True)
-    )
-    chosen = pick_check(rater_seed, kind, candidates, seen)
-    return None if chosen is None else _show(campaign, rater, rater_seed, CheckUnit.objects.get(pk=chosen))
+    screens = CheckUnit.objects.filter(campaign=campaign, kind=kind)
+    shown = Presentation.objects.filter(campaign=campaign, rater=rater, purpose=kind)
+    seen = set(shown.values_list("check_unit__number", flat=True))
+    # By number, not id: the same design and seeds then show the same checks in any database.
+    chosen = pick_check(rater_seed, kind, screens.values_list("number", flat=True), seen)
+    return None if chosen is None else _show(campaign, rater, rater_seed, screens.get(number=chosen))
 
 
 def _repeat(campaign: Campaign, rater: Rater, rater_seed: int, place: int) -> Presentation | None:

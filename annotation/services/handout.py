@@ -80,13 +80,13 @@ _TAKE = """
     ), nearby AS (
         SELECT u.*
         FROM generate_series(0, %(k)s - 1) AS level CROSS JOIN LATERAL (
-            (SELECT id, done_slots, systems FROM annotation_unit
+            (SELECT id, position, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, %(start)s)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level + 1, 0)
                AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
              ORDER BY campaign_id, done_slots, position LIMIT %(window)s)
             UNION ALL
-            (SELECT id, done_slots, systems FROM annotation_unit
+            (SELECT id, position, done_slots, systems FROM annotation_unit
              WHERE (campaign_id, done_slots, position) >= (%(campaign)s, level, 0)
                AND (campaign_id, done_slots, position) < (%(campaign)s, level, %(start)s)
                AND NOT stopped AND id NOT IN (SELECT unit_id FROM blocked)
@@ -96,8 +96,8 @@ _TAKE = """
     ), ranked AS (
         SELECT n.id, row_number() OVER (
             ORDER BY n.id IN (SELECT unit_id FROM mine), n.filled, n.systems && %(avoid)s::bigint[],
-                     hashint8extended(n.id, %(seed)s), n.id) AS place
-        FROM (SELECT id, systems, done_slots + CASE WHEN id IN (SELECT unit_id FROM held)
+                     hashint8extended(n.position, %(seed)s), n.position) AS place
+        FROM (SELECT id, position, systems, done_slots + CASE WHEN id IN (SELECT unit_id FROM held)
                   THEN (SELECT h.n FROM held h WHERE h.unit_id = nearby.id) ELSE 0 END AS filled FROM nearby) n
         ORDER BY place LIMIT 100
     ), taken AS MATERIALIZED (
