@@ -163,6 +163,7 @@ def test_the_report_counts_what_is_without_ratings_and_without_a_positive_weight
         "zero": 0,
         "negative": 2,
         "interval_spans_zero": 0,
+        "without_interval": 0,
     }
     assert report["items"] == {
         "all": 4,
