@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import (
     Campaign,
+    CampaignState,
     Item,
     Presentation,
     PresentationOutcome,
@@ -69,6 +70,13 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         )
         .annotate(n_wanted=F("n_units") * F("ratings_per_unit"))
     )
+
+
+def campaigns_by_state(project: Project) -> dict[str, int]:
+    """How many there are of each state, in the order of a campaign's life."""
+    rows = Campaign.objects.filter(project=project).order_by().values_list("state").annotate(n=Count("pk"))
+    found = dict(rows)
+    return {state: found.get(state, 0) for state in CampaignState.values}
 
 
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:

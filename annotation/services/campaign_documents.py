@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.design import QualificationDesign, QualityDesign
+from annotation.design import DesignError, QualificationDesign, QualityDesign
 from annotation.models import Campaign, Criterion, QualityRules
 
 FILE_VERSION = 1
@@ -43,8 +43,8 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
             "currency": campaign.payment_currency,
             "fee_percent": f"{campaign.payment_fee_percent:.2f}",
         },
-        "qualification": QualificationDesign.from_dict(campaign.qualification).to_dict(),
-        "quality": QualityDesign.from_dict(campaign.quality).to_dict(),
+        "qualification": _settled(QualificationDesign, campaign.qualification),
+        "quality": _settled(QualityDesign, campaign.quality),
         "seed": campaign.seed,
     }
 
@@ -62,6 +62,14 @@ def criterion_document(criterion: Criterion) -> dict[str, Any]:
         "standard_source": criterion.standard_source,
         "standard_value": criterion.standard_value,
     }
+
+
+def _settled(design: type[QualityDesign] | type[QualificationDesign], stored: dict[str, Any]) -> dict[str, Any]:
+    """With every field filled in; of a draft with mistakes, what it has."""
+    try:
+        return design.from_dict(stored).to_dict()
+    except DesignError:
+        return dict(stored)
 
 
 def campaign_export(campaign: Campaign) -> dict[str, Any]:

@@ -9,19 +9,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.design import BLANK, TEMPLATES
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
-from annotation.forms.campaigns import CampaignForm, CampaignForms
+from annotation.forms.campaigns import StartForm
+from annotation.forms.campaigns.quality import KIND_LABELS
 from annotation.markdown import markdown
-from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role
+from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role, SourceKind
 from annotation.parameters import whole_number
 from annotation.selectors import campaigns as selectors
 from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
-from annotation.services.launch import units_planned
 
 PAGE = 50
 RATERS_PAGE = 100
@@ -35,7 +36,10 @@ def _campaign_or_404(project: Project, pk: int) -> Campaign:
 @require_GET
 def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
+    state = request.GET.get("state", "")
     campaigns = selectors.campaigns_of(project)
+    if state in CampaignState.values:
+        campaigns = campaigns.filter(state=state)
     if wanted := request.GET.get("format"):
         columns = ["campaign", "state", "imported", "dataset", "presentation", "units", "k", "done", "raters"]
         rows = (
@@ -44,52 +48,19 @@ def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
             for c in campaigns
         )  # fmt: skip
         return table_response(format=wanted, filename=f"{project.slug}-campaigns", columns=columns, rows=rows)
-    return render(request, "annotation/campaign_list.html", {"project": project, "campaigns": list(campaigns)})
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    if request.htmx:
-        return _systems_offered(request, project)
-    forms = CampaignForms(project, request.POST or None, dataset_slug=request.GET.get("dataset", ""))
-    if request.method == "POST" and forms.is_valid():
-        try:
-            campaign = services.campaign_create(project=project, draft=forms.draft())
-        except AnnotationError as error:
-            forms.add_errors(error.fields, error.message)
-        else:
-            return redirect("annotation:campaign-detail", project.slug, campaign.pk)
-    return render(request, "annotation/campaign_form.html", {"project": project, "forms": forms})
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = _campaign_or_404(project, pk)
-    if campaign.state != CampaignState.DRAFT:
-        messages.error(request, "The design was frozen at launch: only a draft can be edited.")
-        return redirect("annotation:campaign-detail", project.slug, campaign.pk)
-    if request.htmx:
-        return _systems_offered(request, project)
-    forms = CampaignForms(project, request.POST or None, campaign)
-    if request.method == "POST" and forms.is_valid():
-        try:
-            services.campaign_update(campaign=campaign, draft=forms.draft())
-        except AnnotationError as error:
-            forms.add_errors(error.fields, error.message)
-        else:
-            return redirect("annotation:campaign-detail", project.slug, campaign.pk)
-    context = {"project": project, "campaign": campaign, "forms": forms}
-    return render(request, "annotation/campaign_form.html", context)
-
-
-def _systems_offered(request: HttpRequest, project: Project) -> HttpResponse:
-    """What the form lists once another data set is chosen in it."""
-    form = CampaignForm(project, initial={"dataset": request.GET.get("dataset")})
-    return render(request, "annotation/campaign_systems.html", {"form": form})
+    before = whole_number(request, "before")
+    found = list((campaigns.filter(pk__lt=before) if before else campaigns)[: PAGE + 1])
+    context = {
+        "project": project,
+        "campaigns": found[:PAGE],
+        "older": found[PAGE - 1].pk if len(found) > PAGE else None,
+        "before": before,
+        "state": state,
+        "states": selectors.campaigns_by_state(project),
+    }
+    if not sum(context["states"].values()) and may_manage(project):
+        context |= {"form": StartForm(project), "templates": TEMPLATES, "blank": BLANK}
+    return render(request, "annotation/campaign_list.html", context)
 
 
 @login_required
@@ -97,45 +68,55 @@ def _systems_offered(request: HttpRequest, project: Project) -> HttpResponse:
 def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
-    context: dict[str, Any] = {
-        "project": project,
-        "campaign": campaign,
-        "criteria": campaign.criteria.all(),
-        "systems": campaign.systems.all(),
-        "may_manage": may_manage(project),
-    }
-    if campaign.state == CampaignState.DRAFT and (units := units_planned(campaign)):
-        context |= {"planned_units": units, "planned_places": units * campaign.ratings_per_unit}
-    context["launch_text"] = _launch_text(context)
+    context: dict[str, Any] = {"project": project, "campaign": campaign, "may_manage": may_manage(project)}
+    if campaign.state == CampaignState.DRAFT:
+        report = services.launch_report(campaign)
+        context |= {"report": report, "launch_text": launch_text(report)}
     if context["may_manage"]:  # whoever has the link can rate
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
     return render(request, "annotation/campaign_detail.html", context)
 
 
+def launch_text(report: services.LaunchReport) -> str:
+    units, places = report.units, report.places
+    return (
+        f"It plans {units:,} unit{pluralize(units)} with {places:,} place{pluralize(places)} to fill. Its design is "
+        "frozen from then on: what is rated, the scale, the instructions and the checks can no longer be changed."
+    )
+
+
 @login_required
 @require_GET
 def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """The whole design, to read; frozen from launch on, with what was changed since."""
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
+    quality, qualification = campaign.quality, campaign.qualification
     context = {
         "project": project,
         "campaign": campaign,
+        "may_manage": may_manage(project),
         "criteria": campaign.criteria.all(),
         "systems": campaign.systems.all(),
-    }
+        "instructions": markdown(campaign.instructions),
+        "consent": markdown(campaign.consent),
+        "reference_kinds": [SourceKind(kind).label for kind in campaign.reference_kinds],
+        "mix": [(KIND_LABELS[kind], n) for kind, n in quality.get("mix", {}).items() if kind in KIND_LABELS],
+        "prepared": [
+            (title, group.get(kind, []))
+            for kind, title, group in [
+                ("training", "Training", qualification), ("test", "Qualification test", qualification),
+                ("gold", "Gold", quality), ("attention", "Attention checks", quality),
+            ]
+            if may_manage(project) and group.get(kind)
+        ],
+        "n_prepared": {kind: len(quality.get(kind, [])) for kind in ("gold", "attention")}
+        | {kind: len(qualification.get(kind, [])) for kind in ("training", "test")},
+        "rules": campaign.rule_versions.last(),
+        "amendments": campaign.amendments.select_related("made_by"),
+    }  # fmt: skip
     return render(request, "annotation/campaign_design.html", context)
-
-
-def _launch_text(planned: dict[str, Any]) -> str:
-    frozen = (
-        "Its design is frozen from then on: what is rated, the scale, the number of ratings and the instructions can "
-        "no longer be changed."
-    )
-    if "planned_units" not in planned:
-        return frozen
-    units, places = planned["planned_units"], planned["planned_places"]
-    return f"It plans {units:,} unit{pluralize(units)} with {places:,} place{pluralize(places)} to fill. {frozen}"
 
 
 @login_required
@@ -158,7 +139,7 @@ def _action(request: HttpRequest, slug: str, pk: int, service: Callable[..., Cam
     project = get_project_or_404(request.user, slug, role=Role.MANAGER)
     campaign = _campaign_or_404(project, pk)
     try:
-        service(campaign=campaign)
+        service(campaign=campaign, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:

@@ -1,7 +1,8 @@
 """Campaigns: drafted, checked, launched once with the design frozen, paused, resumed, closed; copied and compared."""
 
-from annotation.services.campaigns.copies import campaign_clone, campaign_import, campaign_read
+from annotation.services.campaigns.copies import campaign_clone, campaign_import, campaign_read, free_name
 from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft, draft_of
+from annotation.services.campaigns.imagining import campaign_imagined
 from annotation.services.campaigns.lifecycle import (
     campaign_close,
     campaign_launch,
@@ -26,6 +27,7 @@ __all__ = [
     "campaign_clone",
     "campaign_close",
     "campaign_create",
+    "campaign_imagined",
     "campaign_import",
     "campaign_launch",
     "campaign_pause",
@@ -35,6 +37,7 @@ __all__ = [
     "campaign_update",
     "draft_of",
     "draft_problems",
+    "free_name",
     "launch_report",
     "template_draft",
 ]

@@ -38,21 +38,30 @@ def campaign_update(*, campaign: Campaign, draft: CampaignDraft, by: User | None
 
 @transaction.atomic
 def campaign_change(
-    *, campaign: Campaign, changes: Mapping[str, Any], settle: Sequence[str], by: User | None = None
+    *,
+    campaign: Campaign,
+    changes: Mapping[str, Any],
+    settle: Sequence[str],
+    leave: Sequence[str] = (),
+    by: User | None = None,
 ) -> Campaign:
     """Change some fields of a draft, as one step of its design does.
 
-    Mistakes in the fields named in ``settle`` are refused. What the change makes of other fields is not: a new scale
-    may leave a gold answer off it, and one step cannot mend another. ``launch_report`` names it,
-    and no launch lets it pass.
+    Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others are not: a new scale
+    may leave a gold answer off it, and one step cannot mend another. ``launch_report`` names them, and no launch
+    lets them pass.
     """
     campaign = _locked_draft(campaign)
     draft = replace(draft_of(campaign), **changes)
     problems = draft_problems(campaign.project, draft, campaign=campaign)
-    own = {path: found for path, found in problems.items() if path.split(".")[0] in settle}
+    own = {path: found for path, found in problems.items() if _is_below(path, settle) and not _is_below(path, leave)}
     if own:
         raise refusal(own)
     return _replace(campaign, draft, by)
+
+
+def _is_below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(f"{root}.") for root in roots)
 
 
 def _locked_draft(campaign: Campaign) -> Campaign:

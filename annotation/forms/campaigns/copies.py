@@ -1,0 +1,52 @@
+"""A campaign from a template, from another one, from a file."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign, Dataset, Project
+
+MOST_BYTES = 8 * 1024 * 1024
+
+
+class _IntoDataset(forms.Form):
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set", empty_label=None)
+
+    def __init__(self, project: Project, data: Any = None, files: Any = None, **kwargs: Any) -> None:
+        super().__init__(data, files, **kwargs)
+        self.fields["dataset"].queryset = Dataset.objects.filter(project=project)  # type: ignore[attr-defined]
+
+    def add_refusals(self, fields: dict[str, list[str]], message: str) -> None:
+        for name, found in (fields or {"": [message]}).items():
+            for text in found:
+                own = name in self.fields
+                said = text if own or not name or name == "template" else f"{name}: {text}"
+                self.add_error(name if own else None, said)
+
+
+class StartForm(_IntoDataset):
+    name = forms.CharField(
+        required=False, max_length=120, help_text="Raters see it, too. Left empty, it is named after the design."
+    )
+
+
+class CloneForm(_IntoDataset):
+    name = forms.CharField(max_length=120, help_text="Raters see it, too.")
+
+    def __init__(self, campaign: Campaign, data: Any = None, *, name: str = "") -> None:
+        super().__init__(campaign.project, data, initial={"name": name, "dataset": campaign.dataset})
+
+
+class ImportForm(_IntoDataset):
+    file = forms.FileField(
+        label="File",
+        help_text="JSON, as exported from a campaign here or elsewhere.",
+        widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
+    )
+    name = forms.CharField(required=False, max_length=120, help_text="Left empty, the one in the file.")
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BYTES:
+            raise forms.ValidationError(f"Found {file.size:,} bytes; accepted: up to {MOST_BYTES:,}.")
+        return file

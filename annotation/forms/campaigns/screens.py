@@ -1,0 +1,174 @@
+"""Prepared screens: checks, training and test, one by one in a form or all of them as JSON Lines."""
+
+import json
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign, Criterion, PresentationKind, ScaleKind
+
+TEXTS = {PresentationKind.SINGLE: 1, PresentationKind.PAIR: 2, PresentationKind.LIST: 6}
+MOST_BYTES = 4 * 1024 * 1024
+
+
+class PreparedForm(forms.Form):
+    """One prepared screen; expected values are a centre and a tolerance, cut off at the ends of the scale."""
+
+    item = forms.CharField(
+        label="Item",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(attrs={"list": "items"}),
+        help_text="The id of an item whose conversation is shown; or leave it empty and write one below.",
+    )
+    context = forms.CharField(
+        label="Earlier turns", required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="A line for each."
+    )
+    message = forms.CharField(label="Last message", required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    feedback = forms.CharField(
+        label="Feedback",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Markdown. In training, shown once the screen is answered: why this is the right answer.",
+    )
+
+    def __init__(
+        self, campaign: Campaign, kind: str, data: Any = None, *, screen: dict[str, Any] | None = None
+    ) -> None:
+        texts = (screen or {}).get("texts", [])
+        n_texts = max(TEXTS[PresentationKind(campaign.presentation)], len(texts) + 2 * (len(texts) > 2))
+        super().__init__(data, initial=self._initial(screen))
+        self.kind = kind
+        self.criteria = list(campaign.criteria.all())
+        self.rows: list[tuple[str, list[tuple[Criterion, str, str]]]] = []
+        if kind != "training":
+            del self.fields["feedback"]
+        for place in range(min(n_texts, 25)):
+            given = texts[place] if place < len(texts) else {}
+            self._add_text(place, given)
+
+    @staticmethod
+    def _initial(screen: dict[str, Any] | None) -> dict[str, Any]:
+        if screen is None:
+            return {}
+        kept = {name: screen.get(name, "") for name in ("item", "message", "feedback")}
+        return {**kept, "context": "\n".join(screen.get("context", []))}
+
+    def _add_text(self, place: int, given: dict[str, Any]) -> None:
+        name = f"text_{place}"
+        self.fields[name] = forms.CharField(
+            label=f"Text {place + 1}" if place or len(self.rows) else "Text to rate",
+            required=place < 1,
+            initial=given.get("text", ""),
+            widget=forms.Textarea(attrs={"rows": 2}),
+        )
+        expected = []
+        for number, criterion in enumerate(self.criteria):
+            low_high = given.get("expected", {}).get(criterion.name)
+            centre, tolerance = f"value_{place}_{number}", f"tolerance_{place}_{number}"
+            self.fields[centre] = forms.FloatField(
+                label=f"{criterion.name}: expected", required=False, initial=sum(low_high) / 2 if low_high else None
+            )
+            self.fields[tolerance] = forms.FloatField(
+                label="±", required=False, min_value=0, initial=(low_high[1] - low_high[0]) / 2 if low_high else 0
+            )
+            expected.append((criterion, centre, tolerance))
+        self.rows.append((name, expected))
+
+    @property
+    def text_groups(self) -> list[tuple[forms.BoundField, list[tuple[forms.BoundField, forms.BoundField]]]]:
+        """For the template: each text, and per criterion its expected value and tolerance."""
+        return [
+            (self[name], [(self[centre], self[tolerance]) for _, centre, tolerance in expected])
+            for name, expected in self.rows
+        ]
+
+    def screen(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        texts = []
+        for name, expected in self.rows:
+            if not data[name].strip():
+                continue
+            ranges = {
+                criterion.name: _range(criterion, data[centre], data[tolerance] or 0.0)
+                for criterion, centre, tolerance in expected
+                if data[centre] is not None
+            }
+            texts.append({"text": data[name].strip(), "expected": ranges})
+        return {
+            "item": data["item"].strip(),
+            "context": [line.strip() for line in data["context"].splitlines() if line.strip()],
+            "message": data["message"].strip(),
+            "feedback": data.get("feedback", "").strip(),
+            "texts": texts,
+        }
+
+    def add_refusal(self, path: str, message: str) -> None:
+        """``path`` within the screen, such as ``texts.1.expected.relevance``."""
+        parts = path.split(".")
+        name: str | None = parts[0]
+        if parts[0] == "texts" and len(parts) > 1 and parts[1].isdecimal():
+            filled = [name for name, _ in self.rows if str(self.cleaned_data.get(name, "")).strip()]
+            place = int(parts[1]) - 1
+            name = filled[place] if place < len(filled) else None
+            if name and len(parts) > 3:
+                number = next((n for n, one in enumerate(self.criteria) if one.name == parts[3]), None)
+                name = name if number is None else f"value_{name.removeprefix('text_')}_{number}"
+        self.add_error(name if name in self.fields else None, message)
+
+
+def _range(criterion: Criterion, centre: float, tolerance: float) -> list[float]:
+    """Cut off at the ends, but never empty: a value off the scale is for the services to refuse."""
+    low, high = centre - tolerance, centre + tolerance
+    if criterion.kind == ScaleKind.MAGNITUDE:
+        return [low if low > 0 else min(centre, 1e-6), high]
+    if criterion.scale_min <= centre <= criterion.scale_max:
+        return [max(low, criterion.scale_min), min(high, criterion.scale_max)]
+    return [centre, centre]
+
+
+class LinesForm(forms.Form):
+    """All prepared screens of a kind: written, pasted or uploaded, one JSON object a line."""
+
+    lines = forms.CharField(
+        label="Screens", required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"})
+    )
+    file = forms.FileField(
+        label="Or a file",
+        required=False,
+        help_text="JSON Lines, in UTF-8. It takes the place of what is written above.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.txt"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        text = data.get("lines", "")
+        if file := data.get("file"):
+            if file.size > MOST_BYTES:
+                self.add_error("file", f"Found {file.size:,} bytes; accepted: up to {MOST_BYTES:,}.")
+                return data
+            try:
+                text = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                self.add_error("file", f"Found bytes that are not UTF-8, at {error.start:,}; accepted: UTF-8.")
+                return data
+        self.problems: list[dict[str, Any]] = []
+        self.screens: list[Any] = []
+        self.line_of: list[int] = []
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                self._read(number, line)
+        return data
+
+    def _read(self, number: int, line: str) -> None:
+        try:
+            self.screens.append(json.loads(line))
+        except (json.JSONDecodeError, RecursionError):
+            found, accepted = line.strip()[:60], "one JSON object a line"
+            self.problems.append({"line": number, "field": "", "found": found, "accepted": accepted})
+        else:
+            self.line_of.append(number)
+
+    @staticmethod
+    def written(screens: list[dict[str, Any]]) -> str:
+        return "\n".join(json.dumps(screen, ensure_ascii=False) for screen in screens)

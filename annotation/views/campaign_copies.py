@@ -1,0 +1,116 @@
+"""Campaigns that begin somewhere: with a template, another campaign, a file; and two of them side by side."""
+
+import json
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import get_valid_filename
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.design import BLANK, TEMPLATES, Change, compare_designs
+from annotation.errors import AnnotationError
+from annotation.forms.campaigns import CloneForm, ImportForm, StartForm
+from annotation.models import Campaign, Dataset, Role
+from annotation.parameters import whole_number
+from annotation.selectors.campaigns import campaigns_of
+from annotation.services import campaigns as services
+from annotation.services.campaign_documents import campaign_export as export_of
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Choose what to begin with; the draft is made at once, and its steps follow."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    wanted = Dataset.objects.filter(project=project, slug=request.GET.get("dataset", "")).first()
+    form = StartForm(project, request.POST or None, initial={"dataset": wanted})
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            campaign = services.campaign_start(
+                project=project,
+                dataset=data["dataset"],
+                template=request.POST.get("template", BLANK.slug),
+                name=data["name"],
+                by=request.user,
+            )
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
+    context = {"project": project, "form": form, "templates": TEMPLATES, "blank": BLANK}
+    return render(request, "annotation/campaign_new.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_clone(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    campaign = get_in_project_or_404(campaigns_of(project), project, pk=pk)
+    form = CloneForm(campaign, request.POST or None, name=services.free_name(project, campaign.name))
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            made = services.campaign_clone(
+                campaign=campaign, name=data["name"], dataset=data["dataset"], by=request.user
+            )
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-step", project.slug, made.pk, "review")
+    return render(request, "annotation/campaign_clone.html", {"project": project, "campaign": campaign, "form": form})
+
+
+@login_required
+@require_GET
+def campaign_export(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = get_in_project_or_404(Campaign.objects.all(), project, pk=pk)
+    text = json.dumps(export_of(campaign), ensure_ascii=False, indent=2)
+    response = HttpResponse(text + "\n", content_type="application/json; charset=utf-8")
+    filename = get_valid_filename(f"{project.slug}-campaign-{campaign.pk}.json")
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_import(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    form = ImportForm(project, request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            made = services.campaign_import(
+                project=project,
+                document=services.campaign_read(data["file"].read()),
+                dataset=data["dataset"],
+                name=data["name"],
+                by=request.user,
+            )
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-step", project.slug, made.pk, "review")
+    return render(request, "annotation/campaign_import.html", {"project": project, "form": form})
+
+
+@login_required
+@require_GET
+def campaign_compare(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Two campaigns of the project, field by field; only what differs, unless ``all`` is asked for."""
+    project = get_project_or_404(request.user, project_slug)
+    campaigns = list(campaigns_of(project).order_by("-pk"))
+    known = {campaign.pk: campaign for campaign in campaigns}
+    left, right = (known.get(whole_number(request, side) or 0) for side in ("left", "right"))
+    context = {"project": project, "campaigns": campaigns, "left": left, "right": right, "all": "all" in request.GET}
+    if left and right:
+        documents = [export_of(campaign) for campaign in (left, right)]
+        for document in documents:
+            document.pop("assay_campaign")
+        rows = compare_designs(*documents)
+        differing = [row for row in rows if row.change != Change.SAME]
+        context |= {"rows": rows if context["all"] else differing, "n_rows": len(rows), "n_differing": len(differing)}
+    return render(request, "annotation/campaign_compare.html", context)

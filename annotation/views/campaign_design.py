@@ -1,0 +1,298 @@
+"""Designing a campaign, for its managers: the steps with the preview beside them, and the prepared screens."""
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.errors import AnnotationError
+from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
+from annotation.models import Campaign, CampaignState, Item, PresentationKind, Project, Role
+from annotation.parameters import whole_number
+from annotation.selectors.campaigns import campaigns_of, rated_sources
+from annotation.selectors.screens import preview_screen
+from annotation.services import campaigns as services
+from annotation.views.campaigns import launch_text
+
+REVIEW = "review"
+GROUPS = {"gold": "quality", "attention": "quality", "training": "qualification", "test": "qualification"}
+GROUP_TITLES = {"gold": "Gold", "attention": "Attention checks", "training": "Training", "test": "Qualification test"}
+EXAMPLES = 200  # to page through
+IDS_OFFERED = 300
+
+
+def _draft_or_404(request: HttpRequest, slug: str, pk: int) -> tuple[Project, Campaign]:
+    project = get_project_or_404(request.user, slug, role=Role.MANAGER)
+    return project, get_in_project_or_404(campaigns_of(project), project, pk=pk)
+
+
+def _if_frozen(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse | None:
+    if campaign.state == CampaignState.DRAFT:
+        return None
+    messages.error(request, "The design was frozen at launch: only a draft can be edited.")
+    return redirect("annotation:campaign-design", project.slug, campaign.pk)
+
+
+@login_required
+@require_GET
+def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """The first step."""
+    project, campaign = _draft_or_404(request, project_slug, pk)
+    return redirect("annotation:campaign-step", project.slug, campaign.pk, next(iter(STEPS)))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_step(request: HttpRequest, project_slug: str, pk: int, step: str) -> HttpResponse:
+    project, campaign = _draft_or_404(request, project_slug, pk)
+    if frozen := _if_frozen(request, project, campaign):
+        return frozen
+    if step == REVIEW:
+        return _review(request, project, campaign)
+    form_class = STEPS.get(step)
+    if form_class is None:
+        raise Http404(f"No step {step!r}; there are {', '.join([*STEPS, REVIEW])}.")
+    if request.htmx and form_class is WhatStep and request.method == "GET":
+        form = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
+        return render(request, "annotation/campaign_systems.html", {"form": form})
+    form = form_class(campaign, request.POST or None)
+    if request.method == "POST" and form.is_valid() and _saved(form, campaign, request):
+        return redirect("annotation:campaign-step", project.slug, campaign.pk, _wanted(request, step))
+    context = {**_page(project, campaign, step), "form": form}
+    return render(request, "annotation/campaign_form.html", context)
+
+
+def _saved(form: Step, campaign: Campaign, request: HttpRequest) -> bool:
+    try:
+        services.campaign_change(
+            campaign=campaign, changes=form.changes(), settle=form.settles, leave=form.leaves, by=request.user
+        )
+    except AnnotationError as error:
+        form.add_refusals(error.fields, error.message)
+        return False
+    return True
+
+
+def _wanted(request: HttpRequest, step: str) -> str:
+    """Where the button that was pressed leads: to the step it names, or on to the next."""
+    names = [*STEPS, REVIEW]
+    wanted = request.POST.get("then", "")
+    return wanted if wanted in names else names[names.index(step) + 1]
+
+
+def _page(project: Project, campaign: Campaign, step: str) -> dict[str, Any]:
+    names = [*STEPS, REVIEW]
+    place = names.index(step)
+    return {
+        "project": project,
+        "campaign": campaign,
+        "step": step,
+        "step_number": place + 1,
+        "steps": [*((name, form.title) for name, form in STEPS.items()), (REVIEW, "Review")],
+        "before": names[place - 1] if place else "",
+    }
+
+
+def _review(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
+    report = services.launch_report(campaign)
+    context = {
+        **_page(project, campaign, REVIEW),
+        "report": report,
+        "launch_text": launch_text(report),
+        "problems": [(remark, *step_of(remark.field)) for remark in report.problems],
+        "hints": [(remark, *step_of(remark.field)) for remark in report.hints],
+    }
+    return render(request, "annotation/campaign_review.html", context)
+
+
+def step_of(path: str) -> tuple[str, str]:
+    """Name and title of the step that settles a field; of the first one for what no step does."""
+    root = path.split(".")[0]
+    name = next((name for name, form in STEPS.items() if root in form.settles), next(iter(STEPS)))
+    return name, STEPS[name].title
+
+
+# --- The preview ------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@xframe_options_sameorigin
+def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """What a rater will see, for the frame beside the form. Posted to, with what the form holds; nothing is stored."""
+    project = get_project_or_404(request.user, project_slug)
+    campaign = get_in_project_or_404(campaigns_of(project), project, pk=pk)
+    form_class = STEPS.get(request.POST.get("step", ""))
+    changes: dict[str, Any] = {}
+    if form_class is not None and campaign.state == CampaignState.DRAFT:
+        form = form_class(campaign, request.POST)
+        if not form.is_valid():
+            return HttpResponse("The preview waits until the marked fields are filled in.", status=422)
+        changes = form.changes()
+    number = _example(request)
+    try:
+        with (
+            services.campaign_imagined(campaign=campaign, changes=changes) as criteria,
+            translation.override(campaign.rater_language or "en"),
+        ):
+            response = _preview(request, project, campaign, criteria, number)
+    except AnnotationError as error:
+        return HttpResponse(error.message, status=422, content_type="text/plain; charset=utf-8")
+    framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    response["Content-Security-Policy"] = framed
+    return response
+
+
+def _example(request: HttpRequest) -> int:
+    text = request.POST.get("example", "")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else whole_number(request, "example")
+    return max(number or 1, 1)
+
+
+def _preview(request: HttpRequest, project: Project, campaign: Campaign, criteria: Any, number: int) -> HttpResponse:
+    items = Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
+    n_items = items[:EXAMPLES].count()
+    number = min(number, max(n_items, 1))
+    item = items[number - 1 : number].first()
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "screen": preview_screen(campaign, criteria=criteria, item=item) if item else None,
+        "wide": campaign.presentation == PresentationKind.PAIR,
+        "number": number,
+        "n_items": n_items,
+        "previous": number - 1 if number > 1 else None,
+        "next": number + 1 if number < n_items else None,
+    }
+    return render(request, "annotation/campaign_preview_frame.html", context)
+
+
+# --- Prepared screens -------------------------------------------------------------------------------------------------
+
+
+def _screens(campaign: Campaign, kind: str) -> list[dict[str, Any]]:
+    if kind not in GROUPS:
+        raise Http404(f"No screens of the kind {kind!r}; there are {', '.join(GROUPS)}.")
+    return list(getattr(campaign, GROUPS[kind]).get(kind, []))
+
+
+def _store(request: HttpRequest, campaign: Campaign, kind: str, screens: list[Any], settle: str) -> None:
+    group = GROUPS[kind]
+    changes = {group: {**getattr(campaign, group), kind: screens}}
+    services.campaign_change(campaign=campaign, changes=changes, settle=[f"{group}.{settle}"], by=request.user)
+
+
+def _kind_page(project: Project, campaign: Campaign, kind: str) -> dict[str, Any]:
+    return {**_page(project, campaign, "quality"), "kind": kind, "title": GROUP_TITLES[kind]}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_screen(request: HttpRequest, project_slug: str, pk: int, kind: str, number: int = 0) -> HttpResponse:
+    """One prepared screen; number 0 is a new one."""
+    project, campaign = _draft_or_404(request, project_slug, pk)
+    if frozen := _if_frozen(request, project, campaign):
+        return frozen
+    screens = _screens(campaign, kind)
+    if number > len(screens):
+        raise Http404(f"No screen {number}; there are {len(screens)}.")
+    form = PreparedForm(campaign, kind, request.POST or None, screen=screens[number - 1] if number else None)
+    if request.method == "POST" and form.is_valid():
+        place = number or len(screens) + 1
+        screens[place - 1 : place] = [form.screen()]
+        try:
+            _store(request, campaign, kind, screens, f"{kind}.{place}")
+        except AnnotationError as error:
+            for path, found in (error.fields or {"": [error.message]}).items():
+                for text in found:
+                    form.add_refusal(path.removeprefix(f"{GROUPS[kind]}.{kind}.{place}."), text)
+        else:
+            again = "another" in request.POST
+            if again:
+                messages.success(request, f"Screen {place} is kept.")
+                return redirect("annotation:campaign-screen-new", project.slug, campaign.pk, kind)
+            return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
+    context = {**_kind_page(project, campaign, kind), "form": form, "number": number, "items": _items_offered(campaign)}
+    return render(request, "annotation/campaign_form_prepared.html", context)
+
+
+def _items_offered(campaign: Campaign) -> list[Item]:
+    return list(Item.objects.filter(dataset=campaign.dataset).order_by("position")[:IDS_OFFERED])
+
+
+@login_required
+@require_POST
+def campaign_screen_remove(request: HttpRequest, project_slug: str, pk: int, kind: str, number: int) -> HttpResponse:
+    project, campaign = _draft_or_404(request, project_slug, pk)
+    screens = _screens(campaign, kind)
+    if not 1 <= number <= len(screens):
+        raise Http404(f"No screen {number}; there are {len(screens)}.")
+    del screens[number - 1]
+    try:
+        _store(request, campaign, kind, screens, f"{kind}.none")  # what is left was there before
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_screen_lines(request: HttpRequest, project_slug: str, pk: int, kind: str) -> HttpResponse:
+    """All prepared screens of a kind as JSON Lines."""
+    project, campaign = _draft_or_404(request, project_slug, pk)
+    if frozen := _if_frozen(request, project, campaign):
+        return frozen
+    screens = _screens(campaign, kind)
+    if request.method == "GET" and "download" in request.GET:
+        response = HttpResponse(LinesForm.written(screens) + "\n", content_type="application/jsonl; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="campaign-{campaign.pk}-{kind}.jsonl"'
+        return response
+    form = LinesForm(request.POST or None, request.FILES or None, initial={"lines": LinesForm.written(screens)})
+    problems: list[dict[str, Any]] = []
+    if request.method == "POST" and form.is_valid():
+        problems = form.problems or _lines_stored(request, campaign, kind, form)
+        if not problems:
+            messages.success(request, f"{len(form.screens)} screens are kept.")
+            return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
+    context = {
+        **_kind_page(project, campaign, kind),
+        "form": form,
+        "problems": problems,
+        "example": _line(campaign, kind),
+    }
+    return render(request, "annotation/campaign_form_lines.html", context)
+
+
+def _lines_stored(request: HttpRequest, campaign: Campaign, kind: str, form: LinesForm) -> list[dict[str, Any]]:
+    try:
+        _store(request, campaign, kind, form.screens, kind)
+    except AnnotationError as error:
+        found = []
+        for path, texts in (error.fields or {"": [error.message]}).items():
+            rest = path.removeprefix(f"{GROUPS[kind]}.{kind}").strip(".").split(".")
+            place = int(rest[0]) if rest[0].isdecimal() else 0
+            line = form.line_of[place - 1] if 0 < place <= len(form.line_of) else ""
+            found += [{"line": line, "field": ".".join(rest[1:]), "text": text} for text in texts]
+        return sorted(found, key=lambda one: one["line"] or 0)
+    return []
+
+
+def _line(campaign: Campaign, kind: str) -> str:
+    """A screen that would be accepted, to write others after."""
+    n_texts = 1 if campaign.presentation == PresentationKind.SINGLE else 2
+    criterion = campaign.criteria.first()
+    expected = {criterion.name: [criterion.scale_max - 1, criterion.scale_max]} if criterion else {}
+    item = campaign.dataset.items.order_by("position").first()
+    texts = [{"text": "A text to rate", "expected": {} if place else expected} for place in range(n_texts)]
+    screen: dict[str, Any] = {"item": item.external_id if item else "", "texts": texts}
+    if kind == "training":
+        screen["feedback"] = "Why this is so."
+    return json.dumps(screen, ensure_ascii=False)

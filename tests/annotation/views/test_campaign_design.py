@@ -1,0 +1,274 @@
+"""The steps in which a campaign is designed, the preview beside them, the prepared screens."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Criterion, Presentation, Project, User
+from tests.annotation.campaigns import make_campaign, make_dataset
+
+AsUser = Callable[[User], Client]
+STEPS = ["what", "screen", "words", "raters", "quality", "review"]
+
+
+@pytest.fixture
+def draft(project: Project) -> Campaign:
+    return make_campaign(make_dataset(project), launch=False, ratings_per_unit=3)
+
+
+def url(name: str, campaign: Campaign, *more: object) -> str:
+    return reverse(f"annotation:campaign-{name}", args=[campaign.project.slug, campaign.pk, *more])
+
+
+def page(response: Any) -> str:
+    return str(response.content.decode())
+
+
+def screen_data(**changes: object) -> dict[str, object]:
+    return {
+        "presentation": "single", "comment": "off", "cannot_judge_reasons": "", "seed": 7,
+        "criterion-1-question": "Is it grammatical?", "criterion-1-name": "grammar", "criterion-1-kind": "likert",
+        "criterion-1-scale_min": 1, "criterion-1-scale_max": 6, **changes,
+    }  # fmt: skip
+
+
+def raters_data(**changes: object) -> dict[str, object]:
+    return {
+        "ratings_per_unit": 3, "admission": "open", "min_units_per_rater": 0, "seconds_between_units": 0,
+        "break_every_units": 20, "lease_seconds": 300, "payment_per_unit": "0.10", "payment_currency": "eur",
+        "payment_fee_percent": "33.3", **changes,
+    }  # fmt: skip
+
+
+def quality_data(**changes: object) -> dict[str, object]:
+    return {
+        "every": 0, "repeat_gap": 5, "degraded_count": 0, "degradations": ["drop"], "anchor_count": 0, "pass_mark": 80,
+        "attempts": 2, **{f"mix_{kind}": 0 for kind in ("gold", "attention", "repeat", "degraded", "anchor")},
+        **changes,
+    }  # fmt: skip
+
+
+def test_an_outsider_and_a_viewer_design_nothing(
+    outsider: User, viewer: User, as_user: AsUser, draft: Campaign
+) -> None:
+    addresses = [url("step", draft, step) for step in STEPS]
+    addresses += [url("screen-new", draft, "gold"), url("screen-lines", draft, "gold")]
+    for address in addresses:
+        assert as_user(outsider).get(address).status_code == 404
+        assert as_user(viewer).get(address).status_code == 403
+    assert as_user(outsider).get(url("preview-frame", draft)).status_code == 404
+    assert as_user(outsider).post(url("screen-remove", draft, "gold", 1)).status_code == 404
+
+
+def test_every_step_is_reachable_and_an_unknown_one_is_not_there(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    client = as_user(manager)
+    for step in STEPS:
+        assert client.get(url("step", draft, step)).status_code == 200
+    assert client.get(url("step", draft, "money")).status_code == 404
+    assert client.get(url("screen-new", draft, "silver")).status_code == 404
+    assert client.get(url("edit", draft)).headers["Location"] == url("step", draft, "what")
+
+
+def test_a_step_saves_and_goes_on_or_where_its_button_says(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client = as_user(manager)
+    on = client.post(url("step", draft, "screen"), screen_data())
+    assert on.headers["Location"] == url("step", draft, "words")
+    criterion = Criterion.objects.get(campaign=draft)
+    assert (criterion.name, criterion.scale_min, criterion.scale_max) == ("grammar", 1, 6)
+    back = client.post(url("step", draft, "raters"), raters_data(then="what"))
+    assert back.headers["Location"] == url("step", draft, "what")
+    draft.refresh_from_db()
+    assert (draft.payment_currency, draft.break_every_units, str(draft.payment_per_unit)) == ("EUR", 20, "0.1000")
+    assert [entry.data["fields"] for entry in draft.audit_entries.filter(verb="campaign.update", actor=manager)] == [
+        ["break_every_units", "lease_seconds", "payment_per_unit", "payment_currency", "payment_fee_percent"],
+        ["seed", "criteria"],
+    ]
+
+
+def test_all_kinds_of_scales_are_designed(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    more = {
+        "criterion-2-question": "How good?", "criterion-2-name": "good", "criterion-2-kind": "slider",
+        "criterion-2-scale_min": 0, "criterion-2-scale_max": 100, "criterion-2-step": 0,
+        "criterion-2-labels": "low\nhigh",
+        "criterion-3-question": "Beside the standard?", "criterion-3-name": "worth", "criterion-3-kind": "magnitude",
+        "criterion-3-standard_source": "human", "criterion-3-standard_value": 100,
+        "criterion-4-question": "Which is better?", "criterion-4-name": "better", "criterion-4-kind": "preference",
+        "criterion-4-strength": 3, "criterion-4-ties": "on", "criterion-5-kind": "likert",
+    }  # fmt: skip
+    pairs = ["Ada\x1fCy"]
+    data = screen_data(presentation="pair", pairs=pairs, cannot_judge_reasons="Not English\n\nNot readable", **more)
+    assert as_user(manager).post(url("step", draft, "screen"), data).status_code == 302
+    draft.refresh_from_db()
+    assert draft.pairs == [["Ada", "Cy"]]
+    assert draft.cannot_judge_reasons == ["Not English", "Not readable"]
+    rows = draft.criteria.values_list("kind", "scale_min", "scale_max", "step", "ties", "standard_value")
+    assert list(rows) == [
+        ("likert", 1, 6, 1.0, False, None),
+        ("slider", 0, 100, 0.0, False, None),
+        ("magnitude", 0, 1, 1.0, False, 100.0),
+        ("preference", -3, 3, 1.0, True, None),
+    ]
+    shown = page(as_user(manager).get(url("step", draft, "screen")))
+    assert "Which is better?" in shown
+    removed = {**data, "criterion-2-remove": "on"}
+    as_user(manager).post(url("step", draft, "screen"), removed)
+    assert list(draft.criteria.values_list("name", flat=True)) == ["grammar", "worth", "better"]
+
+
+def test_a_mistake_is_shown_at_its_field_and_nothing_is_saved(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client = as_user(manager)
+    refused = page(client.post(url("step", draft, "screen"), screen_data(**{"criterion-1-labels": "one\ntwo"})))
+    assert "found 2 labels for 6 points" in refused
+    half = screen_data(**{"criterion-2-question": "And?", "criterion-2-kind": "slider", "criterion-2-scale_min": ""})
+    refused = page(client.post(url("step", draft, "screen"), half))
+    assert "this scale needs it" in refused
+    refused = page(client.post(url("step", draft, "raters"), raters_data(lease_min_seconds=60)))
+    assert "an adaptive lease has both ends" in refused
+    what = {"name": "Replies", "dataset": draft.dataset_id, "target": "chosen"}
+    assert "choose the systems" in page(client.post(url("step", draft, "what"), what))
+    draft.refresh_from_db()
+    assert (draft.seed, draft.lease_seconds, draft.audit_entries.count()) == (20150726, 600, 1)
+
+
+def test_a_change_may_leave_another_step_to_be_mended_and_the_review_leads_there(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    client = as_user(manager)
+    client.post(url("step", draft, "screen"), screen_data(presentation="pair"))
+    what = {"name": "Replies", "dataset": draft.dataset_id, "target": "references"}
+    assert client.post(url("step", draft, "what"), what).status_code == 302
+    review = page(client.get(url("step", draft, "review")))
+    assert "Pairs compare systems" in review
+    assert url("step", draft, "screen") in review
+    assert "Launch …" not in review
+    page(client.post(url("launch", draft), follow=True))
+    draft.refresh_from_db()
+    assert draft.state == "draft"
+
+
+def test_the_review_says_what_it_comes_to(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client = as_user(manager)
+    client.post(url("step", draft, "raters"), raters_data())
+    client.post(url("step", draft, "quality"), quality_data(every=5, mix_repeat=1))
+    review = page(client.get(url("step", draft, "review")))
+    # 4 items of 3 systems by 3 raters are 36 places; one check in 5 screens adds 9; 45 screens at 0.10, and 33.3%.
+    assert "Ready to be launched" in review
+    assert ">45<" in review
+    assert "EUR 6.00" in review
+    assert "There is no consent text" in review
+
+
+def test_what_a_data_set_offers_follows_the_one_that_is_chosen(
+    manager: User, as_user: AsUser, project: Project, draft: Campaign
+) -> None:
+    other = make_dataset(project, systems=["Zoe"], name="other")
+    client, address = as_user(manager), url("step", draft, "what")
+    swapped = page(client.get(address, {"dataset": other.pk}, headers={"HX-Request": "true"}))
+    assert ("<html" in swapped, "Zoe" in swapped, "Ada" in swapped) == (False, True, False)
+    ada = draft.dataset.systems.get(name="Ada")
+    data = {"name": "Replies", "dataset": other.pk, "target": "chosen", "systems": [ada.pk]}
+    refused = page(client.post(address, data))
+    assert "Found a system of another data set" in refused
+    assert "Zoe" in refused
+
+
+def test_the_preview_shows_what_is_not_saved_and_stores_nothing(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    client, address = as_user(manager), url("preview-frame", draft)
+    saved = client.get(address)
+    assert saved.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in saved.headers["Content-Security-Policy"]
+    assert "How relevant is the response?" in page(saved)
+    assert "Example 1 of 4" in page(saved)
+    changed = page(client.post(address, screen_data(step="screen", presentation="pair", example="3")))
+    assert "Is it grammatical?" in changed
+    assert "Response B" in changed
+    assert "Example 3 of 4" in changed
+    ada = draft.dataset.systems.get(name="Ada")
+    what = {"name": "x", "dataset": draft.dataset_id, "target": "chosen", "systems": [ada.pk], "step": "what"}
+    assert "ada"[::-1] in page(client.post(address, what))
+    draft.refresh_from_db()
+    assert (draft.presentation, draft.criteria.get().name, draft.systems.count()) == ("single", "relevance", 0)
+    assert draft.audit_entries.count() == 1
+    assert not Presentation.objects.exists()
+
+
+def test_the_preview_waits_while_the_form_makes_no_sense(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client, address = as_user(manager), url("preview-frame", draft)
+    assert client.post(address, screen_data(step="screen", presentation="")).status_code == 422
+    labels = client.post(address, screen_data(step="screen", **{"criterion-1-labels": "one"}))
+    assert (labels.status_code, "found 1 labels for 6 points" in page(labels)) == (422, True)
+
+
+def test_prepared_screens_are_added_changed_and_removed_one_by_one(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    client = as_user(manager)
+    gold = {"item": "item-1", "text_0": "Numbers are fun.", "value_0_0": 5, "tolerance_0_0": 1}
+    assert client.post(url("screen-new", draft, "gold"), gold).headers["Location"] == url("step", draft, "quality")
+    draft.refresh_from_db()
+    (screen,) = draft.quality["gold"]
+    assert screen["texts"] == [{"text": "Numbers are fun.", "expected": {"relevance": [4.0, 5.0]}}]
+    assert "Numbers are fun." in page(client.get(url("screen", draft, "gold", 1)))
+    client.post(url("screen", draft, "gold", 1), {**gold, "text_0": "Numbers are hard.", "value_0_0": 2})
+    again = client.post(url("screen-new", draft, "gold"), {**gold, "another": "1"})
+    assert again.headers["Location"] == url("screen-new", draft, "gold")
+    draft.refresh_from_db()
+    assert [one["texts"][0]["text"] for one in draft.quality["gold"]] == ["Numbers are hard.", "Numbers are fun."]
+    client.post(url("screen-remove", draft, "gold", 1))
+    draft.refresh_from_db()
+    assert [one["texts"][0]["text"] for one in draft.quality["gold"]] == ["Numbers are fun."]
+    assert client.post(url("screen-remove", draft, "gold", 2)).status_code == 404
+    assert client.get(url("screen", draft, "gold", 2)).status_code == 404
+    client.post(url("step", draft, "quality"), quality_data(every=10, mix_gold=1))
+    draft.refresh_from_db()
+    assert (draft.quality["mix"], len(draft.quality["gold"])) == ({"gold": 1}, 1)
+
+
+def test_a_prepared_screen_is_refused_at_its_field(manager: User, as_user: AsUser, draft: Campaign) -> None:
+    client = as_user(manager)
+    wrong = {"item": "item-99", "text_0": "Hm.", "value_0_0": 9}
+    refused = page(client.post(url("screen-new", draft, "gold"), wrong))
+    assert "has no item &#x27;item-99&#x27;" in refused
+    assert "on the scale of &#x27;relevance&#x27;, 1 to 5" in refused
+    assert "No text has an expected value" in page(client.post(url("screen-new", draft, "test"), {"text_0": "Hm."}))
+    trained = client.post(url("screen-new", draft, "training"), {"text_0": "Hm.", "feedback": "Too short."})
+    assert trained.status_code == 302
+    draft.refresh_from_db()
+    assert draft.qualification["training"][0]["feedback"] == "Too short."
+
+
+def test_prepared_screens_come_as_json_lines_with_errors_by_line(
+    manager: User, as_user: AsUser, draft: Campaign
+) -> None:
+    client, address = as_user(manager), url("screen-lines", draft, "attention")
+    good = json.dumps({"texts": [{"text": "Choose 5 here.", "expected": {"relevance": [5, 5]}}]})
+    off = json.dumps({"texts": [{"text": "Choose 9.", "expected": {"relevance": [9, 9]}}]})
+    assert "Line 3" in page(client.post(address, {"lines": f"{good}\n\nnot json"}))
+    refused = page(client.post(address, {"lines": f"{good}\n\n{off}"}))
+    assert "Line 3" in refused
+    assert "texts.1.expected.relevance" in refused
+    file = SimpleUploadedFile("attention.jsonl", f"{good}\n{good}\n".encode())
+    assert client.post(address, {"lines": "", "file": file}).status_code == 302
+    draft.refresh_from_db()
+    assert len(draft.quality["attention"]) == 2
+    sent = page(client.get(f"{address}?download"))
+    assert [json.loads(line)["texts"][0]["text"] for line in sent.splitlines()] == ["Choose 5 here."] * 2
+    binary = SimpleUploadedFile("attention.jsonl", b"\xff\xfe")
+    assert "not UTF-8" in page(client.post(address, {"lines": "", "file": binary}))
+
+
+def test_a_launched_design_is_read_and_not_edited(manager: User, as_user: AsUser, project: Project) -> None:
+    campaign = make_campaign(make_dataset(project))
+    client = as_user(manager)
+    for address in (url("step", campaign, "what"), url("screen-new", campaign, "gold")):
+        assert client.get(address).headers["Location"] == url("design", campaign)
+    assert client.post(url("screen-remove", campaign, "gold", 1)).status_code == 404
