@@ -1,207 +1,206 @@
-"""Fifty raters at once against a real server: how long a unit and an answer take, and how many ratings a second.
+"""Two hundred raters at once against a real server, first undisturbed, then while its parts are killed.
 
-python -m benchmarks.bench_handout
+python -m benchmarks.bench_handout [--seconds 300]
 
-Starts a PostgreSQL and a gunicorn of its own on loopback, and ends both. The raters are threads of this process that
-never pause to think, on the same machine as the server: what they measure is the server under full load.
+Starts a PostgreSQL, a gunicorn and a Celery worker of its own on loopback, and ends all three. The raters are simulated
+in a process of their own, on the same machine as the server: each reads a screen for a drawn time (log-normal, median
+``THINK`` seconds), sends its answer as the product's own script does (one request brings the next screen back) and
+repeats it after a fault, with the same token.
 """
 
 from __future__ import annotations
 
-import http.client
+import json
 import os
-import re
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
-from threading import Barrier
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
-import numpy.typing as npt
+import psycopg
 
 from config.embedded_postgres import EmbeddedPostgres
 
 ROOT = Path(__file__).resolve().parent.parent
-RATERS, SECONDS, MOST_RATINGS = 50, 20.0, 3000
-ITEMS, SYSTEMS, RATINGS_PER_UNIT, CRITERIA = 2000, 5, 5, 2
+RATERS, SECONDS, FAULT_SECONDS = 200, 300, 75
+ITEMS, SYSTEMS, RATINGS_PER_UNIT, CRITERIA = 4000, 5, 10, 2
 WORKERS, THREADS = 2, 8
-
-TOKEN = re.compile(r'name="token" value="([0-9a-f-]+)"')
-CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
-FIELD = re.compile(r'name="(r\d+-[\w.-]+)" value="3"')
+P95_MS = 500
 
 
-@dataclass
-class Browser:
-    """One rater: a kept connection, cookies, and the times of its requests."""
-
-    port: int
-    cookies: dict[str, str] = field(default_factory=dict)
-    handed_out: list[float] = field(default_factory=list)
-    submitted: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-
-    def send(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, str, float]:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        body = urlencode(form) if form is not None else None
-        began = time.perf_counter()
-        try:
-            self.connection.request(method, path, body, headers)
-            answer = self.connection.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionError):  # the server closed a connection that lay idle
-            self.connection.close()
-            self.connection.request(method, path, body, headers)
-            answer = self.connection.getresponse()
-        text = answer.read().decode()
-        for cookie in answer.headers.get_all("Set-Cookie") or []:
-            name, _, value = cookie.partition(";")[0].partition("=")
-            self.cookies[name] = value.strip('"')
-        return answer.status, text, time.perf_counter() - began
-
-    def join(self, link: str) -> None:
-        _, page, _ = self.send("GET", link)
-        status, _, _ = self.send("POST", f"{link}consent/", {"csrfmiddlewaretoken": _only(CSRF, page)})
-        if status != 302:
-            raise RuntimeError(f"Joining was answered with status {status}.")
-
-    def rate(self, link: str) -> bool:
-        status, page, seconds = self.send("GET", f"{link}work/")
-        if status == 302:
-            return False
-        self.handed_out.append(seconds)
-        form = {"csrfmiddlewaretoken": _only(CSRF, page), "token": _only(TOKEN, page)}
-        status, _, seconds = self.send("POST", f"{link}submit/", form | dict.fromkeys(FIELD.findall(page), "3"))
-        if status != 302:
-            raise RuntimeError(f"An answer was refused with status {status}.")
-        self.submitted.append(seconds)
-        return True
-
-
-def run() -> list[dict[str, Any]]:
-    with server() as (port, link):
-        browsers, elapsed = drive(port, link)
-    handed_out = 1000 * np.concatenate([browser.handed_out for browser in browsers])
-    submitted = 1000 * np.concatenate([browser.submitted for browser in browsers])
-    setting = f"{RATERS} raters at once, {ITEMS * SYSTEMS * RATINGS_PER_UNIT:,} slots"
-    return [
-        _latency(f"A unit handed out and its page sent, {setting}: median", handed_out),
-        _latency(f"An answer ({CRITERIA} ratings) taken in, {setting}: median", submitted),
-        {
-            "name": f"Answers a second, {setting}",
-            "value": len(submitted) / elapsed,
-            "unit": "answers/s",
-            "against": f"{CRITERIA} ratings each; {WORKERS} workers of {THREADS} threads, {elapsed:.0f} s",
-            "ratio": None,
-            "target": "to be reported",
-        },
-    ]
-
-
-def _latency(name: str, milliseconds: npt.NDArray[np.float64]) -> dict[str, Any]:
-    median, high = np.percentile(milliseconds, [50, 95])
-    return {
-        "name": name,
-        "value": float(median),
-        "unit": "ms",
-        "against": f"95th percentile: {high:.0f} ms, of {len(milliseconds):,} requests",
-        "ratio": None,
-        "target": "to be reported",
-    }
-
-
-def drive(port: int, link: str) -> tuple[list[Browser], float]:
-    """All raters join, wait for each other, and rate until the time or the number of answers is reached."""
-    browsers = [Browser(port) for _ in range(RATERS)]
-    start = Barrier(RATERS + 1)
-
-    def work(browser: Browser) -> None:
-        browser.join(link)
-        start.wait(60)
-        ends = time.perf_counter() + SECONDS
-        while time.perf_counter() < ends and len(browser.submitted) < MOST_RATINGS / RATERS:
-            if not browser.rate(link):
-                return
-
-    with ThreadPoolExecutor(RATERS) as pool:
-        tasks = [pool.submit(work, browser) for browser in browsers]
-        start.wait(60)
-        began = time.perf_counter()
-        for task in tasks:
-            task.result()
-        return browsers, time.perf_counter() - began
-
-
-@contextmanager
-def server() -> Iterator[tuple[int, str]]:
-    """A database with a running campaign and a gunicorn before it: its port, and the path of the rater link."""
+def run(seconds: int = SECONDS) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         home = Path(folder)
         home.chmod(0o755)  # the database runs under an account of its own
-        database = EmbeddedPostgres(home / "postgres")
-        database.hold()
-        environment = {
+        stack = Stack(home)
+        stack.start()
+        try:
+            steady = stack.load(seconds)
+            faults = [(15, stack.kill_web), (30, stack.kill_worker), (45, stack.crash_database)]
+            faulty = stack.load(FAULT_SECONDS, faults)
+            found = stack.examine([*steady["answers"], *faulty["answers"]])
+        finally:
+            stack.stop()
+    return rows(steady, faulty, found)
+
+
+def rows(steady: dict[str, Any], faulty: dict[str, Any], found: dict[str, int]) -> list[dict[str, Any]]:
+    setting = f"{RATERS} raters at once, {steady['seconds']:.0f} s"
+    taken = 1000 * np.array([answer["seconds"] for answer in steady["answers"]])
+    median, high = np.percentile(taken, [50, 95])
+    n_slots = ITEMS * SYSTEMS * RATINGS_PER_UNIT
+    wrong = found["lost"] + found["twice"] + found["slots_filled_twice"] + found["miscounted_units"]
+    server = f"{WORKERS} workers of {THREADS} threads"
+    limit = f"{P95_MS} ms; median {median:.0f} ms, of {len(taken):,} requests; {n_slots:,} slots"
+    pace = f"{CRITERIA} ratings an answer; median thinking time {steady['think']:g} s; {server}"
+    faults = (
+        f"{found['acknowledged']:,} acknowledged answers; {faulty['retried']:,} were sent again after a fault, the "
+        f"longest for {faulty['longest']:.0f} s"
+    )
+    return [
+        _row(f"An answer taken in and the next screen sent back, {setting}: 95th percentile", float(high), "ms",
+             limit, high / P95_MS, "under 1"),
+        _row(f"Ratings a second, {setting}", CRITERIA * len(taken) / steady["seconds"], "ratings/s", pace),
+        _row(f"Answers of status 5xx, {setting}", float(steady["errors"]), "answers", "none", target="0"),
+        _row("Web server, worker and database killed one after another under that load: acknowledged answers lost, "
+             "stored twice, slots filled twice, units miscounted", float(wrong), "faults", faults, target="0"),
+    ]  # fmt: skip
+
+
+def _row(
+    name: str, value: float, unit: str, against: str, ratio: float | None = None, target: str = "to be reported"
+) -> dict[str, Any]:
+    ratio = None if ratio is None else float(ratio)
+    return {"name": name, "value": value, "unit": unit, "against": against, "ratio": ratio, "target": target}
+
+
+class Stack:
+    """The product as it runs, each part a process that can be killed."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.database = EmbeddedPostgres(home / "postgres")
+        self.web: subprocess.Popen[bytes] | None = None
+        self.worker: subprocess.Popen[bytes] | None = None
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+
+    def start(self) -> None:
+        self.database.hold()
+        self.environment = {
             **os.environ,
-            "DATABASE_URL": database.url(),
-            "ASSAY_DATA_DIR": str(home),
+            "DATABASE_URL": self.database.url(),
+            "ASSAY_DATA_DIR": str(self.home),
             "SECRET_KEY": secrets.token_urlsafe(50),
             "DEBUG": "0",
+            "LOG_LEVEL": "ERROR",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        try:
-            for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
-                subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)
-            prepare = [sys.executable, "-m", "benchmarks.bench_handout", "prepare"]
-            done = subprocess.run(prepare, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
-            with gunicorn(environment, home / "web.log") as port:
-                yield port, f"/r/{done.stdout.split()[-1]}/"
-        finally:
-            database.release()
+        for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--noinput"]):
+            subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
+        prepare = [sys.executable, "-m", "benchmarks.bench_handout", "prepare"]
+        done = subprocess.run(prepare, cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True)
+        self.link = f"/r/{done.stdout.split()[-1]}/"
+        self.start_web()
+        self.start_worker()
 
+    def stop(self) -> None:
+        for process in (self.web, self.worker):
+            if process is not None and process.poll() is None:
+                _end(process, signal.SIGTERM)
+        self.database.release()
 
-@contextmanager
-def gunicorn(environment: dict[str, str], log: Path) -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(WORKERS),
-             "--threads", str(THREADS), "--worker-class", "gthread"],
-            cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT,
+    def start_web(self) -> None:
+        self.web = self._spawn(
+            "web", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}", "--workers", str(WORKERS),
+            "--threads", str(THREADS), "--worker-class", "gthread",
         )  # fmt: skip
-        try:
-            _wait_for(port, process, log)
-            yield port
-        finally:
-            process.terminate()
-            process.wait(30)
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"The web server did not answer:\n{(self.home / 'web.log').read_text()[-2000:]}")
+
+    def start_worker(self) -> None:
+        self.worker = self._spawn("worker", "celery", "-A", "config", "worker", "--beat", "--loglevel=error")
+
+    def _spawn(self, name: str, *command: str) -> subprocess.Popen[bytes]:
+        with (self.home / f"{name}.log").open("a") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", *command],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    # --- Faults: nobody is warned, and the part comes back as a supervisor would bring it back ---
+
+    def kill_web(self) -> None:
+        _end(self.web, signal.SIGKILL)
+        self.start_web()
+
+    def kill_worker(self) -> None:
+        _end(self.worker, signal.SIGKILL)
+        self.start_worker()
+
+    def crash_database(self) -> None:
+        self.database.restart(mode="immediate")
+
+    def load(self, seconds: int, faults: list[tuple[int, Callable[[], None]]] | None = None) -> dict[str, Any]:
+        command = [sys.executable, "-m", "benchmarks.raters", str(self.port), self.link, str(RATERS), str(seconds)]
+        raters = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        began = time.perf_counter()
+        for after, fault in faults or []:
+            time.sleep(max(began + after - time.perf_counter(), 0))
+            fault()
+        output, _ = raters.communicate(timeout=seconds + 300)
+        if raters.returncode:
+            raise RuntimeError(f"The simulated raters ended with status {raters.returncode}.")
+        told: dict[str, Any] = json.loads(output)
+        return told
+
+    def examine(self, answers: list[dict[str, Any]]) -> dict[str, int]:
+        """What the database says of the answers that the server acknowledged."""
+        acknowledged = [answer["token"] for answer in answers]
+        with psycopg.connect(self.database.url()) as connection:
+            counts = connection.execute(_EXAMINE, {"tokens": acknowledged, "ratings": CRITERIA}).fetchone()
+        names = ("lost", "twice", "slots_filled_twice", "miscounted_units")
+        return {"acknowledged": len(acknowledged), **dict(zip(names, counts or (), strict=True))}
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
-        if process.poll() is not None:
-            raise RuntimeError(f"gunicorn ended with status {process.returncode}:\n{log.read_text()[-2000:]}")
-        try:
-            Browser(port).send("GET", "/healthz")
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError(f"gunicorn did not answer on port {port} within 30 s.")
+_EXAMINE = """
+    WITH mine AS (SELECT unnest(%(tokens)s::uuid[]) AS token)
+    SELECT (SELECT count(*) FROM mine WHERE %(ratings)s > (
+                SELECT count(*) FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
+                WHERE p.token = mine.token AND p.outcome IN ('submitted', 'late'))),
+           (SELECT count(*) FROM (SELECT 1 FROM annotation_rating
+                GROUP BY presentation_id, response_id, criterion_id HAVING count(*) > 1) AS more_than_once),
+           (SELECT count(*) FROM (SELECT 1 FROM annotation_presentation WHERE outcome = 'submitted'
+                GROUP BY slot_id HAVING count(*) > 1) AS filled_twice),
+           (SELECT count(*) FROM annotation_unit u WHERE u.done_slots <> (
+                SELECT count(*) FROM annotation_slot s WHERE s.unit_id = u.id AND s.state = 'done'))
+"""
+
+
+def _end(process: subprocess.Popen[bytes] | None, how: signal.Signals) -> None:
+    """End a process and the children it started: they share a session of their own."""
+    if process is None:
+        return
+    os.killpg(process.pid, how)
+    process.wait(60)
 
 
 def prepare() -> None:
@@ -209,40 +208,22 @@ def prepare() -> None:
     import django
 
     django.setup()
-    from annotation.models import Dataset, Item, Project, Response, ResponseSource, SourceKind, System
+    from annotation.models import Project
     from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from benchmarks.bench_launch import made
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")
-    dataset = Dataset.objects.create(project=project, name="Benchmark", slug="benchmark")
-    systems = System.objects.bulk_create(System(dataset=dataset, name=f"System {n}") for n in range(SYSTEMS))
-    items = Item.objects.bulk_create(
-        Item(dataset=dataset, external_id=str(n), position=n, context=["Hello.", "Hi!"], message=f"What is {n}?")
-        for n in range(ITEMS)
-    )
-    pairs = [(item, system) for item in items for system in systems]
-    responses = Response.objects.bulk_create(
-        Response(item=item, text=f"{system.name} says {item.position}.", text_key=f"{system.name}")
-        for item, system in pairs
-    )
-    ResponseSource.objects.bulk_create(
-        ResponseSource(response=response, item=item, kind=SourceKind.SYSTEM, system=system)
-        for response, (item, system) in zip(responses, pairs, strict=True)
-    )
+    dataset = made(project, ITEMS)
     criteria = [CriterionDraft(f"criterion-{n}", f"How good is it in respect {n}?") for n in range(CRITERIA)]
     draft = CampaignDraft(dataset, "Benchmark", criteria, ratings_per_unit=RATINGS_PER_UNIT)
     print(campaign_launch(campaign=campaign_create(project=project, draft=draft)).link_token)
 
 
-def _only(pattern: re.Pattern[str], page: str) -> str:
-    match = pattern.search(page)
-    if match is None:
-        raise RuntimeError(f"The page has no {pattern.pattern!r}.")
-    return match[1]
-
-
 def main() -> None:
-    for row in run():
-        print(f"{row['name']}: {row['value']:.1f} {row['unit']} ({row['against']})")
+    from benchmarks.__main__ import table
+
+    seconds = int(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else SECONDS
+    print(table(run(seconds)))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,12 @@ class EmbeddedPostgres:
                 if self.is_running():
                     self._run("pg_ctl", "-w", "-m", "fast", "-D", str(self.data), "stop")
 
+    def restart(self, *, mode: str = "fast") -> None:
+        """Stop the server as ``pg_ctl`` does in this mode (``immediate`` is as good as a crash), and start it again."""
+        with self._exclusive():
+            self._run("pg_ctl", "-w", "-m", mode, "-D", str(self.data), "stop")
+            self._start()
+
     def is_running(self) -> bool:
         info = pgserver.PostmasterInfo.read_from_pgdata(self.data)
         return info is not None and info.is_running()

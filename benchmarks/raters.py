@@ -1,0 +1,142 @@
+"""Simulated raters over HTTP, many in one process: python -m benchmarks.raters PORT LINK RATERS SECONDS
+
+Prints one JSON object: every acknowledged answer with its token and seconds, and what went wrong on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+THINK, SPREAD = 6.0, 0.5  # median seconds at a screen, and the spread of their logarithm
+PATIENCE = 20.0
+GIVE_UP = 120.0  # a fault that lasts longer is one of the benchmark
+
+TOKEN = re.compile(r'name="token" value="([0-9a-f-]+)"')
+CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+FIELD = re.compile(r'name="(r\d+-[\w.-]+)" value="3"')
+
+
+@dataclass
+class Told:
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    errors: int = 0
+    retried: int = 0
+    longest: float = 0.0
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    cookies: list[str]
+    text: str
+
+
+@dataclass
+class Rater:
+    port: int
+    link: str
+    told: Told
+    draw: random.Random
+    cookies: dict[str, str] = field(default_factory=dict)
+    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def work(self, ends: float) -> None:
+        await asyncio.sleep(self.draw.uniform(0, THINK))  # nobody arrives at the same moment
+        page = await self.persist("GET", self.link)
+        await self.persist("POST", f"{self.link}consent/", {"csrfmiddlewaretoken": CSRF.search(page.text)[1]})  # type: ignore[index]
+        page = await self.persist("GET", f"{self.link}work/")
+        while time.perf_counter() < ends and (token := TOKEN.search(page.text)):
+            await asyncio.sleep(self.draw.lognormvariate(0, SPREAD) * THINK)
+            form = dict.fromkeys(FIELD.findall(page.text), "3") | {"token": token[1]}
+            if found := CSRF.search(page.text):
+                self.cookies["form"] = found[1]
+            form["csrfmiddlewaretoken"] = self.cookies["form"]
+            began = time.perf_counter()
+            page = await self.persist("POST", f"{self.link}submit/", form)
+            if page.status not in (200, 204):
+                raise RuntimeError(f"An answer was refused with status {page.status}: {page.text[:300]}")
+            self.told.answers.append({"token": token[1], "seconds": time.perf_counter() - began})
+
+    async def persist(self, method: str, path: str, form: dict[str, str] | None = None) -> Answer:
+        """As the product's script does: the same again until the server has answered."""
+        began, tries = time.perf_counter(), 0
+        while True:
+            try:
+                answer = await asyncio.wait_for(self.send(method, path, form), PATIENCE)
+            except (OSError, EOFError, TimeoutError):
+                answer = None
+                self.close()
+            if answer is not None and answer.status < 500:
+                break
+            self.told.errors += answer is not None
+            tries += 1
+            if time.perf_counter() - began > GIVE_UP:
+                raise RuntimeError(f"{method} {path} was not answered for {GIVE_UP:.0f} s.")
+            await asyncio.sleep(min(0.5 * 2**tries, 5))
+        if tries:
+            self.told.retried += 1
+            self.told.longest = max(self.told.longest, time.perf_counter() - began)
+        return answer
+
+    async def send(self, method: str, path: str, form: dict[str, str] | None) -> Answer:
+        body = urlencode(form).encode() if form is not None else b""
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items() if name != "form")
+        lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Cookie: {cookies}", f"Content-Length: {len(body)}"]
+        if form is not None:
+            lines += ["Content-Type: application/x-www-form-urlencoded"]
+        if path.endswith("submit/"):
+            lines += ["X-Rater-Part: 1"]
+        if self.streams is None or self.streams[0].at_eof():  # the server closed a connection that lay idle
+            self.close()
+            self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = self.streams
+        writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+        await writer.drain()
+        answer = await self.read(reader)
+        for cookie in answer.cookies:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        if answer.headers.get("connection") == "close":
+            self.close()
+        return answer
+
+    async def read(self, reader: asyncio.StreamReader) -> Answer:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        pairs = [line.split(": ", 1) for line in head[1:] if ": " in line]
+        headers = {name.lower(): value for name, value in pairs}
+        length = int(headers.get("content-length", 0))
+        text = (await reader.readexactly(length)).decode() if length else ""
+        cookies = [value for name, value in pairs if name.lower() == "set-cookie"]
+        return Answer(int(head[0].split()[1]), headers, cookies, text)
+
+    def close(self) -> None:
+        if self.streams is not None:
+            self.streams[1].close()
+            self.streams = None
+
+
+async def load(port: int, link: str, raters: int, seconds: float) -> dict[str, Any]:
+    told, began = Told(), time.perf_counter()
+    crowd = [Rater(port, link, told, random.Random(number)) for number in range(raters)]
+    await asyncio.gather(*(rater.work(began + seconds) for rater in crowd))
+    for rater in crowd:
+        rater.close()
+    return {**vars(told), "seconds": time.perf_counter() - began, "think": THINK}
+
+
+def main() -> None:
+    port, link, raters, seconds = sys.argv[1:5]
+    print(json.dumps(asyncio.run(load(int(port), link, int(raters), float(seconds)))))
+
+
+if __name__ == "__main__":
+    main()
