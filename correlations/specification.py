@@ -23,6 +23,8 @@ LIMITS = {
 }
 # In a stored specification: which ratings and outputs it named. Not part of what is asked, so ignored when read.
 NAMED = "named"
+# Within it: ids of the raters who were excluded in the campaigns when the study was asked for; absent where none was.
+WITHOUT_RATERS = "without_raters"
 # Owned by the study as a whole: every metric of one study reads the same tokens.
 SHARED_PARAMETERS = ("max_order", "tokenize", "lowercase")
 

@@ -4,7 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from annotation.models import Amendment, AmendmentKind, Campaign, PresentationKind, Slot, SlotState, System, Unit
 
@@ -109,11 +110,11 @@ class Places:
 
 
 def places(campaign: Campaign) -> Places:
-    units = Unit.objects.filter(campaign=campaign).aggregate(
-        all=Count("pk"), stopped=Count("pk", filter=Q(stopped=True))
+    found = Unit.objects.filter(campaign=campaign).aggregate(
+        n_units=Count("pk"),
+        n_stopped=Count("pk", filter=Q(stopped=True)),
+        n_done=Coalesce(Sum("done_slots"), 0),
+        n_done_of_stopped=Coalesce(Sum("done_slots", filter=Q(stopped=True)), 0),
     )
-    slots = Slot.objects.filter(campaign=campaign).aggregate(
-        wanted=Count("pk", filter=Q(unit__stopped=False) | Q(state=SlotState.DONE)),
-        done=Count("pk", filter=Q(state=SlotState.DONE)),
-    )
-    return Places(units["all"], units["stopped"], slots["wanted"], slots["done"])
+    wanted = (found["n_units"] - found["n_stopped"]) * campaign.ratings_per_unit + found["n_done_of_stopped"]
+    return Places(found["n_units"], found["n_stopped"], wanted, found["n_done"])

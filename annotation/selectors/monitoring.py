@@ -19,6 +19,8 @@ from annotation.models import (
     SlotState,
     UnitResponse,
 )
+from annotation.selectors.amendments import places
+from annotation.selectors.decisions import excluded_rater_ids
 from annotation.selectors.ratings import RatingColumns, current_ratings, rating_columns
 from annotation.weighting import AlphaResult, IccResult, RatingTable, icc, krippendorff_alpha
 
@@ -53,7 +55,7 @@ class PositionFigures:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Everything that follows from the ratings alone; the same until a rating arrives."""
+    """Everything that follows from the ratings and from who is excluded; the same until one of both changes."""
 
     n_ratings: int
     n_extra: int
@@ -61,6 +63,8 @@ class Figures:
     n_judgements: int
     n_raters: int
     n_responses: int  # that have a judgement
+    n_excluded_raters: int  # whose ratings are in none of these figures
+    n_excluded_ratings: int
     per_response: list[tuple[int, int]]  # judgements, responses that have so many
     per_hour: list[tuple[datetime, int]]
     criteria: list[CriterionFigures]
@@ -76,7 +80,7 @@ class Monitor:
     raters_active: int
     figures: Figures
     version: str  # changes when anything shown does
-    figures_version: str  # changes when a rating arrives
+    figures_version: str  # changes when a rating arrives or somebody is excluded or taken back in
 
     @property
     def live(self) -> bool:
@@ -93,21 +97,22 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
     done, leased = slots.get("done", 0), slots.get("leased", 0)
     active = 0 if campaign.imported else _active_raters(campaign)
     last = campaign.ratings.aggregate(last=Max("id"))["last"] or 0
+    decided = campaign.decisions.aggregate(last=Max("id"))["last"] or 0
     return Monitor(
         campaign=campaign,
         slots_total=slots.get("all", 0),
         slots_done=done,
         slots_leased=leased,
         raters_active=active,
-        figures=campaign_figures(campaign, last),
-        version=f"{last}-{done}-{leased}-{active}-{campaign.state}",
-        figures_version=str(last),
+        figures=campaign_figures(campaign, last, decided),
+        version=f"{last}-{decided}-{slots.get('all', 0)}-{done}-{leased}-{active}-{campaign.state}",
+        figures_version=f"{last}-{decided}",
     )
 
 
-def campaign_figures(campaign: Campaign, last: int) -> Figures:
-    """Figures as of rating ``last``, from the cache if they are there."""
-    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{last}"
+def campaign_figures(campaign: Campaign, last: int, decided: int) -> Figures:
+    """Figures as of rating ``last`` and decision ``decided``, from the cache if they are there."""
+    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{last}-{decided}"
     found: Figures | None = cache.get(key)
     if found is None:
         found = _figures(campaign)
@@ -116,10 +121,10 @@ def campaign_figures(campaign: Campaign, last: int) -> Figures:
 
 
 def _slot_counts(campaign: Campaign) -> dict[str, int]:
-    held = Q(state=SlotState.LEASED, expires_at__gt=Now())
-    return Slot.objects.filter(campaign=campaign).aggregate(
-        all=Count("id"), done=Count("id", filter=Q(state=SlotState.DONE)), leased=Count("id", filter=held)
-    )
+    """From the units, which are k times fewer; of a stopped one only the filled places are wanted."""
+    found = places(campaign)
+    held = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
+    return {"all": found.wanted, "done": found.done, "leased": held.count()}
 
 
 def _active_raters(campaign: Campaign) -> int:
@@ -131,22 +136,27 @@ def _active_raters(campaign: Campaign) -> int:
 
 
 def _figures(campaign: Campaign) -> Figures:
-    ratings = rating_columns([campaign])
+    excluded = excluded_rater_ids([campaign])
+    columns = rating_columns([campaign])
+    ratings = columns.select(~np.isin(columns.rater_id, excluded))
     criteria = list(campaign.criteria.all())
     everything = campaign.ratings.aggregate(all=Count("id"), extra=Count("id", filter=Q(extra=True)))
     n_current_extra = current_ratings([campaign], include_extra=True).filter(extra=True).count()
+    n_current = current_ratings([campaign]).count()
     judged = np.unique(np.stack([ratings.presentation_id, ratings.response_id]), axis=1)
     return Figures(
         n_ratings=len(ratings.value),
         n_extra=n_current_extra,
-        n_superseded=everything["all"] - len(ratings.value) - n_current_extra,
+        n_superseded=everything["all"] - n_current - n_current_extra,
         n_judgements=judged.shape[1],
         n_raters=len(np.unique(ratings.rater_id)),
         n_responses=len(np.unique(ratings.response_id)),
+        n_excluded_raters=len(excluded),
+        n_excluded_ratings=len(columns.value) - len(ratings.value),
         per_response=_per_response(campaign, judged[1]),
-        per_hour=_per_hour(campaign),
+        per_hour=_per_hour(campaign, excluded),
         criteria=[_criterion_figures(criterion, ratings) for criterion in criteria],
-        positions=[] if campaign.imported else _positions(campaign, criteria),
+        positions=[] if campaign.imported else _positions(campaign, criteria, excluded),
     )
 
 
@@ -159,10 +169,11 @@ def _per_response(campaign: Campaign, judged_responses: np.ndarray) -> list[tupl
     return [(0, unrated), *rows] if unrated else rows
 
 
-def _per_hour(campaign: Campaign) -> list[tuple[datetime, int]]:
+def _per_hour(campaign: Campaign, excluded: Sequence[int]) -> list[tuple[datetime, int]]:
     counted = (
         current_ratings([campaign])
-        .filter(sent_at__isnull=False)
+        .filter(sent_at__isnull=False, value__isnull=False)
+        .exclude(rater__in=excluded)
         .order_by()
         .annotate(hour=TruncHour("sent_at"))
         .values_list("hour")
@@ -174,7 +185,9 @@ def _per_hour(campaign: Campaign) -> list[tuple[datetime, int]]:
 
 def _criterion_figures(criterion: Criterion, ratings: RatingColumns) -> CriterionFigures:
     mine = ratings.select(ratings.criterion_id == criterion.pk)
-    points = range(criterion.scale_min, criterion.scale_max + 1)
+    # Values between the points, such as medians, count too.
+    given = mine.value[np.isfinite(mine.value)]
+    points = np.union1d(np.arange(criterion.scale_min, criterion.scale_max + 1), given).tolist()
     _, response = np.unique(mine.response_id, return_inverse=True)
     _, rater = np.unique(mine.rater_id, return_inverse=True)
     table = RatingTable(response, rater, mine.value)
@@ -189,11 +202,16 @@ def _criterion_figures(criterion: Criterion, ratings: RatingColumns) -> Criterio
     )
 
 
-def _positions(campaign: Campaign, criteria: Sequence[Criterion]) -> list[PositionFigures]:
+def _positions(campaign: Campaign, criteria: Sequence[Criterion], excluded: Sequence[int]) -> list[PositionFigures]:
     """Mean by place on the screen; for pairs also first less second place within a presentation."""
     if campaign.presentation == PresentationKind.SINGLE:
         return []
-    rows = current_ratings([campaign]).filter(position__isnull=False).order_by("presentation_id", "position")
+    rows = (
+        current_ratings([campaign])
+        .filter(position__isnull=False, value__isnull=False)
+        .exclude(rater__in=excluded)
+        .order_by("presentation_id", "position")
+    )
     data = np.array(list(rows.values_list("criterion_id", "presentation_id", "position", "value")), dtype=np.float64)
     data = data.reshape(-1, 4)
     return [_position_figures(criterion.name, data[data[:, 0] == criterion.pk]) for criterion in criteria]

@@ -34,9 +34,17 @@ class HumanSide:
     raters_known: bool = True  # False where some judgements are medians or means of raters nobody knows
 
 
-def human_side(corpus: Corpus, campaigns: Sequence[Campaign], criteria: Sequence[str], *, up_to: int) -> HumanSide:
-    """Mean ratings of every output, each judgement the mean of its criteria."""
+def human_side(
+    corpus: Corpus,
+    campaigns: Sequence[Campaign],
+    criteria: Sequence[str],
+    *,
+    up_to: int,
+    without_raters: Sequence[int] = (),
+) -> HumanSide:
+    """Mean ratings of every output, each judgement the mean of its criteria; some raters' left out."""
     columns = rating_columns(campaigns, np.unique(corpus.hypothesis_ids).tolist(), up_to=up_to)
+    columns = columns.select(~np.isin(columns.rater_id, without_raters))
     table = judgements(columns, campaign_criteria(campaigns, criteria))
     # Cells of one response: usually one, several where systems gave the same text.
     cells = np.argsort(corpus.hypothesis_ids, axis=None, kind="stable")

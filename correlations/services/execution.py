@@ -16,7 +16,7 @@ from correlations.services.progress import StagedProgress
 from correlations.services.studies import study_systems
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
-from correlations.specification import NAMED, Specification, metric_labels
+from correlations.specification import NAMED, WITHOUT_RATERS, Specification, metric_labels
 from metrics.scoring import VERSION
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.runs import score_run_compute, score_runs_create
@@ -51,7 +51,7 @@ def _compute(study: Study, claim: Claim) -> None:
     result |= {
         "items": _items(inputs.corpus),
         "circularity": circularity(inputs.corpus, study.release, inputs.human),
-        "counts": _counts(inputs),
+        "counts": _counts(inputs) | {"raters_excluded": len(study.specification[NAMED].get(WITHOUT_RATERS, []))},
         "versions": {"assay": VERSION, "numpy": np.__version__},
         "seed": inputs.specification.seed,
         "seconds": {
@@ -74,8 +74,10 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
         raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
+    without = study.specification[NAMED].get(WITHOUT_RATERS, [])
     last = max((mark["last"] for mark in study.specification[NAMED]["ratings"].values()), default=0)
-    human = human_side(corpus, list(study.campaigns.order_by("name")), spec.criteria, up_to=last)
+    campaigns = list(study.campaigns.order_by("name"))
+    human = human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)
     place = {system.name: index for index, system in enumerate(corpus.systems)}
     pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, place)

@@ -10,12 +10,13 @@ from django.db import transaction
 
 from annotation.models import Campaign, Project, Release, System, User
 from annotation.selectors import releases
+from annotation.selectors.decisions import excluded_rater_ids
 from annotation.selectors.ratings import campaign_criteria
 from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.selectors.inputs import rating_marks
-from correlations.specification import NAMED, Specification
+from correlations.specification import NAMED, WITHOUT_RATERS, Specification
 from metrics.scoring import VERSION
 from metrics.selectors.corpus import outputs_digest
 
@@ -36,13 +37,15 @@ def study_create(
     systems = study_systems(release, settled.systems)
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
-        named = {
+        named: dict[str, Any] = {
             "release": release.content_hash,
             "outputs": outputs_digest(systems),
             "ratings": rating_marks(campaigns),
             "version": VERSION,
             "format": RESULT_FORMAT,
         }
+        if without := excluded_rater_ids(campaigns):  # only then, so that studies of before keep their signatures
+            named[WITHOUT_RATERS] = without
         written = settled.as_dict() | {NAMED: named}
         canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         # The unique constraint decides a race: the loser reads the winner's row once that is committed.

@@ -66,6 +66,7 @@ def make_campaign(
         "launched_at": timezone.now(),
         "design_hash": "0" * 64,
         "design": {},
+        "ratings_per_unit": 1,
     }
     campaign = Campaign.objects.create(project=dataset.project, dataset=dataset, name=name, **{**state, **fields})
     for position, (criterion, (low, high)) in enumerate(criteria.items()):
@@ -90,7 +91,10 @@ def present(
     """One unit in front of one rater, in a slot of its own unless it was judged elsewhere."""
     item = responses[0].item
     highest = campaign.units.aggregate(highest=Max("position"))["highest"]
-    unit = Unit.objects.create(campaign=campaign, item=item, position=0 if highest is None else highest + 1)
+    done = int(outcome == PresentationOutcome.SUBMITTED)
+    unit = Unit.objects.create(
+        campaign=campaign, item=item, position=0 if highest is None else highest + 1, done_slots=done
+    )
     for number, response in enumerate(responses):
         UnitResponse.objects.create(unit=unit, response=response, number=number)
     somebody = make_rater(campaign.project, rater)

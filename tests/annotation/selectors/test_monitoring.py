@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from annotation.models import Participation, Rater
 from annotation.selectors.monitoring import campaign_monitor
+from annotation.services.decisions import rater_exclude, rater_include
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
 
 
@@ -43,6 +45,30 @@ def test_completion_extras_and_corrections_are_counted(dataset):
     assert [count for _, count in figures.per_hour] == [2]
 
 
+def test_ratings_of_excluded_raters_are_in_no_figure_and_are_counted_apart(dataset):
+    """The oracle: the same campaign without them."""
+    campaign = make_campaign(dataset, presentation="pair")
+    (first, second) = responses(dataset, 2)
+    for rater, values in (("ann", (4, 3)), ("bob", (2, 2)), ("spam", (5, 1))):
+        for response, value in zip((first, second), values, strict=True):
+            rate(campaign, rater, response, value, position=0)
+    spam = Rater.objects.get(pseudonym="spam")
+    before = campaign_monitor(campaign)
+    Participation.objects.create(campaign=campaign, rater=spam, order_seed=1)
+    rater_exclude(campaign=campaign, rater=spam, reason="Spam")
+    after = campaign_monitor(campaign)
+    figures = after.figures
+    assert (figures.n_ratings, figures.n_raters, figures.n_excluded_raters, figures.n_excluded_ratings) == (4, 2, 1, 2)
+    assert figures.criteria[0].mean == 2.75
+    assert sum(count for _, count in figures.per_hour) == 4
+    assert figures.positions[0].means == [(1, 4, 2.75)]
+    assert figures.n_superseded == 0
+    assert after.figures_version != before.figures_version
+    assert after.version != before.version
+    rater_include(campaign=campaign, rater=spam, reason="A mistake")
+    assert campaign_monitor(campaign).figures.n_ratings == 6
+
+
 def test_what_is_undefined_says_why(dataset):
     campaign = make_campaign(dataset)
     (quality,) = campaign_monitor(campaign).figures.criteria
@@ -72,7 +98,7 @@ def test_figures_are_computed_once_until_a_rating_arrives(dataset, django_assert
     first, second = responses(dataset, 2)
     rate(campaign, "ann", first, 4)
     before = campaign_monitor(campaign)
-    with django_assert_num_queries(3):  # slots, raters at work, last rating
+    with django_assert_num_queries(5):  # units, leases, raters at work, last rating, last decision
         assert campaign_monitor(campaign).figures is not None
     rate(campaign, "ann", second, 2)
     after = campaign_monitor(campaign)

@@ -3,10 +3,12 @@ import threading
 import pytest
 from django.db import connection
 
-from annotation.models import JobState, Project, Release
+from annotation.models import JobState, Participation, Project, Rater, Release
+from annotation.services.decisions import rater_exclude, rater_include
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.services.demo import demo_study_specification
+from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.specification import Specification
 from tests.metrics.world import World, make_world
@@ -47,6 +49,26 @@ def test_another_specification_is_another_study(world: World, change: dict[str, 
 
     assert created
     assert other.signature != first.signature
+
+
+def test_raters_excluded_when_a_study_is_asked_for_are_frozen_in_it(world: World) -> None:
+    before, _ = make(world)
+    rater = Rater.objects.get(pseudonym="rater-1")
+    Participation.objects.create(campaign=world.output_campaign, rater=rater, order_seed=1)
+    rater_exclude(campaign=world.output_campaign, rater=rater, reason="Spam")
+    without, created = make(world)
+    assert created
+    assert without.specification["named"]["without_raters"] == [rater.pk]
+    assert make(world) == (without, False)
+
+    rater_include(campaign=world.output_campaign, rater=rater, reason="A mistake")
+    assert make(world) == (before, False)  # a study nobody is left out of keeps the signature it always had
+    assert "without_raters" not in before.specification["named"]
+    study_execute(study_id=without.pk)
+    study_execute(study_id=before.pk)
+    counts = [Study.objects.get(pk=study.pk).result["counts"] for study in (without, before)]
+    assert [(one["raters"], one["raters_excluded"]) for one in counts] == [(2, 1), (3, 0)]
+    assert counts[0]["judgements"] * 3 == counts[1]["judgements"] * 2
 
 
 def test_a_stored_specification_makes_the_same_study_again(world: World) -> None:
