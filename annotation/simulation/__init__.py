@@ -24,6 +24,7 @@ from annotation.simulation.forecast import (
     width_forecast,
 )
 from annotation.simulation.raters import SimulatedRater, population
+from annotation.simulation.screens import Scale, ShownText, answer_screen
 
 __all__ = [
     "ANSWER_KINDS",
@@ -32,11 +33,14 @@ __all__ = [
     "DetectionForecast",
     "DurationForecast",
     "Forecast",
+    "Scale",
+    "ShownText",
     "SimulatedLog",
     "SimulatedRater",
     "WidthForecast",
     "Workload",
     "answer",
+    "answer_screen",
     "cost_forecast",
     "detection_forecast",
     "duration_forecast",

@@ -161,6 +161,16 @@ def obey(
     return float(expected) if rater.looks() else _without_looking(rater, low, high, step, kind, ties)
 
 
+def nearest_value(place: float, low: float, high: float, step: float, *, kind: str, ties: bool = False) -> float:
+    """The value of the scale nearest to a place on it, 0 to 1.
+
+    >>> nearest_value(0.7, 1, 5, 1, kind="likert")
+    4.0
+    """
+    _check_scale(low, high, step, kind)
+    return _value_at(min(max(place, 0.0), 1.0), low, high, step, kind, ties)
+
+
 def _without_looking(rater: SimulatedRater, low: float, high: float, step: float, kind: str, ties: bool) -> float:
     if rater.spam == "constant":
         return _value_at(rater.habit, low, high, step, kind, ties)

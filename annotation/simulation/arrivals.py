@@ -27,7 +27,7 @@ class Workload:
     units, ratings_per_unit : units and the k places of each, both 1 or more; a rater fills one place of a unit at most.
     max_units_per_rater : most units a rater may answer; None is no limit.
     checks_per_unit : screens that fill no place (checks, repeats), per unit answered; 0 or more.
-    screens_before_work : training and test screens before a rater's first unit; 0 or more.
+    screens_before_work : training and test screens before a rater's first unit, in the mean; 0 or more.
     lease_seconds : how long a unit stays with a rater who has left; above 0.
     seconds_between_units : from one unit handed out to a rater to the next, at least; 0 or more.
     """
@@ -36,7 +36,7 @@ class Workload:
     ratings_per_unit: int
     max_units_per_rater: int | None = None
     checks_per_unit: float = 0.0
-    screens_before_work: int = 0
+    screens_before_work: float = 0.0
     lease_seconds: float = 600.0
     seconds_between_units: float = 0.0
 
@@ -67,8 +67,10 @@ class DurationForecast:
     ----------
     hours : from opening to the last answer, mean over the replicates.
     hours_low, hours_high : 95% of the replicates lie between.
+    hours_p10, hours_p50, hours_p90 : a tenth, half and nine tenths of the replicates take no longer.
     raters : raters who take at least one unit, mean; ``raters_low``, ``raters_high`` as above.
     rater_hours : time raters spend on screens, all together, mean.
+    screens : screens answered, those that fill no place included, mean; ``screens_low``, ``screens_high`` as above.
     n_replicates : simulated campaigns.
     reason : why all of these are NaN; empty where they are not.
     """
@@ -76,10 +78,16 @@ class DurationForecast:
     hours: float
     hours_low: float
     hours_high: float
+    hours_p10: float
+    hours_p50: float
+    hours_p90: float
     raters: float
     raters_low: float
     raters_high: float
     rater_hours: float
+    screens: float
+    screens_low: float
+    screens_high: float
     n_replicates: int
     reason: str = ""
 
@@ -91,6 +99,7 @@ def duration_forecast(
     arrivals_per_hour: float,
     rng: np.random.Generator,
     n_replicates: int | None = None,
+    qualifies: Sequence[bool] | None = None,
 ) -> DurationForecast:
     """Play the campaign through on a virtual clock, many times.
 
@@ -109,6 +118,8 @@ def duration_forecast(
     rng : numpy.random.Generator
     n_replicates : int, optional
         By default as many as some two seconds allow, 3 to 200.
+    qualifies : sequence of bool, optional
+        Whether each of ``raters`` passes the qualification test; who does not leaves after the screens before the work.
 
     Returns
     -------
@@ -132,25 +143,30 @@ def duration_forecast(
         raise ValueError("raters is empty; accepted: at least one")
     if not 0 < arrivals_per_hour < math.inf:
         raise ValueError(f"arrivals_per_hour is {arrivals_per_hour}; accepted: a number above 0")
+    if qualifies is not None and len(qualifies) != len(raters):
+        raise ValueError(f"qualifies has {len(qualifies)} entries; accepted: {len(raters)}, one per rater")
     if n_replicates is None:
         n_replicates = min(max(BUDGET // workload.places, REPLICATES[0]), REPLICATES[1])
     if n_replicates < 1:
         raise ValueError(f"n_replicates is {n_replicates}; accepted: 1 or more")
     runs = []
     for _ in range(n_replicates):
-        run = _Run(workload, raters, arrivals_per_hour, rng).play()
+        run = _Run(workload, raters, qualifies or [True] * len(raters), arrivals_per_hour, rng).play()
         if run is None:
             reason = "raters leave before the places are filled, however many come"
             nan = math.nan
-            return DurationForecast(nan, nan, nan, nan, nan, nan, nan, n_replicates, reason)
+            return DurationForecast(*[nan] * 13, n_replicates, reason)
         runs.append(run)
-    hours, n_raters, rater_hours = np.array(runs, dtype=np.float64).T
+    hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
     return DurationForecast(
         float(hours.mean()),
         *_range(hours),
+        *np.quantile(hours, [0.1, 0.5, 0.9]).tolist(),
         float(n_raters.mean()),
         *_range(n_raters),
-        rater_hours=float(rater_hours.mean()),
+        float(rater_hours.mean()),
+        float(screens.mean()),
+        *_range(screens),
         n_replicates=n_replicates,
     )
 
@@ -163,10 +179,11 @@ def _range(values: FloatArray) -> tuple[float, float]:
 class _Worker:
     """One simulated stay of a rater."""
 
-    __slots__ = ("answered", "done", "traits")
+    __slots__ = ("answered", "done", "qualifies", "traits")
 
-    def __init__(self, traits: SimulatedRater) -> None:
+    def __init__(self, traits: SimulatedRater, qualifies: bool) -> None:
         self.traits = traits
+        self.qualifies = qualifies
         self.answered = 0
         self.done: set[int] = set()
 
@@ -219,19 +236,24 @@ class _Run:
     """One campaign, from opening to the last answer; times in seconds."""
 
     def __init__(
-        self, workload: Workload, raters: Sequence[SimulatedRater], per_hour: float, rng: np.random.Generator
+        self,
+        workload: Workload,
+        raters: Sequence[SimulatedRater],
+        qualifies: Sequence[bool],
+        per_hour: float,
+        rng: np.random.Generator,
     ) -> None:
-        self.workload, self.raters = workload, raters
+        self.workload, self.raters, self.qualifies = workload, raters, qualifies
         self.gap = 3600.0 / per_hour
         self.uniform, self.normal = _uniforms(rng), _normals(rng)
         self.places = _Places(workload.units, workload.ratings_per_unit)
         self.queue: list[tuple[float, int, str, _Worker | None, int]] = []
-        self.events = 0
+        self.events = self.screens = 0
         self.filled = self.worked = self.lost = 0
         self.seconds = 0.0
 
-    def play(self) -> tuple[float, int, float] | None:
-        """Hours, raters who took a unit, hours on screens; None when they all leave."""
+    def play(self) -> tuple[float, int, float, int] | None:
+        """Hours, raters who took a unit, hours on screens, screens answered; None when they all leave."""
         most = 1000 + RATERS_PER_PLACE * self.workload.places
         self._at(self._next_arrival(0.0), "arrive")
         while True:
@@ -243,8 +265,9 @@ class _Run:
                     self._at(self._next_arrival(self.queue[0][0]), "arrive")
                     continue
                 self._at(self._next_arrival(now), "arrive")
-                traits = self.raters[int(next(self.uniform) * len(self.raters))]
-                self._get_ready(now, _Worker(traits), self.workload.screens_before_work)
+                place = int(next(self.uniform) * len(self.raters))
+                worker = _Worker(self.raters[place], self.qualifies[place])
+                self._get_ready(now, worker, self._whole(self.workload.screens_before_work))
             elif worker is None:
                 self.places.give_back(unit)
             elif what == "take":
@@ -252,9 +275,9 @@ class _Run:
             else:
                 self.filled += 1
                 if self.filled == self.workload.places:
-                    return now / 3600, self.worked, self.seconds / 3600
+                    return now / 3600, self.worked, self.seconds / 3600, self.screens
                 if worker.answered != self.workload.max_units_per_rater:
-                    self._get_ready(now, worker, self._checks())
+                    self._get_ready(now, worker, self._whole(self.workload.checks_per_unit))
 
     def _take(self, now: float, worker: _Worker) -> None:
         unit = self.places.take(worker.done, self.uniform)
@@ -276,6 +299,9 @@ class _Run:
                 self.lost += 1
                 return
             now += self._screen(worker)
+        if not worker.qualifies:
+            self.lost += 1
+            return
         if worker.done:
             now = max(now, start + self.workload.seconds_between_units)
         self._at(now, "take", worker)
@@ -283,11 +309,13 @@ class _Run:
     def _screen(self, worker: _Worker) -> float:
         seconds = worker.traits.median_seconds * math.exp(worker.traits.screen_sd * next(self.normal))
         self.seconds += seconds
+        self.screens += 1
         return seconds
 
-    def _checks(self) -> int:
-        whole = math.floor(self.workload.checks_per_unit)
-        return whole + (next(self.uniform) < self.workload.checks_per_unit - whole)
+    def _whole(self, screens: float) -> int:
+        """So many screens in the mean."""
+        least = math.floor(screens)
+        return least + (next(self.uniform) < screens - least)
 
     def _next_arrival(self, now: float) -> float:
         return now - self.gap * math.log1p(-next(self.uniform))

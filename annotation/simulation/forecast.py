@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -73,6 +73,7 @@ class CostForecast:
     ----------
     screens : paid screens.
     pay, fees, total : to the raters, to the provider, together; rounded to cents.
+    total_low, total_high : 95% of the campaigns played through cost between; ``total`` where they were not played.
     per_rating : ``total`` over the places filled; rounded to cents.
     pay_per_hour : what a rater earns in an hour of work, in the mean over all hours worked; NaN where no time is known.
     """
@@ -81,6 +82,8 @@ class CostForecast:
     pay: Decimal
     fees: Decimal
     total: Decimal
+    total_low: Decimal
+    total_high: Decimal
     per_rating: Decimal
     pay_per_hour: float
 
@@ -157,11 +160,13 @@ def forecast(
     arrivals_per_hour: float,
     seed: int,
     n_replicates: int | None = None,
+    qualifies: Sequence[bool] | None = None,
 ) -> Forecast:
     """Cost, duration, certainty and detection of a campaign from its dry run.
 
     Where the dry run filled only some of the campaign's places, cost and duration are those of all of them, with as
-    many paid and unpaid screens per place as in the dry run.
+    many checks per unit as in the dry run. The cost is that of the campaigns that :func:`duration_forecast` plays
+    through; where these never end, the dry run's own, scaled up.
 
     Parameters
     ----------
@@ -169,7 +174,7 @@ def forecast(
     raters : sequence of SimulatedRater
         The population that worked, in the order that ``log.rater`` names.
     workload : Workload
-        Of the whole campaign; ``checks_per_unit`` is taken from the log instead.
+        Of the whole campaign.
     struck : collection of int
         Raters whom the rules exclude or flag, as ``log.rater`` names them.
     low, high : float array, shape (R,)
@@ -180,7 +185,7 @@ def forecast(
         What the provider adds, in percent of the payments.
     arrivals_per_hour : float
     seed : int
-    n_replicates : int, optional
+    n_replicates, qualifies
         See :func:`duration_forecast`.
 
     Raises
@@ -194,6 +199,15 @@ def forecast(
     if filled == 0:
         raise ValueError("log has no answer that fills a place; accepted: at least one")
     spammers = {place for place, rater in enumerate(raters) if rater.is_spammer}
+    duration = duration_forecast(
+        workload,
+        raters,
+        arrivals_per_hour=arrivals_per_hour,
+        rng=np.random.default_rng(seed),
+        n_replicates=n_replicates,
+        qualifies=qualifies,
+    )
+    played = duration.screens, duration.screens_low, duration.screens_high
     return Forecast(
         cost=cost_forecast(
             paid_screens=int(log.paid.sum()),
@@ -202,14 +216,9 @@ def forecast(
             places=workload.places,
             payment_per_unit=payment_per_unit,
             fee_percent=fee_percent,
+            played=None if math.isnan(duration.screens) else played,
         ),
-        duration=duration_forecast(
-            replace(workload, checks_per_unit=(len(log) - filled) / filled),
-            raters,
-            arrivals_per_hour=arrivals_per_hour,
-            rng=np.random.default_rng(seed),
-            n_replicates=n_replicates,
-        ),
+        duration=duration,
         width=width_forecast(low, high),
         detection=detection_forecast(spammers=spammers, struck=struck, worked=log.rater.tolist()),
     )
@@ -223,6 +232,7 @@ def cost_forecast(
     places: int,
     payment_per_unit: Decimal,
     fee_percent: Decimal,
+    played: tuple[float, float, float] | None = None,
 ) -> CostForecast:
     """What ``places`` places cost when ``filled`` of them took so many paid screens.
 
@@ -235,6 +245,8 @@ def cost_forecast(
         1 or more.
     payment_per_unit, fee_percent : Decimal
         0 or more.
+    played : three floats, optional
+        Screens of the whole campaign as played through: mean, and the ends of its interval.
 
     Examples
     --------
@@ -249,15 +261,21 @@ def cost_forecast(
     for name, amount in (("payment_per_unit", payment_per_unit), ("fee_percent", fee_percent)):
         if not amount >= 0:
             raise ValueError(f"{name} is {amount}; accepted: 0 or more")
-    screens = -(-paid_screens * places // filled)
+    counts = [math.ceil(count - 1e-9) for count in played] if played else [-(-paid_screens * places // filled)] * 3
+    screens, low, high = counts
     pay = screens * payment_per_unit
     fees = pay * fee_percent / 100
+    totals = [
+        _cents(count * payment_per_unit) + _cents(count * payment_per_unit * fee_percent / 100) for count in (low, high)
+    ]
     earned = float(paid_screens * payment_per_unit)
     return CostForecast(
         screens=screens,
         pay=_cents(pay),
         fees=_cents(fees),
         total=_cents(pay) + _cents(fees),
+        total_low=totals[0],
+        total_high=totals[1],
         per_rating=_cents((pay + fees) / places),
         pay_per_hour=earned * 3600 / paid_seconds if paid_seconds > 0 else math.nan,
     )

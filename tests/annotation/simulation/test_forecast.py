@@ -15,6 +15,7 @@ from annotation.simulation import (
     answer,
     cost_forecast,
     detection_forecast,
+    duration_forecast,
     forecast,
     latent_quality,
     population,
@@ -171,11 +172,28 @@ def test_a_forecast_is_data_that_json_holds():
                              "reason": "no weight has an interval: it takes two raters"}  # fmt: skip
 
 
-def test_checks_per_unit_come_from_the_log():
+def test_cost_is_that_of_the_campaigns_played_through():
     raters = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]
-    common = {"workload": Workload(30, 1), "struck": [], "low": [0], "high": [1], "arrivals_per_hour": 0.001, "seed": 1}
     log = SimulatedLog([0] * 6, [60.0] * 6, [True, False, True, False, True, False])
-    assert forecast(log, raters, **common, n_replicates=1, **MONEY).duration.rater_hours == pytest.approx(59 / 60)
+    result = forecast(
+        log, raters, workload=Workload(30, 1, checks_per_unit=1), struck=[], low=[0], high=[1], arrivals_per_hour=0.001,
+        seed=1, n_replicates=1, **MONEY,
+    )  # fmt: skip
+    assert result.duration.rater_hours == pytest.approx(59 / 60)  # a check after each unit but the last
+    assert result.cost.screens == result.duration.screens == 59
+    assert result.cost.total_low == result.cost.total == result.cost.total_high
+
+
+def test_raters_who_fail_the_test_are_paid_for_it_and_fill_nothing():
+    raters = [SimulatedRater(seed=seed, median_seconds=60, screen_sd=0) for seed in (1, 2)]
+    workload = Workload(200, 1, max_units_per_rater=1, screens_before_work=2)
+    result = duration_forecast(
+        workload, raters, arrivals_per_hour=60, rng=np.random.default_rng(3), n_replicates=40, qualifies=[True, False]
+    )
+    assert result.raters == 200
+    # Each of the 200 who work answers 3 screens; as many again fail, in the mean, after 2.
+    assert result.screens == pytest.approx(200 * 3 + 200 * 2, rel=0.05)
+    assert result.hours_p10 <= result.hours_p50 <= result.hours_p90
 
 
 LOG = SimulatedLog([0], [1.0], [True])
