@@ -13,10 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_UP, Decimal
+from importlib import import_module
 from typing import Any, ClassVar, TypeVar
-
-from boto3.session import Session
-from botocore.config import Config
 
 from annotation.providers.addresses import origin, require_https
 from annotation.providers.base import (
@@ -45,7 +43,6 @@ from annotation.providers.retry import Backoff
 
 PRODUCTION = "https://mturk-requester.us-east-1.amazonaws.com"
 SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
-REGION = "us-east-1"  # the only one
 SUBMIT_ORIGINS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 IDENTIFIER = re.compile(r"[0-9A-Za-z]{1,64}")
@@ -306,21 +303,23 @@ class MechanicalTurk(Provider):
             for name in ("access_key", "secret_key"):
                 if not getattr(self, f"_{name}"):
                     raise ProviderError.at(name, "Found none; accepted: an AWS key, to be entered with the account.")
-            session = Session(
-                aws_access_key_id=self._access_key, aws_secret_access_key=self._secret_key, region_name=REGION
+            self._open = _aws().connect(
+                access_key=self._access_key, secret_key=self._secret_key, endpoint=self._endpoint
             )
-            # One policy of patience for all providers: Backoff, not botocore's.
-            config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
-            self._open = session.client("mturk", endpoint_url=self._endpoint, config=config)
         return self._open
 
     def _call(self, operation: str, **request: Any) -> Any:
         # Every write here carries a token or sets a state, so that repeating it is harmless.
         call: Callable[..., Any] = getattr(self._client(), operation)
-        return self._backoff.run(lambda: wire.translated(lambda: call(**request)), idempotent=True)
+        return self._backoff.run(lambda: _aws().translated(lambda: call(**request)), idempotent=True)
 
 
 def _id(value: str) -> str:
     if not IDENTIFIER.fullmatch(value):
         raise ProviderError(f"Found {value[:80]!r}; accepted: an id as Mechanical Turk gives them.")
     return value
+
+
+def _aws() -> Any:
+    """Imported when Amazon is first asked: an installation that never does has no use for it."""
+    return import_module("annotation.providers.mturk.aws")

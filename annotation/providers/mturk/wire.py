@@ -2,20 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
-
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    HTTPClientError,
-)
 
 from annotation.providers.addresses import require_https
 from annotation.providers.base import (
@@ -29,10 +21,7 @@ from annotation.providers.base import (
     SubmissionStatus,
 )
 from annotation.providers.codes import check_codes
-from annotation.providers.errors import AccessRefused, NotFound, ProviderError
-from annotation.providers.http import retry_after
-
-T = TypeVar("T")
+from annotation.providers.errors import ProviderError
 
 EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 # Qualifications that Amazon keeps for every worker.
@@ -61,16 +50,6 @@ STATES = {
     "Reviewing": StudyState.COMPLETED,
     "Disposed": StudyState.COMPLETED,
 }
-NO_ACCESS = {
-    "AccessDeniedException",
-    "IncompleteSignature",
-    "InvalidClientTokenId",
-    "InvalidSignatureException",
-    "SignatureDoesNotMatch",
-    "UnrecognizedClientException",
-    "OptInRequired",
-}
-BUSY = {"Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded", "ServiceFault"}
 HIT_ID = re.compile(r"\b[0-9A-Z]{20,64}\b")
 
 
@@ -261,46 +240,6 @@ def moment(value: object) -> datetime | None:
 
 
 # --- What went wrong -------------------------------------------------------------------------------------------------
-
-
-def translated(call: Callable[[], T]) -> T:
-    try:
-        return call()
-    except ClientError as error:
-        raise _refusal(error) from error
-    except (EndpointConnectionError, ConnectTimeoutError) as error:
-        message = "Mechanical Turk could not be reached."
-        raise ProviderError(message, said=str(error), retriable=True, sent=False) from error
-    except HTTPClientError as error:
-        message = "Mechanical Turk did not answer in time."
-        raise ProviderError(message, said=str(error), retriable=True, unknown=True) from error
-    except BotoCoreError as error:
-        raise ProviderError(f"The request cannot be made: {error}", said=str(error), sent=False) from error
-
-
-def _refusal(error: ClientError) -> ProviderError:
-    response: Mapping[str, Any] = error.response
-    said = str(response.get("Error", {}).get("Message") or response.get("Message") or "")
-    code = str(response.get("Error", {}).get("Code", ""))
-    turk = str(response.get("TurkErrorCode") or "")
-    meta = response.get("ResponseMetadata", {})
-    status = int(meta.get("HTTPStatusCode", 0)) or None
-    told = f"{said} ({turk})" if turk and turk not in said else said
-    text = f"Mechanical Turk said: {told}" if told else f"Mechanical Turk answered with {code}."
-    if code in NO_ACCESS or status in {401, 403}:
-        return AccessRefused(f"Mechanical Turk does not accept these keys. {told}".strip(), said=told, status=status)
-    if turk.endswith("DoesNotExist") or "does not exist" in said:
-        return NotFound(text, said=told, status=status)
-    broken = status is not None and status >= 500
-    busy = code in BUSY or status == 429
-    return ProviderError(
-        text,
-        said=told,
-        status=status,
-        retriable=busy or broken,
-        retry_after=retry_after(str(meta.get("HTTPHeaders", {}).get("retry-after", ""))),
-        unknown=broken,
-    )
 
 
 def existing_hit(error: ProviderError) -> str:
