@@ -66,10 +66,11 @@ class Entry:
     def chosen(self) -> list[str]:
         """The options chosen, by the record or by the manager, each after its number."""
         by_record = self.recorded.choices if self.recorded else ()
-        numbers = sorted(
-            {*by_record, *self.own.choices} if self.question.kind == "many" else self.own.choices or by_record
-        )
-        return [f"{number}. {self.question.options[number - 1]}" for number in numbers]
+        both = {*by_record, *self.own.choices} if self.question.kind == "many" else self.own.choices or by_record
+        return [self._option(number) for number in sorted(both)]
+
+    def _option(self, number: int) -> str:
+        return f"{number}. {self.question.options[number - 1]}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,311 @@
+"""The methods paragraph and the datasheet say what the record holds; figures are checked against other libraries."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from django.conf import settings
+from scipy.stats import binomtest
+
+from annotation.errors import AnnotationError
+from annotation.models import (
+    Campaign,
+    CheckUnit,
+    Participation,
+    Presentation,
+    Project,
+    Rater,
+    RaterDecision,
+    Rating,
+    Recruitment,
+    Submission,
+)
+from annotation.selectors.records.facts import campaign_facts
+from annotation.services.handout import unit_request
+from annotation.services.records.datasheet import Own, datasheet_update, sheet_json, sheet_markdown, sheet_of
+from annotation.services.records.heds import QUESTIONS
+from annotation.services.records.latex import escape
+from annotation.services.records.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
+from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+
+VALUES = ([1, 2, 4, 5, 3, 2], [1, 3, 4, 4, 3, 1], [2, 2, 5, 5, 2, 2])  # of three raters on six responses
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    """Six responses, each rated by the same three raters."""
+    campaign = make_campaign(
+        make_dataset(project, items=3, systems=("Ada", "Bo")),
+        ratings_per_unit=3,
+        instructions="Read.",
+        consent="Agree?",
+    )
+    for values in VALUES:
+        rater = join(campaign)
+        while presentation := unit_request(campaign=campaign, rater=rater):
+            assert presentation.unit is not None
+            answer(presentation, values[presentation.unit.position])
+    return campaign
+
+
+def sentences(campaign: Campaign) -> str:
+    return methods_text(campaign_facts(campaign))
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own use of pandas
+def test_agreement_is_that_of_krippendorff_and_pingouin(campaign: Campaign) -> None:
+    """Oracles: krippendorff.alpha and pingouin.intraclass_corr (ICC1, ICC1k, their 95% intervals)."""
+    (found,) = campaign_facts(campaign).criteria
+    alpha = krippendorff.alpha(np.array(VALUES, dtype=float), level_of_measurement="ordinal")
+    assert found.alpha.alpha == pytest.approx(alpha)
+    long = pd.DataFrame(
+        [(target, rater, value) for rater, row in enumerate(VALUES) for target, value in enumerate(row)],
+        columns=["target", "rater", "value"],
+    )
+    table = pingouin.intraclass_corr(long, targets="target", raters="rater", ratings="value")
+    single, mean = table.iloc[0], table.iloc[3]
+    assert found.icc.icc_1 == pytest.approx(single["ICC"])
+    assert found.icc.icc_k == pytest.approx(mean["ICC"])
+    text = sentences(campaign)
+    assert f"Krippendorff's α (ordinal) is {alpha:.2f} over 6 responses" in text
+    assert f"ICC(1) is {single['ICC']:.2f} [{found.icc.icc_1_low:.2f}, {found.icc.icc_1_high:.2f}]" in text
+
+
+def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
+    first = Presentation.objects.filter(campaign=campaign).earliest("id")
+    answer(first, 5 if Rating.objects.filter(presentation=first).get().value != 5 else 4)
+    facts = campaign_facts(campaign)
+    assert (facts.items, facts.responses, facts.units, facts.slots) == (3, 6, 6, 18)
+    assert facts.systems == {"Ada": 3, "Bo": 3}
+    assert (facts.judgements, facts.ratings, facts.superseded, facts.late) == (18, 19, 1, 0)
+    assert (facts.raters_joined, facts.raters_counted, facts.per_rater) == (3, 3, (6, 6.0, 6))
+    text = sentences(campaign)
+    assert "Raters judged 6 responses of 2 systems to 3 items" in text
+    assert "answers wanted were 3 of each, each from another rater" in text
+    assert "18 answers took their place" in text
+    assert "19 ratings in the log, 1 correction included" in text
+    assert campaign.design_hash in text
+    assert f"seed {campaign.seed}" in text
+    assert f"Assay {settings.VERSION}" in text
+
+
+def test_it_says_what_was_not_done(campaign: Campaign) -> None:
+    text = sentences(campaign)
+    for said in (
+        "There was no training.",
+        "There was no qualification test.",
+        "No checks were mixed into the work.",
+        "No rules about raters were registered.",
+        "No rater was excluded.",
+        "No payment is in the record.",
+        "Nothing of it was amended afterwards.",
+    ):
+        assert said in text
+
+
+def test_excluded_raters_are_left_out_of_the_figures_and_named_in_numbers(campaign: Campaign) -> None:
+    before = campaign_facts(campaign)
+    one = Participation.objects.filter(campaign=campaign).latest("id")
+    RaterDecision.objects.create(campaign=campaign, rater=one.rater, action="exclude", reason="By hand.")
+    Participation.objects.filter(pk=one.pk).update(excluded_at=datetime.now(UTC))
+    facts = campaign_facts(campaign)
+    assert (facts.raters_counted, facts.criteria[0].n_ratings) == (2, 12)
+    assert (facts.ratings, before.ratings) == (18, 18)
+    expected = krippendorff.alpha(np.array(VALUES[:2], dtype=float), level_of_measurement="ordinal")
+    assert facts.criteria[0].alpha.alpha == pytest.approx(expected)
+    assert "1 rater was excluded, by hand; their 6 judgements stay in the log" in methods_text(facts)
+
+
+def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> None:
+    """By hand: 3.00 + 1.00 for 20 minutes and 3.00 for 40 minutes are 7.00 an hour; the raters had 12.00 and 4.50."""
+    recruitment = Recruitment.objects.create(campaign=campaign, provider="prolific", name="First")
+    start = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    raters = Rater.objects.filter(participations__campaign=campaign)[:2]
+    for rater, minutes, paid, bonus in zip(raters, (20, 40), ("3", "3"), ("1", None), strict=True):
+        Submission.objects.create(
+            recruitment=recruitment, rater=rater, external_id=f"session-{minutes}", paid=paid, bonus=bonus,
+            started_at=start, ended_at=start + timedelta(minutes=minutes),
+        )  # fmt: skip
+    paid_out = campaign_facts(campaign).payment
+    assert paid_out is not None
+    assert (paid_out.source, paid_out.raters, paid_out.total, paid_out.bonus) == ("provider", 2, 7.0, 1.0)
+    assert paid_out.hourly == pytest.approx(7.0)
+    assert (paid_out.hourly_median, paid_out.hourly_lowest) == (pytest.approx(8.25), pytest.approx(4.5))
+    text = sentences(campaign)
+    assert "2 raters were paid GBP 7.00 in all, as the provider reports, bonuses of GBP 1.00 included." in text
+    assert "That is GBP 7.00 an hour (median over raters 8.25, lowest 4.50" in text
+    assert "Raters came through Prolific." in text
+
+
+def test_without_a_provider_it_says_what_is_due_and_that_payments_are_not_known(campaign: Campaign) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(payment_per_unit=Decimal("0.12"), payment_currency="EUR")
+    Presentation.objects.filter(campaign=campaign).update(shown_at=datetime(2026, 3, 1, tzinfo=UTC))
+    Presentation.objects.filter(campaign=campaign).update(ended_at=datetime(2026, 3, 1, 0, 1, tzinfo=UTC))
+    campaign.refresh_from_db()
+    due = campaign_facts(campaign).payment
+    assert due is not None
+    assert (due.source, due.raters, round(due.total, 2)) == ("due", 3, 2.16)  # 18 screens
+    assert due.hourly == pytest.approx(0.12 * 60)  # a minute each
+    assert "payments made are not in the record" in sentences(campaign)
+
+
+def test_an_empty_campaign_gets_a_true_paragraph_too(project: Project) -> None:
+    text = sentences(make_campaign(make_dataset(project)))
+    assert "No ratings that count have been collected yet." in text
+    assert "undefined (no response has ratings of two raters)" in text
+    assert "nan" not in text
+
+
+def test_a_draft_says_that_it_is_one(project: Project) -> None:
+    assert "the campaign is a draft, its design not yet frozen" in sentences(
+        make_campaign(make_dataset(project), launch=False)
+    )
+
+
+def test_every_sentence_names_its_source(campaign: Campaign) -> None:
+    found = methods_sentences(campaign_facts(campaign))
+    assert {one.source for one in found} <= {
+        "design", "raters", "ratings", "quality", "payment", "audit", "presentations"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("50% & _x_ #1 {a} ~ ^ $", r"50\% \& \_x\_ \#1 \{a\} \textasciitilde{} \textasciicircum{} \$"),
+        ("α is −0.20 “so”", r"$\alpha$ is $-$0.20 ``so''"),
+        ("\\", r"\textbackslash{}"),
+    ],
+)
+def test_latex_takes_its_own_signs_literally(text: str, latex: str) -> None:
+    assert escape(text) == latex
+
+
+def test_the_latex_cites_entries_that_the_bibtex_has(campaign: Campaign) -> None:
+    latex, bibtex = methods_latex(campaign_facts(campaign)), methods_bibtex(campaign)
+    cited = [part.split("}")[0] for part in latex.split(r"\cite{")[1:]]
+    assert cited
+    assert all(f"{{{key}," in bibtex for key in cited)
+
+
+def test_repeats_and_checks_are_counted(campaign: Campaign) -> None:
+    """By hand: two repeats, one equal and one a point off; one check inside its range of two."""
+    criterion = campaign.criteria.get()
+    first, second = Presentation.objects.filter(campaign=campaign).order_by("id")[:2]
+    for shown, off in ((first, 0), (second, 1)):
+        again = Presentation.objects.create(
+            campaign=campaign, purpose="repeat", unit=shown.unit, repeats=shown, rater=shown.rater, order=[0],
+            shown_at=shown.shown_at, ended_at=shown.ended_at, outcome="submitted",
+        )  # fmt: skip
+        value = Rating.objects.get(presentation=shown).value + off
+        again.check_answers.create(
+            campaign=campaign, rater=shown.rater, criterion=criterion, number=0, position=0, value=value
+        )
+    check = CheckUnit.objects.create(
+        campaign=campaign, kind="gold", number=0,
+        texts=[{"text": "Yes.", "role": "gold", "response": None, "expected": {"relevance": [4, 5]}}],
+    )  # fmt: skip
+    for rater, value in zip(Rater.objects.filter(participations__campaign=campaign)[:2], (5, 2), strict=True):
+        shown = Presentation.objects.create(
+            campaign=campaign, purpose="gold", check_unit=check, rater=rater, order=[0], shown_at=first.shown_at,
+            ended_at=first.ended_at, outcome="submitted",
+        )  # fmt: skip
+        shown.check_answers.create(
+            campaign=campaign, rater=rater, criterion=criterion, number=0, position=0, value=value
+        )
+    facts = campaign_facts(campaign)
+    (found,) = facts.criteria
+    assert (found.repeated.hits, found.repeated.n, found.repeat_difference) == (1, 2, 0.5)
+    assert facts.screens["gold"].within is not None
+    assert (facts.screens["gold"].within.hits, facts.screens["gold"].within.n) == (1, 2)
+    assert found.n_ratings == 18
+    entries = {entry.key: entry for entry in sheet_of(facts).entries}
+    assert entries["4.3.12.2:relevance"].recorded is not None
+    assert "1 of 2 (50.0% [9.5, 90.5])" in entries["4.3.12.2:relevance"].recorded.text  # Wilson, by scipy below
+    low, high = binomtest(1, 2).proportion_ci(method="wilson")
+    assert (round(100 * low, 1), round(100 * high, 1)) == (9.5, 90.5)
+
+
+def test_the_datasheet_has_every_question_of_heds_3_once(campaign: Campaign) -> None:
+    """The numbers run as the paper's introduction says, section by section."""
+    numbers = [question.number for question in QUESTIONS]
+    assert len(set(numbers)) == len(numbers)
+    ends = {section: [n for n in numbers if n[0] == section] for section in "12345"}
+    assert {section: (found[0], found[-1]) for section, found in ends.items()} == {
+        "1": ("1.1.1", "1.3.2.3"),
+        "2": ("2.1", "2.5"),
+        "3": ("3.1.1", "3.3.8"),
+        "4": ("4.1.1", "4.3.12.2"),
+        "5": ("5.1", "5.4"),
+    }
+    sheet = sheet_of(campaign_facts(campaign))
+    markdown = sheet_markdown(sheet)
+    for number in numbers:
+        assert f"**{number} " in markdown
+
+
+def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
+    sheet = sheet_of(campaign_facts(campaign))
+    entries = {entry.key: entry for entry in sheet.entries}
+    for key, said in (
+        ("3.2.1", "3"), ("4.3.3:relevance", "5"), ("4.3.4:relevance", "1, 2, 3, 4, 5"), ("2.4", "en"),
+        ("4.3.7:relevance", "How relevant is the response?"), ("3.1.1", "Ada: 3; Bo: 3"), ("4.3.2:relevance", "Read."),
+    ):  # fmt: skip
+        recorded = entries[key].recorded
+        assert recorded is not None
+        assert recorded.final
+        assert said in recorded.text
+        assert f"*record:* {recorded.text}" in sheet_markdown(sheet)
+    assert entries["4.2.2:relevance"].chosen == ["1. Absolutely"]
+    assert entries["3.3.3.1"].chosen == ["7. None of these"]
+    assert not entries["5.1"].is_answered
+    assert "*not answered yet*" in sheet_markdown(sheet)
+
+
+def test_the_managers_words_stand_beside_the_records(campaign: Campaign) -> None:
+    datasheet_update(
+        campaign=campaign,
+        answers={"5.1": Own("Ours."), "3.2.3": Own("By a poster."), "3.3.3.1": Own("", (1,)), "5.2": Own("", (1,))},
+    )
+    sheet = sheet_of(campaign_facts(campaign))
+    entries = {entry.key: entry for entry in sheet.entries}
+    assert entries["5.1"].is_answered
+    assert entries["5.2"].chosen == ["1. No"]
+    assert "By a poster." in sheet_markdown(sheet)
+    assert '"text": "By a poster."' in sheet_json(sheet)
+    assert sheet.n_answered > sheet.n_from_record > 15
+    datasheet_update(campaign=campaign, answers={"5.1": Own()})
+    assert not {entry.key: entry for entry in sheet_of(campaign_facts(campaign)).entries}["5.1"].is_answered
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "problem"),
+    [
+        ("9.9", Own("x"), "Not a question"),
+        ("4.1.1:grace", Own(choices=(1,)), "Not a question"),
+        ("4.1.1", Own(choices=(1,)), "Not a question"),
+        ("5.1:relevance", Own("x"), "Not a question"),
+        ("5.2", Own(choices=(3,)), "Found option 3; accepted: 1 to 2."),
+        ("5.2", Own(choices=(1, 2)), "Found 2 options; accepted: one."),
+        ("5.1", Own("a\x00b"), "NUL"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused_with_what_can(
+    campaign: Campaign, key: str, given: Own, problem: str
+) -> None:
+    with pytest.raises(AnnotationError) as refused:
+        datasheet_update(campaign=campaign, answers={key: given})
+    assert problem in refused.value.fields[key][0]
+
+
+def test_a_campaign_with_all_its_places_open_has_no_nan_in_its_datasheet(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project))
+    rate_next(campaign, join(campaign), 3)
+    facts = campaign_facts(campaign)
+    assert math.isnan(facts.criteria[0].alpha.alpha)
+    assert "nan" not in sheet_markdown(sheet_of(facts)).lower().split()
