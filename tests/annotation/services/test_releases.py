@@ -2,7 +2,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.errors import AnnotationError
-from annotation.models import JobState, Rating, ReferenceSet, Release, ReleaseWeight
+from annotation.models import JobState, Participation, Rater, Rating, ReferenceSet, Release, ReleaseWeight
+from annotation.services.decisions import rater_exclude, rater_include
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create, stored_content_hash
 from annotation.tasks import release_build as release_build_task
@@ -73,6 +74,26 @@ def test_the_papers_two_examples_of_weights(reference_set, good, bad):
     assert weight.low <= 0.6 <= weight.high
     # Five ratings 4, 4, 4, 4, 5: s = sqrt(0.2), standard error s / sqrt(5) = 0.2 rating points, twice over 4 in weights
     assert weight.standard_error == pytest.approx(0.1)
+
+
+def test_excluded_raters_are_left_out_by_a_rule_that_names_them_unless_told_not_to(reference_set, campaign, good):
+    """Without eve, who gave the one 5, the mean of five ratings 4, 4, 4, 4, 5 is 4."""
+    eve = Rater.objects.get(pseudonym="eve")
+    Participation.objects.create(campaign=campaign, rater=eve, order_seed=1)
+    rater_exclude(campaign=campaign, rater=eve, reason="Spam")
+    without = build(reference_set)
+    assert [rule["rule"] for rule in without.exclusion_rules] == ["exclude_extra", "exclude_raters"]
+    assert without.exclusion_rules[1]["raters"] == ["eve"]
+    assert without.weights.get(response=good).rating_mean == 4
+    named = [{"rule": "exclude_raters", "version": 1, "raters": ["eve", "ann"]}]
+    assert release_create(reference_set=reference_set, exclusion_rules=named).exclusion_rules[1:] == [
+        {**named[0], "raters": ["eve", "ann"]}
+    ]
+    every = build(reference_set, with_excluded=True)
+    assert every.weights.get(response=good).rating_mean == 4.2
+    rater_include(campaign=campaign, rater=eve, reason="A mistake")
+    assert build(reference_set).content_hash == every.content_hash
+    assert without.weights.get(response=good).rating_mean == 4  # a release never changes
 
 
 def test_releases_are_numbered_within_their_set(reference_set, good):
