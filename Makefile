@@ -11,7 +11,7 @@ PORT ?= 8000
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
 
-.PHONY: help run test test-fast lint types contracts migrations check bench lock format clean
+.PHONY: help run test test-fast lint types contracts migrations check bench lock format messages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p; s/^\([a-z-]*\):.*## \(.*\)/make \1  \2/p' Makefile
@@ -58,6 +58,9 @@ format: $(VENV)/installed-dev  ## ruff and djade, in place
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 	@git ls-files -z 'templates/*.html' 'templates/**/*.html' | xargs -0 $(BIN)/djade --target-version 5.2 || true
+
+messages: $(VENV)/installed-dev  ## gather what is to be translated, and compile what has been
+	@$(BIN)/python -m scripts.messages
 
 bench: $(VENV)/installed-dev  ## measure, and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks

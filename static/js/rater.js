@@ -206,6 +206,8 @@
     current = null;
     rater.recall();
     for (const slider of document.querySelectorAll("[data-slider]")) settle(slider);
+    const context = document.querySelector(".rater-long .rater-context");
+    if (context) context.scrollTop = context.scrollHeight; // the last message is what the list answers
     rater.refresh();
     countDown();
     const questions = rater.questions();

@@ -1,0 +1,48 @@
+"""The translations of the rater's pages: whole, up to date, compiled."""
+
+import pytest
+from django.utils import translation
+
+from annotation.services.campaigns import RATER_LANGUAGES
+from annotation.views.raters.pages import LANGUAGES, supported
+from scripts import messages
+
+
+@pytest.fixture(scope="module")
+def template() -> messages.Catalog:
+    return messages.gathered()
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_every_text_is_translated_and_compiled(template: messages.Catalog, language: str) -> None:
+    assert messages.problems(language, template) == []
+
+
+def test_a_text_without_a_translation_is_found(template: messages.Catalog) -> None:
+    more = messages.gathered()
+    more.add("Nobody has translated %(this)s.", flags=["python-format"])
+    found = messages.problems("de", more)
+    assert any("not translated: 'Nobody has translated %(this)s.'" in fault for fault in found)
+    assert any("out of date" in fault for fault in found)
+
+
+def test_every_language_on_offer_is_shipped() -> None:
+    assert {language.lower().replace("_", "-") for language in messages.LANGUAGES} == set(LANGUAGES) - {"en"}
+    assert set(RATER_LANGUAGES) - {""} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("de-AT", "de"), ("zh-CN", "zh-hans"), ("zh-TW", "zh-hans"), ("ar", "ar"), ("es-419", "es"), ("fr", ""), ("", "")],
+)
+def test_a_browsers_language_finds_the_nearest_one_shipped(code: str, expected: str) -> None:
+    assert supported(code) == expected
+
+
+def test_arabic_has_a_form_for_each_kind_of_number() -> None:
+    with translation.override("ar"):
+        forms = {
+            translation.ngettext("You have rated one screen.", "You have rated %(n)s screens.", n)
+            for n in (1, 2, 3, 11)
+        }
+    assert len(forms) == 4
