@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
@@ -11,26 +12,35 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404, may_manage
+from annotation.access import get_in_project_or_404, may_manage, require_role
 from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.models import Campaign, Criterion, Rating
+from annotation.design import ALL_TEMPLATES
+from annotation.models import Campaign, Criterion, Dataset, Rating, Role
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
+from annotation.services.campaign_documents import campaign_export
 from annotation.services.campaigns import (
     CampaignDraft,
     CriterionDraft,
+    campaign_clone,
     campaign_close,
     campaign_create,
+    campaign_import,
     campaign_launch,
     campaign_pause,
     campaign_resume,
+    campaign_start,
     campaign_update,
 )
 
 DRAFTED = (
-    "name", "target", "presentation", "ratings_per_unit", "item_limit", "instructions", "consent", "lease_seconds",
-    "max_units_per_rater", "completion_code", "seed",
+    "name", "target", "reference_kinds", "pairs", "split", "item_limit", "presentation", "comment",
+    "cannot_judge_reasons", "instructions", "consent", "rater_language", "ratings_per_unit", "min_units_per_rater",
+    "max_units_per_rater", "seconds_between_units", "break_every_units", "lease_seconds", "lease_min_seconds",
+    "lease_max_seconds", "admission", "payment_per_unit", "payment_currency", "payment_fee_percent", "completion_code",
+    "qualification", "quality", "seed",
 )  # fmt: skip
+CONFIDENTIAL = ("completion_code", "qualification", "quality")  # worth money, or the answers to the checks
 
 # The texts that the joined rows hold are most of what a page would otherwise carry.
 LOG_COLUMNS = (
@@ -43,12 +53,15 @@ LOG_COLUMNS = (
 
 class CriterionSerializer(Strict, serializers.ModelSerializer):
     labels = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="One per point of the scale, or none."
+        child=serializers.CharField(), required=False, help_text="One per point, of a slider its two ends; or none."
     )
 
     class Meta:
         model = Criterion
-        fields = ("name", "question", "scale_min", "scale_max", "labels")
+        fields = (
+            "name", "question", "kind", "scale_min", "scale_max", "step", "labels", "ties", "standard_source",
+            "standard_value",
+        )  # fmt: skip
 
 
 class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
@@ -57,10 +70,34 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
         child=serializers.CharField(), required=False, help_text="Names, where the target is “chosen”."
     )
     criteria = CriterionSerializer(many=True)
+    pairs = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2),
+        required=False,
+        help_text="Pairs of names of systems to show side by side; none named means every pair.",
+    )
+    qualification = serializers.DictField(required=False, help_text="Training, test, pass mark, attempts.")
+    quality = serializers.DictField(required=False, help_text="Checks mixed in, and the screens they show.")
 
     class Meta:
         model = Campaign
         fields = ("dataset", *DRAFTED, "systems", "criteria")
+
+
+class CloneSerializer(Strict, serializers.Serializer):
+    name = serializers.CharField(max_length=120, required=False, help_text="Else the old one's, with a number.")
+    dataset = serializers.SlugField(required=False, help_text="Slug of another data set of the project.")
+
+
+class CampaignImportSerializer(Strict, serializers.Serializer):
+    dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
+    campaign = serializers.DictField(help_text="As exported.")
+    name = serializers.CharField(max_length=120, required=False, help_text="Else the one in the file.")
+
+
+class CampaignStartSerializer(Strict, serializers.Serializer):
+    dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
+    template = serializers.ChoiceField(choices=[(one.slug, one.title) for one in ALL_TEMPLATES])
+    name = serializers.CharField(max_length=120, required=False, help_text="Else the template's title.")
 
 
 class CampaignSerializer(serializers.ModelSerializer):
@@ -80,6 +117,12 @@ class CampaignSerializer(serializers.ModelSerializer):
             "n_wanted", "n_raters", "rater_link", "design_hash", "created_at", "launched_at", "closed_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    def to_representation(self, campaign: Campaign) -> dict[str, Any]:
+        shown = super().to_representation(campaign)
+        if not may_manage(self.context["view"].project):
+            shown |= dict.fromkeys(CONFIDENTIAL)
+        return shown
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_rater_link(self, campaign: Campaign) -> str | None:
@@ -162,17 +205,59 @@ class CampaignsViewSet(ReadViewSet):
     @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """A draft: nothing is handed out before its launch."""
-        campaign = campaign_create(project=self.project, draft=self._draft())
+        campaign = campaign_create(project=self.project, draft=self._draft(), by=request.user)
         return self.answer(campaign, status.HTTP_201_CREATED)
 
     @extend_schema(request=CampaignDraftSerializer)
     def update(self, request: Request, **_: Any) -> Response:
         """Replace a draft. A launched campaign's design is frozen."""
         campaign = self.get_object()
-        return self.answer(campaign_update(campaign=campaign, draft=self._draft()))
+        return self.answer(campaign_update(campaign=campaign, draft=self._draft(), by=request.user))
+
+    def _dataset(self, slug: str) -> Dataset:
+        (dataset,) = find_named(self.project.datasets.all(), [slug], field="dataset", by="slug")
+        return dataset
+
+    @extend_schema(request=CampaignStartSerializer, responses={201: CampaignSerializer})
+    @action(detail=False, methods=["post"])
+    def start(self, request: Request, **_: Any) -> Response:
+        """A draft after one of the designs to begin with."""
+        asked = self.asked(CampaignStartSerializer)
+        asked["dataset"] = self._dataset(asked["dataset"])
+        return self.answer(campaign_start(project=self.project, by=request.user, **asked), status.HTTP_201_CREATED)
+
+    @extend_schema(request=CloneSerializer, responses={201: CampaignSerializer})
+    @action(detail=True, methods=["post"])
+    def clone(self, request: Request, **_: Any) -> Response:
+        """A draft with this campaign's design, whatever its state; without its completion code."""
+        asked = self.asked(CloneSerializer)
+        dataset = self._dataset(asked["dataset"]) if "dataset" in asked else None
+        made = campaign_clone(campaign=self.get_object(), name=asked.get("name", ""), dataset=dataset, by=request.user)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True, url_path="export")
+    def export_file(self, request: Request, **_: Any) -> Response:
+        """The whole design as one JSON object, for ``import`` here or elsewhere. It holds the answers to the checks."""
+        require_role(self.project.membership, Role.MANAGER)
+        return Response(campaign_export(self.get_object()))
+
+    @extend_schema(request=CampaignImportSerializer, responses={201: CampaignSerializer})
+    @action(detail=False, methods=["post"], url_path="import")
+    def import_file(self, request: Request, **_: Any) -> Response:
+        """A draft from an exported campaign; whatever does not fit the data set is named."""
+        asked = self.asked(CampaignImportSerializer)
+        made = campaign_import(
+            project=self.project,
+            document=asked["campaign"],
+            dataset=self._dataset(asked["dataset"]),
+            name=asked.get("name", ""),
+            by=request.user,
+        )
+        return self.answer(made, status.HTTP_201_CREATED)
 
     def _change(self, change: Callable[..., Campaign]) -> Response:
-        return self.answer(change(campaign=self.get_object()))
+        return self.answer(change(campaign=self.get_object(), by=self.request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

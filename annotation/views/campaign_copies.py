@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.design import BLANK, TEMPLATES, Change, compare_designs
 from annotation.errors import AnnotationError
 from annotation.forms.campaigns import CloneForm, ImportForm, StartForm
@@ -66,7 +66,8 @@ def campaign_clone(request: HttpRequest, project_slug: str, pk: int) -> HttpResp
 @login_required
 @require_GET
 def campaign_export(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
+    """For managers: the file holds the answers to the checks."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     campaign = get_in_project_or_404(Campaign.objects.all(), project, pk=pk)
     text = json.dumps(export_of(campaign), ensure_ascii=False, indent=2)
     response = HttpResponse(text + "\n", content_type="application/json; charset=utf-8")
@@ -110,6 +111,9 @@ def campaign_compare(request: HttpRequest, project_slug: str) -> HttpResponse:
         documents = [export_of(campaign) for campaign in (left, right)]
         for document in documents:
             document.pop("assay_campaign")
+            if not may_manage(project):  # they hold the answers to the checks
+                document.pop("quality")
+                document.pop("qualification")
         rows = compare_designs(*documents)
         differing = [row for row in rows if row.change != Change.SAME]
         context |= {"rows": rows if context["all"] else differing, "n_rows": len(rows), "n_differing": len(differing)}

@@ -81,3 +81,48 @@ def test_the_log_can_be_narrowed_to_a_rater_and_an_item(world: World, api: Api) 
     narrowed = client.get(where, {"rater": rater, "item": "i2"}).json()["results"]
     assert narrowed == [row for row in everything if (row["rater"], row["item"]) == (rater, "i2")]
     assert len(narrowed) == 2  # two references an item
+
+
+def test_a_draft_holds_every_field_of_a_design(world: World, api: Api) -> None:
+    client = api(world.people["manager"])
+    full = {
+        **DRAFT,
+        "presentation": "pair",
+        "pairs": [["Alpha", "Beta"]],
+        "comment": "optional",
+        "cannot_judge_reasons": ["Not English"],
+        "lease_min_seconds": 60,
+        "lease_max_seconds": 900,
+        "min_units_per_rater": 2,
+        "payment_per_unit": "0.1250",
+        "payment_currency": "EUR",
+        "quality": {"every": 10, "mix": {"repeat": 1}},
+        "criteria": [{"name": "better", "question": "Which?", "kind": "preference", "scale_max": 2, "ties": True}],
+    }
+    made = client.post(CAMPAIGNS, full, format="json")
+    assert made.status_code == 201
+    shown = made.json()
+    assert {name: shown[name] for name in full if name not in ("criteria", "systems")} == {
+        name: value for name, value in full.items() if name not in ("criteria", "systems")
+    }
+    assert (shown["criteria"][0]["scale_min"], shown["criteria"][0]["ties"]) == (-2, True)
+    seen = api(world.people["viewer"]).get(made["Location"]).json()
+    assert (seen["quality"], seen["qualification"], seen["completion_code"]) == (None, None, None)
+    refused = client.post(CAMPAIGNS, {**full, "name": "No", "quality": {"every": 1}}, format="json").json()["fields"]
+    assert set(refused) == {"quality.every", "quality.mix"}
+
+
+def test_a_campaign_is_started_cloned_exported_and_imported(world: World, api: Api) -> None:
+    client = api(world.people["manager"])
+    started = client.post(f"{CAMPAIGNS}start/", {"dataset": "chats", "template": "delta-bleu-systems"}, format="json")
+    assert (started.status_code, started.json()["presentation"]) == (201, "pair")
+    clone = client.post(f"{started['Location']}clone/", {"name": "Twin"}, format="json")
+    assert (clone.status_code, clone.json()["name"], clone.json()["state"]) == (201, "Twin", "draft")
+    file = client.get(f"{started['Location']}export/").json()
+    assert (file["assay_campaign"], file["presentation"]) == (1, "pair")
+    sent = {"dataset": "more-chats", "campaign": file, "name": "There"}
+    made = client.post(f"{CAMPAIGNS}import/", sent, format="json")
+    assert (made.status_code, made.json()["dataset"]) == (201, "more-chats")
+    refused = client.post(f"{CAMPAIGNS}import/", {**sent, "campaign": {"assay_campaign": 2}}, format="json")
+    assert list(refused.json()["fields"]) == ["assay_campaign"]
+    assert api(world.people["viewer"]).post(f"{started['Location']}clone/").status_code == 403
