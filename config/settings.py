@@ -46,6 +46,8 @@ def own_secret_key() -> str:
 
 SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else own_secret_key())
 
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])  # former keys: what they signed or encrypted stays readable
+
 # --- Database and broker ---------------------------------------------------------------------------------------------
 
 DATABASE_URL = secret("DATABASE_URL")
@@ -123,6 +125,7 @@ MIDDLEWARE = [
     "config.middleware.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.ContentSecurityPolicy",
+    "annotation.views.framing.FramedRaters",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -207,6 +210,13 @@ EMAIL_HOST_PASSWORD = secret("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
+
+# --- Providers of raters: their own addresses unless said otherwise -----------------------------------------------------
+
+PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # further APIs that an account may name, to practise with
+PROLIFIC_APP_URL = env.str("PROLIFIC_APP_URL", "")  # where participants are sent back to
+MTURK_SUBMIT_ORIGINS = env.list("MTURK_SUBMIT_ORIGINS", [])  # where workers may come from and be sent back to
+PROVIDER_REFRESH_SECONDS = env.int("PROVIDER_REFRESH_SECONDS", 300)
 
 # --- API -------------------------------------------------------------------------------------------------------------
 
