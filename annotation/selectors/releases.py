@@ -9,11 +9,11 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
 from annotation.models import (
+    CheckAnswer,
     Dataset,
     Item,
     JobState,
     Project,
-    Rater,
     Rating,
     ReferenceSet,
     Release,
@@ -21,6 +21,7 @@ from annotation.models import (
     Response,
     ResponseSource,
 )
+from annotation.selectors.checks import check_log, quality_log
 from annotation.selectors.ratings import (
     BoolArray,
     IntArray,
@@ -30,7 +31,7 @@ from annotation.selectors.ratings import (
     judgements,
     rating_columns,
 )
-from annotation.weighting.exclusion import RatingLog, apply_rules, rules_from_data
+from annotation.weighting.exclusion import apply_rules, rules_from_data
 
 WRITTEN_RELEASE = re.compile(r"([-a-zA-Z0-9_]+)(?:/v([0-9]{1,10}))?")
 
@@ -126,21 +127,23 @@ def last_rating_id(reference_set: ReferenceSet) -> int:
     return int(found or 0)
 
 
-def pseudonyms(rater_ids: IntArray) -> np.ndarray:
-    """Each rater's pseudonym, in the order of the ids."""
-    distinct, code = np.unique(rater_ids, return_inverse=True)
-    names = dict(Rater.objects.filter(pk__in=distinct.tolist()).values_list("pk", "pseudonym"))
-    return np.array([names[number] for number in distinct.tolist()], dtype=np.str_)[code]
+def last_check_answer_id(reference_set: ReferenceSet) -> int:
+    """The newest answer to a check in the set's campaigns; 0 where there is none."""
+    found = CheckAnswer.objects.filter(campaign__in=reference_set.campaigns.all()).aggregate(last=Max("id"))["last"]
+    return int(found or 0)
 
 
-def used_ratings(release: Release, response_ids: IntArray, up_to: int) -> UsedRatings:
-    """The ratings behind a release's weights: current when ``up_to`` was the last, and left by its rules."""
+def used_ratings(release: Release, response_ids: IntArray, up_to: int, checks_up_to: int) -> UsedRatings:
+    """The ratings behind a release's weights: current when ``up_to`` was the last, and left by its rules.
+
+    Rules that look at checks see the answers up to ``checks_up_to``.
+    """
     campaigns = list(release.reference_set.campaigns.all())
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
     read = rating_columns(campaigns, response_ids.tolist(), include_extra=True, up_to=up_to)
     read = read.select(np.isin(read.criterion_id, [criterion.pk for criterion in criteria]))
-    log = RatingLog(pseudonyms(read.rater_id), rating=read.rating_id, seconds=read.seconds, extra=read.extra)
-    outcome = apply_rules(rules_from_data(release.exclusion_rules), log)
+    checks = check_log(campaigns, criteria, up_to=checks_up_to)
+    outcome = apply_rules(rules_from_data(release.exclusion_rules), quality_log(read, criteria, checks))
     table = judgements(read.select(outcome.keep), criteria)
     return UsedRatings(read, outcome.keep, outcome.counts, table, sorted({criterion.name for criterion in criteria}))
 
@@ -151,7 +154,8 @@ def release_judgements(release: Release) -> JudgementTable:
     found: JudgementTable | None = cache.get(key)
     if found is None:
         weighed = np.array(release.weights.values_list("response_id", flat=True), dtype=np.int64)
-        found = used_ratings(release, weighed, release.report["last_rating_id"]).judgements
+        last_check = release.report.get("last_check_answer_id", 0)
+        found = used_ratings(release, weighed, release.report["last_rating_id"], last_check).judgements
         cache.set(key, found, 3600)
     return found
 

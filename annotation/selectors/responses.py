@@ -6,7 +6,8 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotation.models import JobState, Rating, ReleaseWeight, Response
-from annotation.selectors.releases import pseudonyms, release_judgements
+from annotation.selectors.checks import rater_names
+from annotation.selectors.releases import release_judgements
 
 
 class LoggedRating(NamedTuple):
@@ -104,7 +105,7 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     mine = table.response_id == weight.response_id
     values = table.value[mine]
     order = np.argsort(values, kind="stable")
-    raters = pseudonyms(table.rater_id[mine])
+    raters = rater_names(table.rater_id[mine])
     judged = [(str(raters[index]), float(values[index])) for index in order]
     bounds = [bound for bound in (weight.low, weight.high) if bound is not None]
     interval = f"[{', '.join(_signed(bound) for bound in bounds)}]"

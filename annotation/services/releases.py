@@ -21,13 +21,14 @@ from django.db.models import Max
 from annotation.errors import AnnotationError
 from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
+from annotation.selectors.checks import rater_names
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import (
     References,
     UsedRatings,
+    last_check_answer_id,
     last_rating_id,
-    pseudonyms,
     references,
     used_ratings,
 )
@@ -224,16 +225,16 @@ def _build(release: Release, claim: Claim, progress: Callable[[int, str], None])
     reference_set = release.reference_set
     with transaction.atomic():
         ratings_await(campaigns=reference_set.campaigns.all())
-        last = last_rating_id(reference_set)
+        last, last_check = last_rating_id(reference_set), last_check_answer_id(reference_set)
     progress(0, "Finding the references")
     chosen = references(reference_set)
     progress(1, "Reading ratings")
-    used = used_ratings(release, chosen.response_id, last)
+    used = used_ratings(release, chosen.response_id, last, last_check)
     progress(2, "Weighing, with intervals over raters")
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
     progress(3, "Writing the report")
-    report = _report(release, weighed, last)
+    report = _report(release, weighed, last) | {"last_check_answer_id": last_check}
     rows = list(_weight_rows(weighed))
     progress(4, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
@@ -253,7 +254,7 @@ def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
             f"{judged.n_incomplete} judgements lack a criterion."
         )
     # Codes by name, not by database id: the same ratings imported elsewhere draw the same bootstrap.
-    _, rater = np.unique(pseudonyms(judged.rater_id), return_inverse=True)
+    _, rater = np.unique(rater_names(judged.rater_id), return_inverse=True)
     by_id = np.argsort(chosen.response_id)
     response = by_id[np.searchsorted(chosen.response_id[by_id], judged.response_id)]
     table = RatingTable(response, rater, judged.value, n_responses=len(chosen.response_id))
