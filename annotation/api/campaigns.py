@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404, may_manage, require_role
+from annotation.access import get_in_project_or_404, may_manage
 from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.design import ALL_TEMPLATES
-from annotation.models import Campaign, Criterion, Dataset, Rating, Role
+from annotation.models import Campaign, Criterion, Dataset, Rating
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
 from annotation.services.campaign_documents import campaign_export
@@ -238,9 +238,8 @@ class CampaignsViewSet(ReadViewSet):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path="export")
     def export_file(self, request: Request, **_: Any) -> Response:
-        """The whole design as one JSON object, for ``import`` here or elsewhere. It holds the answers to the checks."""
-        require_role(self.project.membership, Role.MANAGER)
-        return Response(campaign_export(self.get_object()))
+        """The design as one JSON object, for ``import`` here or elsewhere. Checks and test are for managers to see."""
+        return Response(campaign_export(self.get_object(), with_answers=may_manage(self.project)))
 
     @extend_schema(request=CampaignImportSerializer, responses={201: CampaignSerializer})
     @action(detail=False, methods=["post"], url_path="import")

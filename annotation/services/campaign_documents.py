@@ -72,12 +72,19 @@ def _settled(design: type[QualityDesign] | type[QualificationDesign], stored: di
         return dict(stored)
 
 
-def campaign_export(campaign: Campaign) -> dict[str, Any]:
-    """The file that ``campaign_import`` reads elsewhere: name, design, and the rules as they stand, if registered."""
+def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[str, Any]:
+    """The file that ``campaign_import`` reads elsewhere: name, design, and the rules as they stand, if registered.
+
+    Without the answers to checks and test it has none of either: for people who might be raters.
+    """
+    design = campaign_document(campaign)
+    if not with_answers:
+        for name in ("quality", "qualification"):
+            del design[name]
     rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
     return {
         "assay_campaign": FILE_VERSION,
         "name": campaign.name,
-        **campaign_document(campaign),
+        **design,
         "rules": list(rules.rules) if rules else [],
     }

@@ -29,7 +29,7 @@ def content(response: Any) -> str:
     return body.decode()
 
 
-READ = ["detail", "design", "preview", "preview-frame", "ratings", "raters"]
+READ = ["detail", "design", "preview", "preview-frame", "export", "ratings", "raters"]
 WRITE = ["launch", "pause", "resume", "close"]
 
 
@@ -37,7 +37,7 @@ def test_an_outsider_gets_404(outsider: User, as_user: AsUser, project: Project,
     client = as_user(outsider)
     assert client.get(url("list", project)).status_code == 404
     assert client.get(url("create", project)).status_code == 404
-    for name in [*READ, "edit", "clone", "export"]:
+    for name in [*READ, "edit", "clone"]:
         assert client.get(url(name, project, campaign)).status_code == 404
     for name in WRITE:
         assert client.post(url(name, project, campaign)).status_code == 404
@@ -50,7 +50,7 @@ def test_a_viewer_reads_and_may_not_change(viewer: User, as_user: AsUser, projec
     for name in WRITE:
         assert client.post(url(name, project, campaign)).status_code == 403
     assert client.get(url("create", project)).status_code == 403
-    for name in ("edit", "clone", "export"):
+    for name in ("edit", "clone"):
         assert client.get(url(name, project, campaign)).status_code == 403
     assert "Close …" not in content(client.get(url("detail", project, campaign)))
 
