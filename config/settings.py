@@ -211,7 +211,7 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
 
-# --- Providers of raters: their own addresses unless said otherwise -----------------------------------------------------
+# --- Providers of raters: their own addresses unless said otherwise ---------------------------------------------------
 
 PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # further APIs that an account may name, to practise with
 PROLIFIC_APP_URL = env.str("PROLIFIC_APP_URL", "")  # where participants are sent back to

@@ -1,7 +1,7 @@
 """Raters' pages inside a frame of the provider's: who may frame them, where their last form may go, which cookies live.
 
 A browser refuses to send cookies of ordinary make to a page in somebody else's frame. Here they are therefore
-``SameSite=None; Secure; Partitioned``: kept apart for each site that shows the frame, so that they follow nobody around.
+``SameSite=None; Secure; Partitioned``: kept apart for each site that shows the frame, so that they follow nobody.
 Only browsers that came through a provider that shows frames are treated so, and only below the raters' address.
 """
 
