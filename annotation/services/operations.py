@@ -153,7 +153,7 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
     before = campaign.item_limit
     found = items_found(campaign, item_limit)
     if not found.units:
-        raise AnnotationError(_nothing_to_add(campaign, found))
+        raise AnnotationError(nothing_to_add(campaign, found))
     if item_limit is not None:
         campaign.item_limit = item_limit
         campaign.save(update_fields=["item_limit"])
@@ -216,7 +216,7 @@ def _check_limit(campaign: Campaign, item_limit: int) -> None:
         raise AnnotationError.at("item_limit", message)
 
 
-def _nothing_to_add(campaign: Campaign, found: Addition) -> str:
+def nothing_to_add(campaign: Campaign, found: Addition) -> str:
     reasons = [f"There is nothing to add: the campaign has every unit that {campaign.dataset.name!r} makes now."]
     if found.n_lists_left:
         reasons.append(

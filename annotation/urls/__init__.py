@@ -1,4 +1,15 @@
-from annotation.urls import account, campaigns, datasets, monitoring, projects, raters, records, references
+from annotation.urls import (
+    account,
+    audit,
+    campaigns,
+    datasets,
+    monitoring,
+    operations,
+    projects,
+    raters,
+    records,
+    references,
+)
 
 app_name = "annotation"
 urlpatterns = [
@@ -7,6 +18,8 @@ urlpatterns = [
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
     *monitoring.urlpatterns,
+    *operations.urlpatterns,
+    *audit.urlpatterns,
     *raters.urlpatterns,
     *records.urlpatterns,
     *references.urlpatterns,

@@ -1,0 +1,68 @@
+"""What a manager may ask for on a running campaign. The services decide."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign
+from annotation.selectors.amendments import rated_systems, stopped_systems
+from annotation.services.operations import MOST_RATINGS
+
+
+class OperationForm(forms.Form):
+    """One without questions; the others build on it."""
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+
+
+class ExtendForm(OperationForm):
+    ratings_per_unit = forms.IntegerField(label="Ratings of each unit")
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(campaign, *args, **kwargs)
+        field, k = self.fields["ratings_per_unit"], campaign.ratings_per_unit
+        field.initial = min(k + 1, MOST_RATINGS)
+        field.help_text = f"Now {k}. Up to {MOST_RATINGS}; places are never taken away."
+        field.widget.attrs.update(min=k + 1, max=MOST_RATINGS)
+
+
+class SystemForm(OperationForm):
+    system = forms.ModelChoiceField(queryset=None, to_field_name="name", empty_label=None)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(campaign, *args, **kwargs)
+        self.fields["system"].queryset = self.offered(campaign)
+
+    def offered(self, campaign: Campaign) -> Any:
+        return rated_systems(campaign).exclude(name__in=stopped_systems(campaign))
+
+
+class StoppedSystemForm(SystemForm):
+    def offered(self, campaign: Campaign) -> Any:
+        return rated_systems(campaign).filter(name__in=stopped_systems(campaign))
+
+
+class ItemsForm(OperationForm):
+    item_limit = forms.IntegerField(label="Rate the first so many items", required=False)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(campaign, *args, **kwargs)
+        if campaign.item_limit is None:
+            del self.fields["item_limit"]
+            return
+        field, n_items = self.fields["item_limit"], campaign.dataset.items.count()
+        field.initial = max(n_items, campaign.item_limit)
+        field.help_text = f"Now {campaign.item_limit:,}; the data set has {n_items:,}."
+        field.widget.attrs["min"] = campaign.item_limit
+
+
+class ReopenForm(OperationForm):
+    per_unit = forms.IntegerField(
+        label="At most so many places of each unit",
+        initial=1,
+        min_value=1,
+        max_value=100,
+        help_text="In all, those opened again before included: what nobody can judge comes to an end.",
+    )

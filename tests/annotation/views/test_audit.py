@@ -1,0 +1,96 @@
+"""The audit log on pages and to download."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Project, User
+from annotation.services.audit import audit_record
+from annotation.services.campaigns import campaign_pause, campaign_resume
+from annotation.services.decisions import rater_flag
+from tests.annotation.campaigns import join, make_campaign, make_dataset
+
+AsUser = Callable[[User], Client]
+
+
+@pytest.fixture
+def campaign(project: Project, manager: User) -> Campaign:
+    made = make_campaign(make_dataset(project, items=1))
+    campaign_pause(campaign=made, by=manager)
+    campaign_resume(campaign=made, by=manager)
+    rater_flag(campaign=made, rater=join(made, "Jo"), reason="Fast")
+    audit_record(verb="project.rename", summary="Renamed.", project=project, by=manager)
+    return made
+
+
+def urls(campaign: Campaign) -> tuple[str, str]:
+    slug = campaign.project.slug
+    return reverse("annotation:campaign-audit", args=[slug, campaign.pk]), reverse(
+        "annotation:project-audit", args=[slug]
+    )
+
+
+def content(response: object) -> str:
+    body = b"".join(response) if response.streaming else response.content  # type: ignore[attr-defined, call-overload]
+    return body.decode()
+
+
+def test_members_read_and_outsiders_get_404(
+    campaign: Campaign, outsider: User, viewer: User, client: Client, as_user: AsUser
+) -> None:
+    for address in urls(campaign):
+        assert as_user(outsider).get(address).status_code == 404
+        assert as_user(viewer).get(address).status_code == 200
+        assert as_user(viewer).post(address).status_code == 405
+        assert client.get(address).headers["Location"].startswith(reverse("login"))
+
+
+def test_the_log_says_who_did_what_to_whom(campaign: Campaign, viewer: User, as_user: AsUser) -> None:
+    of_campaign, of_project = (content(as_user(viewer).get(address)) for address in urls(campaign))
+    assert "max-manager" in of_campaign
+    assert "Rater flagged. Fast" in of_campaign
+    assert "Jo" in of_campaign
+    assert "Renamed." not in of_campaign
+    assert "Renamed." in of_project
+
+
+def test_it_can_be_narrowed_to_an_act_or_a_person(campaign: Campaign, viewer: User, as_user: AsUser) -> None:
+    address, client = urls(campaign)[0], as_user(viewer)
+
+    def acts(**asked: str) -> list[str]:
+        return [entry.verb for entry in client.get(address, asked).context["entries"]]
+
+    assert acts(verb="campaign.pause") == ["campaign.pause"]
+    assert set(acts(verb="campaign")) >= {"campaign.pause", "campaign.resume"}
+    assert acts(verb="rater", actor="-") == ["rater.flag"]
+    assert acts(actor="max-manager") == ["campaign.resume", "campaign.pause"]
+    assert acts(verb="a\x00b") == []
+    assert "Nothing of the kind" in content(client.get(address, {"actor": "nobody"}))
+
+
+def test_it_is_paged_without_losing_an_entry(campaign: Campaign, viewer: User, as_user: AsUser) -> None:
+    for number in range(120):
+        audit_record(verb="test.act", summary=f"Act {number}.", campaign=campaign)
+    address, client = urls(campaign)[0], as_user(viewer)
+    seen, older = [], "?verb=test.act"
+    while older:
+        page = client.get(f"{address}{older}").context
+        seen += [entry.summary for entry in page["entries"]]
+        older = page["older_url"]
+    assert seen == [f"Act {number}." for number in reversed(range(120))]
+
+
+def test_it_can_be_kept_narrowed_as_the_page_was(campaign: Campaign, viewer: User, as_user: AsUser) -> None:
+    address, client = urls(campaign)[0], as_user(viewer)
+    rows = list(csv.DictReader(io.StringIO(content(client.get(address, {"format": "csv", "verb": "rater"})))))
+    assert [(row["verb"], row["rater"], row["actor"]) for row in rows] == [("rater.flag", "Jo", "")]
+    lines = [json.loads(line) for line in content(client.get(address, {"format": "jsonl"})).splitlines()]
+    assert [line["entry"] for line in lines] == sorted(line["entry"] for line in lines)
+    assert {"campaign.pause", "rater.flag"} <= {line["verb"] for line in lines}
+    assert lines[-1]["data"]["reopened_slots"] == 0
+    assert client.get(address, {"format": "xls"}).status_code == 404
