@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +129,8 @@ class Stack:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5):
                     return
+            except urllib.error.HTTPError:
+                return  # it answers, and misses the worker that is still to come
             except OSError:
                 time.sleep(0.1)
         raise RuntimeError(f"The web server did not answer:\n{(self.home / 'web.log').read_text()[-2000:]}")
