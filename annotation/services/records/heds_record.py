@@ -45,7 +45,7 @@ def recorded_answers(facts: Facts) -> dict[str, Recorded]:
 def _experiment(facts: Facts) -> dict[str, Recorded]:
     campaign = facts.campaign
     language = campaign.dataset.language
-    designed = f", design {campaign.design_hash}" if campaign.design_hash and not campaign.imported else ""
+    designed = f", design {campaign.design_hash[:16]}…" if campaign.design_hash and not campaign.imported else ""
     outputs = "; ".join(f"{name}: {n:,}" for name, n in facts.systems.items()) or "no system"
     return {
         "1.1.2": Recorded(

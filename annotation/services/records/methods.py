@@ -21,11 +21,13 @@ class Sentence:
 
 
 def methods_sentences(facts: Facts) -> list[Sentence]:
+    if facts.campaign.imported:
+        return [*_material(facts), *_imported(facts), *_agreements(facts)]
     return [
         *_material(facts),
         *_collection(facts),
         *(Sentence(one, "quality") for one in wording.checked(facts)),
-        *(_agreement(facts, criterion) for criterion in facts.criteria),
+        *_agreements(facts),
         *(Sentence(one, "payment") for one in wording.paid(facts.payment)),
         *_versions(facts),
     ]
@@ -63,19 +65,34 @@ def _collection(facts: Facts) -> list[Sentence]:
     said += [Sentence(one, "design") for one in wording.trained(facts)]
     if not facts.raters_counted:
         return [*said, Sentence("No ratings that count have been collected yet.", "ratings")]
-    fewest, median, most = facts.per_rater
-    took_part = (
-        f"{count(facts.raters_joined, 'rater')} took part; the ratings of {facts.raters_counted:,} count, each of whom "
-        f"answered {fewest:,} to {most:,} screens (median {median:g})."
+    return [*said, Sentence(_took_part(facts), "raters"), *_log(facts)]
+
+
+def _imported(facts: Facts) -> list[Sentence]:
+    """What was done where the judgements were collected is not for this record to say."""
+    where = (
+        f"The judgements were collected elsewhere and imported into Assay {settings.VERSION}; how raters were "
+        "recruited, prepared, checked and paid is not in the record."
     )
-    return [*said, Sentence(took_part, "raters"), *_log(facts)]
+    if not facts.raters_counted:
+        return [Sentence(where, "design")]
+    return [Sentence(where, "design"), Sentence(_took_part(facts), "raters"), *_log(facts)]
+
+
+def _took_part(facts: Facts) -> str:
+    fewest, median, most = facts.per_rater
+    counted = "" if facts.raters_counted == facts.raters_joined else f"; the ratings of {facts.raters_counted:,} count"
+    each = count(most, "screen") if fewest == most else f"{fewest:,} to {most:,} screens (median {median:g})"
+    return f"{count(facts.raters_joined, 'rater')} took part{counted}, each answering {each}."
 
 
 def _log(facts: Facts) -> list[Sentence]:
-    late = f"{facts.late:,} came late and {'is' if facts.late == 1 else 'are'} kept but not counted"
+    late = f" Further {count(facts.late, 'answer')} came late: kept, not counted." if facts.late else ""
+    corrected = f", {count(facts.superseded, 'correction')} included" if facts.superseded else ""
+    when = _between(facts)
     sent = (
-        f"{_between(facts)}{count(facts.judgements, 'answer')} took their place and {late}: "
-        f"{count(facts.ratings, 'rating')} in the log, {count(facts.superseded, 'correction')} included."
+        f"{when}{count(facts.judgements, 'answer')} {'was' if facts.judgements == 1 else 'were'} taken in, with "
+        f"{count(facts.ratings, 'rating')} in the log{corrected}.{late}"
     )
     said = [sent]
     if facts.campaign.cannot_judge_reasons:
@@ -95,7 +112,11 @@ def _between(facts: Facts) -> str:
     return f"On {first}, " if first == last else f"Between {first} and {last}, "
 
 
-def _agreement(facts: Facts, found: CriterionFacts) -> Sentence:
+def _agreements(facts: Facts) -> list[Sentence]:
+    return [_agreement(found) for found in facts.criteria if found.n_ratings]
+
+
+def _agreement(found: CriterionFacts) -> Sentence:
     spread = f" (standard deviation {wording.figure(found.sd)})" if math.isfinite(found.sd) else ""
     log = ", of logarithms relative to the standard" if found.criterion.kind == "magnitude" else ""
     again = "" if found.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(found)}."
@@ -109,8 +130,6 @@ def _agreement(facts: Facts, found: CriterionFacts) -> Sentence:
 def _versions(facts: Facts) -> list[Sentence]:
     campaign = facts.campaign
     software = f"Ratings were collected with Assay {settings.VERSION}"
-    if campaign.imported:
-        return [Sentence(f"The judgements were imported into Assay {settings.VERSION}.", "design")]
     if not campaign.launched_at:
         return [Sentence(f"{software}; the campaign is a draft, its design not yet frozen.", "design")]
     frozen = (

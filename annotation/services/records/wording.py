@@ -174,10 +174,12 @@ def _excluded(facts: Facts) -> str:
 
 def agreement(found: CriterionFacts) -> str:
     alpha, icc = found.alpha, found.icc
+    if alpha.reason and icc.reason:
+        return f"agreement is undefined ({alpha.reason})"
+    rated = "pairs" if found.criterion.kind == ScaleKind.PREFERENCE else "responses"
     measured = (
-        f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, math.nan, math.nan, alpha.reason)}"
-        f" over {alpha.n_responses:,} {'pairs' if found.criterion.kind == ScaleKind.PREFERENCE else 'responses'} "
-        "with two raters or more"
+        f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, math.nan, math.nan, alpha.reason)} over "
+        f"{alpha.n_responses:,} {rated} with two raters or more"
     )
     if icc.reason:
         return f"{measured}; ICC(1) is undefined ({icc.reason})"

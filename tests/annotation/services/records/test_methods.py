@@ -87,8 +87,8 @@ def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
     text = sentences(campaign)
     assert "Raters judged 6 responses of 2 systems to 3 items" in text
     assert "answers wanted were 3 of each, each from another rater" in text
-    assert "18 answers took their place" in text
-    assert "19 ratings in the log, 1 correction included" in text
+    assert "18 answers were taken in, with 19 ratings in the log, 1 correction included." in text
+    assert "3 raters took part, each answering 6 screens." in text
     assert campaign.design_hash in text
     assert f"seed {campaign.seed}" in text
     assert f"Assay {settings.VERSION}" in text
@@ -157,7 +157,6 @@ def test_without_a_provider_it_says_what_is_due_and_that_payments_are_not_known(
 def test_an_empty_campaign_gets_a_true_paragraph_too(project: Project) -> None:
     text = sentences(make_campaign(make_dataset(project)))
     assert "No ratings that count have been collected yet." in text
-    assert "undefined (no response has ratings of two raters)" in text
     assert "nan" not in text
 
 
@@ -308,4 +307,15 @@ def test_a_campaign_with_all_its_places_open_has_no_nan_in_its_datasheet(project
     rate_next(campaign, join(campaign), 3)
     facts = campaign_facts(campaign)
     assert math.isnan(facts.criteria[0].alpha.alpha)
+    assert "agreement is undefined (no response has ratings of two raters)" in methods_text(facts)
     assert "nan" not in sheet_markdown(sheet_of(facts)).lower().split()
+
+
+def test_what_was_collected_elsewhere_is_said_to_be_so(campaign: Campaign) -> None:
+    """Nothing is claimed of what the record cannot know."""
+    Campaign.objects.filter(pk=campaign.pk).update(imported=True)
+    campaign.refresh_from_db()
+    text = sentences(campaign)
+    assert "how raters were recruited, prepared, checked and paid is not in the record" in text
+    for claim in ("There was no training", "No checks were mixed in", "No payment", "consent", "seed"):
+        assert claim not in text
