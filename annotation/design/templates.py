@@ -140,7 +140,7 @@ TEMPLATES = (
     Template(
         slug="rankme-pairs",
         title="Pairs for a meaning, 6 points",
-        summary="Two texts that should say what a meaning representation says, each rated three times.",
+        summary="Two texts that say what a meaning representation says, each rated on three questions.",
         facts=("3 raters each", "6 points, no middle", "pairs, both rated", "three criteria"),
         source=NOVIKOVA,
         address=NOVIKOVA_AT,

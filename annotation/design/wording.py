@@ -32,7 +32,7 @@ You see a short conversation and **one possible reply** to its last message. Rat
 
 ## The scale
 
-| | | |
+| Points | Name | When |
 | --- | --- | --- |
 | **5** | Very good | Just what somebody could have answered here: it fits what was said, and says something. |
 | **4** | Good | Fits well; perhaps a little short, bland or clumsy. |
@@ -54,7 +54,7 @@ of them is.
 
 ## The scale
 
-| | | |
+| Points | Name | When |
 | --- | --- | --- |
 | **5** | Fully | Answers this message in this conversation, and hardly any other. |
 | **4** | Mostly | Clearly about it, with something missing or beside the point. |
@@ -77,7 +77,7 @@ You see a conversation and **a list of possible replies** to its last message. R
 
 ## The scale
 
-| | | |
+| Points | Name | When |
 | --- | --- | --- |
 | **5** | Very good | Natural, to the point, and it helps. |
 | **4** | Good | Fits, with a small weakness. |

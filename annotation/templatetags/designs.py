@@ -1,12 +1,15 @@
 """Values of a design, for people to read."""
 
 import json
+from collections.abc import Sequence
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
+
+EMPTY = (None, "", [], {}, False)
 
 
 @register.filter
@@ -20,6 +23,14 @@ def design_value(value: object) -> str | SafeString:
         return format_html('<span class="design-text">{}</span>', value)
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return ", ".join(map(str, value))
-    if isinstance(value, list | dict):
+    if isinstance(value, dict):
+        lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if one not in EMPTY)
+        return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
+    if isinstance(value, list):
         return format_html('<code class="design-json">{}</code>', json.dumps(value, ensure_ascii=False, indent=1))
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@register.filter
+def design_path(path: Sequence[str]) -> str:
+    return " › ".join(part.replace("_", " ") for part in path)

@@ -65,7 +65,7 @@ def campaign_step(request: HttpRequest, project_slug: str, pk: int, step: str) -
         return render(request, "annotation/campaign_systems.html", {"form": form})
     form = form_class(campaign, request.POST or None)
     if request.method == "POST" and form.is_valid() and _saved(form, campaign, request):
-        return redirect("annotation:campaign-step", project.slug, campaign.pk, _wanted(request, step))
+        return _onward(request, project, campaign, step)
     context = {**_page(project, campaign, step), "form": form}
     return render(request, "annotation/campaign_form.html", context)
 
@@ -81,11 +81,15 @@ def _saved(form: Step, campaign: Campaign, request: HttpRequest) -> bool:
     return True
 
 
-def _wanted(request: HttpRequest, step: str) -> str:
-    """Where the button that was pressed leads: to the step it names, or on to the next."""
+def _onward(request: HttpRequest, project: Project, campaign: Campaign, step: str) -> HttpResponse:
+    """Where the button that was pressed leads: to the step or prepared screens it names, or on to the next step."""
     names = [*STEPS, REVIEW]
     wanted = request.POST.get("then", "")
-    return wanted if wanted in names else names[names.index(step) + 1]
+    kind, _, page = wanted.partition("/")
+    if kind in GROUPS and page in ("new", "lines"):
+        return redirect(f"annotation:campaign-screen-{page}", project.slug, campaign.pk, kind)
+    onward = wanted if wanted in names else names[names.index(step) + 1]
+    return redirect("annotation:campaign-step", project.slug, campaign.pk, onward)
 
 
 def _page(project: Project, campaign: Campaign, step: str) -> dict[str, Any]:

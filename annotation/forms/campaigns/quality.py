@@ -25,7 +25,10 @@ OPERATION_LABELS = {
 class QualityStep(Step):
     title = "Quality"
     settles = ("quality", "qualification")
-    leaves = ("quality.gold", "quality.attention", "qualification.training", "qualification.test")
+    leaves = (  # the prepared screens have pages of their own; how many to mix in may be said before there are any
+        "quality.gold", "quality.attention", "quality.mix.gold", "quality.mix.attention", "qualification.training",
+        "qualification.test",
+    )  # fmt: skip
     template = "annotation/campaign_form_quality.html"
 
     every = forms.IntegerField(

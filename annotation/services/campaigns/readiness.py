@@ -62,6 +62,10 @@ class LaunchReport:
         return self.screens * self.seconds / 3600
 
     @property
+    def hours_text(self) -> str:
+        return f"{self.hours:,.0f}" if self.hours >= 10 else f"{self.hours:.1f}"
+
+    @property
     def pay_per_hour(self) -> Decimal | None:
         """What a rater would earn at the guessed pace; None where nothing is paid."""
         if not self.pay or not self.hours:

@@ -104,7 +104,7 @@ def test_two_campaigns_are_compared(viewer: User, as_user: AsUser, project: Proj
     two = make_campaign(dataset, name="two", ratings_per_unit=9, launch=False, instructions="Read well.")
     client, address = as_user(viewer), url("compare", project.slug)
     shown = page(client.get(address, {"left": one.pk, "right": two.pk}))
-    assert "<code>ratings_per_unit</code>" in shown
+    assert "ratings per unit" in shown
     assert "Read well." not in shown
     assert "Read well." in page(client.get(address, {"left": one.pk, "right": two.pk, "all": "1"}))
     assert "differ" not in page(client.get(address, {"left": one.pk, "right": 10**9})).split("<main")[1]
