@@ -108,6 +108,12 @@ def rater_include(*, campaign: Campaign, rater: Rater, reason: str, by: User | N
 
 
 @transaction.atomic
+def rater_leaves(*, campaign: Campaign, rater: Rater) -> int:
+    """Who has gone holds nothing any more; how many screens were taken back. Nothing is decided about the rater."""
+    return _release(_participation_lock(campaign, rater))
+
+
+@transaction.atomic
 def rater_flag(
     *,
     campaign: Campaign,
