@@ -45,7 +45,7 @@ def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign
 
 def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> dict[str, list[str]]:
     problems = Problems()
-    if draft.dataset.project_id != project.pk:
+    if draft.dataset.project_id != project.pk and not project.is_sandbox:
         problems.refuse("dataset", f"Data set {draft.dataset.name!r} is not one of this project.")
     _validate_name(project, draft, campaign, problems)
     _validate_ranges(draft, problems)
