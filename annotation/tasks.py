@@ -1,10 +1,14 @@
 """What workers run: fetch, call the service. Every task may run twice."""
 
+from contextlib import suppress
+
 from celery import Task, shared_task
 from django.conf import settings
 
-from annotation.models import DatasetImport, RatingImport, Release
-from annotation.services import handout, imports, jobs, pace, releases
+from annotation.errors import AnnotationError
+from annotation.models import DatasetImport, RatingImport, Recruitment, Release, Submission, User
+from annotation.providers.errors import ProviderError
+from annotation.services import handout, imports, jobs, pace, recruitment, releases
 
 
 def again(task: Task, job_id: int) -> None:
@@ -23,6 +27,10 @@ def sweep() -> None:
         again(dataset_import_execute, import_id)
     for import_id in jobs.stale_ids(RatingImport):
         again(rating_import_execute, import_id)
+    for recruitment_id in recruitment.recruitments_due():
+        again(recruitment_refresh, recruitment_id)
+    for event_id in recruitment.events_due():
+        again(provider_event_handle, event_id)
 
 
 @shared_task
@@ -38,3 +46,27 @@ def dataset_import_execute(import_id: int) -> None:
 @shared_task
 def rating_import_execute(import_id: int) -> None:
     imports.rating_import_execute(import_id=import_id)
+
+
+@shared_task
+def recruitment_refresh(recruitment_id: int) -> None:
+    with recruitment.turn(recruitment.RECRUITMENTS, recruitment_id) as mine:
+        found = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
+        if mine and found is not None:
+            with suppress(ProviderError):  # written down with the recruitment, and tried again later
+                recruitment.recruitment_refresh(recruitment=found)
+
+
+@shared_task
+def submissions_approve(recruitment_id: int, submission_ids: list[int], user_id: int) -> None:
+    found = Recruitment.objects.select_related("account", "campaign").get(pk=recruitment_id)
+    chosen = Submission.objects.filter(recruitment=found, pk__in=submission_ids)
+    with suppress(AnnotationError):  # such as that all are decided, where this ran before
+        recruitment.submissions_approve(
+            recruitment=found, submissions=list(chosen), by=User.objects.get(pk=user_id), patient=True
+        )
+
+
+@shared_task
+def provider_event_handle(event_id: int) -> None:
+    recruitment.event_handle(event_id=event_id)

@@ -1,0 +1,70 @@
+"""Raters through providers: accounts, recruitments, who arrives, how a stay ends, payment, messages.
+
+A provider is never asked inside a transaction: what it answered is stored afterwards, and whatever is lost in between
+is found again at the next refresh.
+"""
+
+from annotation.services.recruitment.accounts import (
+    account_check,
+    account_connect,
+    account_receive_messages,
+    account_remove,
+    account_update,
+    client_of,
+)
+from annotation.services.recruitment.arrivals import Taken, arrival_take
+from annotation.services.recruitment.bonuses import amounts_read, bonus_discard, bonus_pay, bonus_prepare, bonus_settle
+from annotation.services.recruitment.endings import stay_decline, stay_end, stay_turned_away
+from annotation.services.recruitment.events import event_handle, event_receive, events_due
+from annotation.services.recruitment.refreshing import recruitment_refresh, recruitments_due
+from annotation.services.recruitment.reviewing import submissions_approve, submissions_ask_return, submissions_reject
+from annotation.services.recruitment.studies import (
+    recruitment_create,
+    recruitment_discard,
+    recruitment_draft,
+    recruitment_extend,
+    recruitment_pause,
+    recruitment_publish,
+    recruitment_resume,
+    recruitment_stop,
+    recruitment_update,
+)
+from annotation.services.recruitment.turns import RECRUITMENTS, turn
+
+__all__ = [
+    "RECRUITMENTS",
+    "Taken",
+    "account_check",
+    "account_connect",
+    "account_receive_messages",
+    "account_remove",
+    "account_update",
+    "amounts_read",
+    "arrival_take",
+    "bonus_discard",
+    "bonus_pay",
+    "bonus_prepare",
+    "bonus_settle",
+    "client_of",
+    "event_handle",
+    "event_receive",
+    "events_due",
+    "recruitment_create",
+    "recruitment_discard",
+    "recruitment_draft",
+    "recruitment_extend",
+    "recruitment_pause",
+    "recruitment_publish",
+    "recruitment_refresh",
+    "recruitment_resume",
+    "recruitment_stop",
+    "recruitment_update",
+    "recruitments_due",
+    "stay_decline",
+    "stay_end",
+    "stay_turned_away",
+    "submissions_approve",
+    "submissions_ask_return",
+    "submissions_reject",
+    "turn",
+]

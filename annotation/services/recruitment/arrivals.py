@@ -1,0 +1,122 @@
+"""Somebody comes through a provider: who it is here, and whether they may take part."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation.models import Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
+from annotation.models import SubmissionStatus as Status
+from annotation.providers.base import Arrival, Outcome
+from annotation.providers.errors import ArrivalRefused
+from annotation.services.raters import rater_create
+
+LET_GO = (Status.RETURNED, Status.TIMED_OUT)
+OVER = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)
+
+
+class Where(StrEnum):
+    """Where somebody who arrives goes."""
+
+    WORK = "work"
+    FINISH = "finish"  # the stay is over already: to its last page
+    BEFORE = "before"  # the person has taken part in this campaign before, through another submission
+
+
+@dataclass(frozen=True)
+class Taken:
+    rater: Rater
+    submission: Submission
+    where: Where
+
+
+@transaction.atomic
+def arrival_take(*, recruitment: Recruitment, arrival: Arrival) -> Taken:
+    """The rater whom the provider knows under this id, and the submission; made at the first time.
+
+    The same person in another browser is the same rater. One person joins a campaign once: a second submission goes on
+    where the first stopped, unless that one was finished.
+    """
+    _check_study(recruitment, arrival)
+    rater = _rater(recruitment, arrival.rater)
+    # One arrival of a person at a time, so that two submissions cannot both be the first.
+    Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+    submission = _submission(recruitment, rater, arrival)
+    if submission.status in OVER:
+        return Taken(rater, submission, Where.FINISH)
+    others = Submission.objects.filter(rater=rater, recruitment__campaign=recruitment.campaign_id)
+    others = others.exclude(pk=submission.pk).exclude(outcome__in=[Outcome.SCREENED_OUT, Outcome.NO_CONSENT])
+    held = others.exclude(status__in=LET_GO)
+    if held.filter(~Q(outcome="") | Q(status__in=OVER)).exists():
+        return Taken(rater, submission, Where.BEFORE)
+    # Whoever accepts again has let go of the earlier one, which Mechanical Turk never tells.
+    others.filter(status=Status.ACTIVE).update(status=Status.RETURNED, note="Went on under a later submission.")
+    return Taken(rater, submission, Where.WORK)
+
+
+def _check_study(recruitment: Recruitment, arrival: Arrival) -> None:
+    if recruitment.account_id is None:
+        if recruitment.state == RecruitmentState.COMPLETED and not _known(recruitment, arrival):
+            raise ArrivalRefused("This invitation has been closed; accepted: people who had begun before.")
+        return
+    if recruitment.state == RecruitmentState.DRAFT:
+        raise ArrivalRefused(
+            "This study has not been published from here yet. If you are trying it out: the address is right."
+        )
+    if recruitment.external_id and arrival.study != recruitment.external_id:
+        raise ArrivalRefused(
+            f"Found study {arrival.study[:64]!r}; accepted: the one that this address was made for.",
+            fields={"study": ["Not the one that this address was made for."]},
+        )
+
+
+def _known(recruitment: Recruitment, arrival: Arrival) -> bool:
+    return Submission.objects.filter(recruitment=recruitment, external_id=arrival.session).exists()
+
+
+def _rater(recruitment: Recruitment, external_id: str) -> Rater:
+    known = RaterIdentity.objects.select_related("rater").filter(
+        project=recruitment.campaign.project_id, provider=recruitment.provider, external_id=external_id
+    )
+    if found := known.first():
+        return found.rater
+    try:
+        with transaction.atomic():
+            rater = rater_create(project=recruitment.campaign.project)
+            RaterIdentity.objects.create(
+                rater=rater, project=rater.project, provider=recruitment.provider, external_id=external_id
+            )
+            return rater
+    except IntegrityError:  # two requests at once: the other one was first
+        return known.get().rater
+
+
+def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Submission:
+    submission, created = Submission.objects.select_for_update().get_or_create(
+        recruitment=recruitment,
+        external_id=arrival.session,
+        defaults={"rater": rater, "started_at": Now(), "submit_to": arrival.return_to, "updated_at": Now()},
+    )
+    if created:
+        submission.refresh_from_db()
+        return submission
+    if submission.rater_id is None:  # read from the provider before the person came
+        submission.rater = rater
+    elif submission.rater_id != rater.pk:
+        raise ArrivalRefused("This submission belongs to somebody else; accepted: one's own.")
+    submission.submit_to = arrival.return_to or submission.submit_to
+    if submission.status == Status.RETURNED and submission.note.startswith("Went on"):
+        submission.status, submission.note = Status.ACTIVE, ""
+    submission.save(update_fields=["rater", "submit_to", "status", "note"])
+    return submission
+
+
+def current_submission(rater: Rater, campaign_id: int) -> Submission | None:
+    """The one that the rater's stay in a campaign goes by: the latest that was not let go, else the latest."""
+    mine = Submission.objects.select_related("recruitment__account", "recruitment__campaign").filter(
+        rater=rater, recruitment__campaign=campaign_id
+    )
+    held = mine.exclude(status__in=LET_GO)
+    return held.exclude(outcome=Outcome.SCREENED_OUT).order_by("-pk").first() or mine.order_by("-pk").first()

@@ -1,0 +1,246 @@
+"""Extra pay. A batch is set up, looked at, and paid once; one whose payment is uncertain is never sent by itself again.
+
+Batches are kept with their recruitment, by our own ids of submissions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.errors import AnnotationError
+from annotation.models import Provider as ProviderKind
+from annotation.models import Recruitment, Submission, User
+from annotation.models import SubmissionStatus as Status
+from annotation.providers.base import Bonus, BonusBatch
+from annotation.providers.errors import ProviderError
+from annotation.services.audit import audit_record
+from annotation.services.recruitment.accounts import client_of
+from annotation.services.recruitment.reviewing import ERASED
+from annotation.services.recruitment.terms import amount, terms_of
+
+MOST = 2000
+PAYABLE = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """As stored. States: prepared, paying (sent, no answer yet), paid, unknown (it may have been paid), discarded."""
+
+    id: str
+    state: str
+    reason: str
+    amount: Decimal
+    fees: Decimal
+    total: Decimal
+    currency: str
+    prepared_at: datetime
+    payments: tuple[tuple[int, Decimal], ...]  # our id of the submission, amount
+    message: str = ""
+
+    @property
+    def open(self) -> bool:
+        return self.state in ("prepared", "paying", "unknown")
+
+
+def batches_of(recruitment: Recruitment) -> list[Batch]:
+    """Newest first."""
+    return [_batch(one) for one in reversed(recruitment.options.get("bonuses", []))]
+
+
+def batch_of(recruitment: Recruitment, batch_id: str) -> Batch | None:
+    return next((one for one in batches_of(recruitment) if one.id == batch_id), None)
+
+
+def amounts_read(*, recruitment: Recruitment, text: str) -> dict[int, Decimal]:
+    """Lines of a submission's id at the provider, or a rater's name here, and an amount. All bad lines at once."""
+    mine = list(recruitment.submissions.select_related("rater"))
+    by_id = {one.external_id: one.pk for one in mine}
+    by_name: dict[str, list[int]] = {}
+    for one in mine:
+        if one.rater is not None:
+            by_name.setdefault(one.rater.pseudonym, []).append(one.pk)
+    found: dict[int, Decimal] = {}
+    problems: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        who, _, money = line.replace(";", ",").replace("\t", ",").partition(",")
+        who = who.strip().strip('"')
+        matching = [by_id[who]] if who in by_id else by_name.get(who, [])
+        if len(matching) != 1:
+            what = "more than one submission of" if matching else "no submission or rater"
+            problems.append(f"Line {number}: found {what} {who[:60]!r}; accepted: one of this recruitment.")
+        elif matching[0] in found:
+            problems.append(f"Line {number}: found {who[:60]!r} a second time; accepted: each once.")
+        else:
+            try:
+                found[matching[0]] = amount(money, where=f"Line {number}")
+            except AnnotationError as error:
+                problems.append(error.fields["lines"][0])
+    if problems or not found:
+        shown = problems[:100] or ["Found no line; accepted: one or more, such as 5f0c…, 1.50."]
+        raise AnnotationError("The amounts cannot be read.", fields={"lines": shown})
+    return found
+
+
+def bonus_prepare(
+    *, recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: str, by: User | None = None
+) -> Batch:
+    """Set up at the provider, who says what it costs. Nothing is paid."""
+    if recruitment.account is None:
+        raise AnnotationError("This study was made by hand: pay bonuses on the provider's own pages.")
+    reason = " ".join(reason.split())
+    if not 1 <= len(reason) <= 200:
+        raise AnnotationError.at("reason", f"Found {len(reason)} characters; accepted: 1 to 200. Raters may read them.")
+    if not 1 <= len(amounts) <= MOST:
+        raise AnnotationError.at("lines", f"Found {len(amounts)} bonuses; accepted: 1 to {MOST:,}.")
+    batch_id = uuid4().hex[:12]
+    payments = _payments(recruitment, amounts, reason, batch_id)
+    with client_of(recruitment.account, patient=False) as client:
+        made = client.bonus_prepare(recruitment.external_id, payments)
+    stored = {
+        "id": batch_id,
+        "external_id": made.id,
+        "state": "prepared",
+        "reason": reason,
+        "amount": str(made.amount),
+        "fees": str(made.fees),
+        "total": str(made.total),
+        "currency": terms_of(recruitment).currency,
+        "prepared_at": made.prepared_at.isoformat(),
+        "payments": [[pk, str(value)] for pk, value in sorted(amounts.items())],
+    }
+    with transaction.atomic():
+        fresh = _locked(recruitment)
+        fresh.options = {**fresh.options, "bonuses": [*fresh.options.get("bonuses", []), stored]}
+        fresh.save(update_fields=["options"])
+        _audit(fresh, "prepare", f"{len(payments)} bonuses set up, {made.amount} in all", stored, by)
+    return _batch(stored)
+
+
+def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None) -> Batch:
+    """Pay a prepared batch. It is marked as sent before it is sent, so that two presses cannot send it twice."""
+    if recruitment.account is None:
+        raise AnnotationError("This study was made by hand: pay bonuses on the provider's own pages.")
+    # Mechanical Turk is asked, for each bonus, whether it was paid before: the rest can be sent at any time.
+    again = ("unknown",) if recruitment.provider == ProviderKind.MTURK else ()
+    stored = _move(recruitment, batch_id, ("prepared", *again), "paying", by)
+    try:
+        amounts = {int(pk): Decimal(value) for pk, value in stored["payments"]}
+        payments = _payments(recruitment, amounts, stored["reason"], batch_id)
+        batch = BonusBatch(
+            stored["external_id"],
+            recruitment.external_id,
+            tuple(payments),
+            Decimal(stored["amount"]),
+            Decimal(stored["fees"]),
+            Decimal(stored["total"]),
+            prepared_at=datetime.fromisoformat(stored["prepared_at"]),
+        )
+        with client_of(recruitment.account, patient=False) as client:
+            client.bonus_pay(batch)
+    except ProviderError as error:
+        # A batch that pays one by one may be half through, whatever the error says of the one it stopped at.
+        certain = not error.unknown and recruitment.provider == ProviderKind.PROLIFIC
+        _move(recruitment, batch_id, ("paying",), "prepared" if certain else "unknown", by, message=error.message)
+        raise
+    except AnnotationError:
+        _move(recruitment, batch_id, ("paying",), "prepared", by)
+        raise
+    return _batch(_move(recruitment, batch_id, ("paying",), "paid", by))
+
+
+def bonus_settle(*, recruitment: Recruitment, batch_id: str, paid: bool, by: User | None = None) -> Batch:
+    """Somebody has looked at the provider's pages and says whether an uncertain batch was paid."""
+    return _batch(_move(recruitment, batch_id, ("unknown", "paying"), "paid" if paid else "prepared", by))
+
+
+def bonus_discard(*, recruitment: Recruitment, batch_id: str, by: User | None = None) -> Batch:
+    return _batch(_move(recruitment, batch_id, ("prepared",), "discarded", by))
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+def _payments(recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: str, batch_id: str) -> list[Bonus]:
+    found = Submission.objects.filter(pk__in=amounts, recruitment=recruitment).select_related("rater__identity")
+    payments, problems = [], []
+    for one in found.order_by("pk"):
+        identity = getattr(one.rater, "identity", None)
+        if identity is None or one.external_id.startswith(ERASED):
+            problems.append(f"{one.rater or one.external_id}: found no id of theirs; accepted: raters not erased.")
+        elif one.status not in PAYABLE:
+            problems.append(f"{one.rater}: found a submission that is still at work; accepted: one that has ended.")
+        else:
+            reference = f"assay-{recruitment.pk}-{batch_id}-{one.pk}"
+            payments.append(Bonus(one.external_id, identity.external_id, amounts[one.pk], reference, reason))
+    if problems:
+        raise AnnotationError("Some of them cannot be paid.", fields={"lines": problems[:100]})
+    return payments
+
+
+@transaction.atomic
+def _move(
+    recruitment: Recruitment,
+    batch_id: str,
+    accepted: Sequence[str],
+    to: str,
+    by: User | None,
+    *,
+    message: str = "",
+) -> dict[str, Any]:
+    """Compare and swap of a batch's state; once it is paid, the submissions say so."""
+    fresh = _locked(recruitment)
+    batches = [dict(one) for one in fresh.options.get("bonuses", [])]
+    stored = next((one for one in batches if one["id"] == batch_id), None)
+    if stored is None:
+        raise AnnotationError("There is no such batch of bonuses.")
+    if stored["state"] not in accepted:
+        raise AnnotationError(f"The batch is {stored['state']}; accepted: one that is {' or '.join(accepted)}.")
+    stored |= {"state": to, "message": message[:300], "at": timezone.now().isoformat(timespec="seconds")}
+    fresh.options = {**fresh.options, "bonuses": batches}
+    fresh.save(update_fields=["options"])
+    if to == "paid":
+        for pk, value in stored["payments"]:
+            mine = Submission.objects.filter(pk=pk, recruitment=fresh)
+            mine.update(bonus=Coalesce(F("bonus"), Decimal(0)) + Decimal(value))
+    told = {"paying": "payment asked for", "unknown": "may have been paid", "prepared": "not paid"}.get(to, to)
+    _audit(fresh, to, f"Bonuses of {stored['amount']} {stored['currency']}: {told}", stored, by)
+    return stored
+
+
+def _locked(recruitment: Recruitment) -> Recruitment:
+    return Recruitment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=recruitment.pk)
+
+
+def _batch(stored: Mapping[str, Any]) -> Batch:
+    return Batch(
+        id=stored["id"],
+        state=stored["state"],
+        reason=stored["reason"],
+        amount=Decimal(stored["amount"]),
+        fees=Decimal(stored["fees"]),
+        total=Decimal(stored["total"]),
+        currency=stored["currency"],
+        prepared_at=datetime.fromisoformat(stored["prepared_at"]),
+        payments=tuple((int(pk), Decimal(value)) for pk, value in stored["payments"]),
+        message=stored.get("message", ""),
+    )
+
+
+def _audit(recruitment: Recruitment, act: str, what: str, stored: Mapping[str, Any], by: User | None) -> None:
+    audit_record(
+        verb=f"bonus.{act}",
+        summary=f"“{recruitment.name}”: {what}. {stored['reason']}",
+        campaign=recruitment.campaign,
+        by=by,
+        data={name: stored[name] for name in ("id", "amount", "fees", "total", "payments")},
+    )

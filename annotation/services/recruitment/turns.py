@@ -1,0 +1,23 @@
+"""One worker at a time, without a transaction: what is asked of a provider meanwhile may take long."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+RECRUITMENTS = 0x41737362  # first keys of the advisory locks: nobody else's
+EVENTS = 0x41737363
+
+
+@contextmanager
+def turn(key: int, number: int) -> Iterator[bool]:
+    """False where another worker is at it already."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [key, number % 2**31])
+        (mine,) = cursor.fetchone()
+    try:
+        yield bool(mine)
+    finally:
+        if mine:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [key, number % 2**31])
