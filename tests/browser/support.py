@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Container
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
@@ -83,10 +84,12 @@ def axe(page: Page, *, include: str | None = None) -> None:
     assert not violations, f"{page.url}\n{report}"
 
 
-def axe_violations(page: Page, *, include: str | None = None) -> list[dict[str, Any]]:
+def axe_violations(
+    page: Page, *, include: str | None = None, impacts: Container[str] = frozenset({"serious", "critical"})
+) -> list[dict[str, Any]]:
     page.evaluate(AXE_SCRIPT)
     results = page.evaluate("(root) => axe.run(root || document, {resultTypes: ['violations']})", include)
-    return [violation for violation in results["violations"] if violation["impact"] in {"serious", "critical"}]
+    return [violation for violation in results["violations"] if violation["impact"] in impacts]
 
 
 def theme_context(browser: Browser, *, theme: str = "light", **options: Any) -> BrowserContext:

@@ -38,7 +38,11 @@ def begin(page: Page, base: str, campaign: Campaign) -> None:
     axe(page)
     if campaign.consent:
         page.get_by_label("I have read this and agree").check()
-    page.get_by_role("button", name="Start rating").click()
+    page.get_by_role("button", name=re.compile("Continue|Start rating")).click()
+    if campaign.instructions:
+        page.wait_for_url("**/instructions/")
+        axe(page)
+        page.get_by_role("link", name="Begin").click()
     page.wait_for_url("**/work/")
 
 
@@ -83,7 +87,7 @@ def test_instructions_are_one_key_away_and_enter_sends_nothing_unfinished(live_s
     page.keyboard.press("3")
     page.keyboard.press("k")  # back to the first question; Enter then finds the second unanswered
     page.keyboard.press("Enter")
-    expect(page.locator("#rater-status")).to_contain_text("Not rated yet: How informative")
+    expect(page.locator("#rater-status")).to_contain_text("Not answered yet: How informative")
     assert Rating.objects.count() == 0
 
 
@@ -132,12 +136,16 @@ def test_the_browsers_back_carries_no_answer_over_to_another_unit(live_server, n
     for key in ("5", "5", "Enter"):
         page.keyboard.press(key)
     page.wait_for_function("token => document.querySelector('input[name=token]')?.value !== token", arg=first)
-    page.go_back()
-    page.wait_for_load_state()
-    assert shown_token(page) != first
+    second = shown_token(page)
+    page.go_back()  # to the answer just given, as the button does
+    page.wait_for_url(re.compile(f"unit={first}"))
+    expect(page.locator("input[type=radio]:checked")).to_have_count(2)
+    page.go_forward()
+    page.wait_for_url("**/work/")
+    expect(page.locator("#rating input[name=token]")).to_have_value(second)
     assert chosen(page) == []
     page.keyboard.press("Enter")
-    expect(page.locator("#rater-status")).to_contain_text("Not rated yet")
+    expect(page.locator("#rater-status")).to_contain_text("Not answered yet")
     assert set(Rating.objects.values_list("presentation__token", flat=True)) == {UUID(first)}
 
 
@@ -182,7 +190,8 @@ def test_everything_works_without_javascript(live_server, new_page, singles) -> 
     page = new_page(**DESKTOP, java_script_enabled=False)
     page.goto(live_server.url + reverse("annotation:rater-landing", args=[singles.link_token]))
     page.get_by_label("I have read this and agree").check()
-    page.get_by_role("button", name="Start rating").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="Begin").click()
     for _ in range(2):
         page.locator("input[name^='r0-relevance'][value='5']").check()
         page.locator("input[name^='r0-informativeness'][value='1']").check()

@@ -1,0 +1,321 @@
+"""Every scale and presentation, the way through training and test, a lost connection, and a page from right to left."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
+from tests.annotation import rating_screens
+from tests.browser.support import DESKTOP, PHONE, axe_violations
+
+DEVICES = [
+    pytest.param({**DESKTOP, "theme": "light"}, id="desktop-light"),
+    pytest.param({**PHONE, "theme": "dark"}, id="phone-dark"),
+]
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    return Project.objects.create(name="Chit-chat", slug="chit-chat")
+
+
+def begin(page: Page, base: str, campaign: Campaign) -> None:
+    page.goto(base + reverse("annotation:rater-landing", args=[campaign.link_token]))
+    nothing_to_fault(page)
+    page.locator("form[action$='/consent/'] button[type=submit]").click()
+    if campaign.instructions:
+        page.wait_for_url("**/instructions/")
+        nothing_to_fault(page)
+        page.locator(".rater-actions .btn-primary").click()
+    page.wait_for_url("**/work/")
+    nothing_to_fault(page)
+
+
+def nothing_to_fault(page: Page) -> None:
+    """No violation of any weight, nothing that scrolls sideways, no target too small for a thumb."""
+    assert axe_violations(page, impacts={"minor", "moderate", "serious", "critical"}) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    small = page.evaluate(
+        """() => Array.from(document.querySelectorAll("main button, main a.btn, .rater-bar .btn, .scale-point, select"))
+            .filter((target) => target.checkVisibility() && Math.min(target.offsetWidth, target.offsetHeight) < 44)
+            .map((target) => target.outerHTML)"""
+    )
+    assert small == []
+
+
+def shown_token(page: Page) -> str:
+    return page.locator("#rating input[name=token]").input_value()
+
+
+def send(page: Page) -> None:
+    """By keyboard, until the next screen is there."""
+    token = shown_token(page)
+    page.keyboard.press("Enter")
+    page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
+
+
+def values() -> list[tuple[int, str, float | None]]:
+    found = Rating.objects.order_by("presentation", "criterion__position", "position")
+    return list(found.values_list("position", "criterion__name", "value"))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_forced_choice_is_one_key(live_server, new_page, project: Project, device: dict) -> None:
+    page = new_page(**device)
+    begin(page, live_server.url, rating_screens.choices(project))
+    page.keyboard.press("1")  # the first is much better
+    send(page)
+    page.keyboard.press("=")
+    send(page)
+    assert values() == [(0, "better", 2.0), (1, "better", -2.0), (0, "better", 0.0), (1, "better", 0.0)]
+
+
+def test_both_texts_are_rated_and_compared_on_one_screen(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.choices(project, rating_screens.RELEVANT))
+    for key in ("4", "2", "5"):
+        page.keyboard.press(key)
+    send(page)
+    assert values() == [(0, "relevance", 4.0), (1, "relevance", 2.0), (0, "better", -2.0), (1, "better", 2.0)]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_slider_has_no_value_before_it_is_touched(live_server, new_page, project: Project, device: dict) -> None:
+    page = new_page(**device)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    slider, number = page.get_by_role("slider"), page.locator("input[type=number]")
+    expect(slider).to_have_attribute("aria-valuetext", "not set yet")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rater-status")).to_contain_text("Not answered yet")
+    slider.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("PageDown")
+    expect(number).to_have_value("90")
+    nothing_to_fault(page)
+    send(page)
+    page.keyboard.type("37")  # a digit goes to the number
+    expect(page.locator("input[type=number]")).to_have_value("37")
+    send(page)
+    assert [value for _, _, value in values()] == [90.0, 37.0]
+
+
+def test_a_click_on_the_very_middle_of_a_slider_is_an_answer(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    page.get_by_role("slider").click()
+    expect(page.locator("input[type=number]")).to_have_value("50")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_magnitude_is_given_beside_its_standard(live_server, new_page, project: Project, device: dict) -> None:
+    page = new_page(**device)
+    begin(page, live_server.url, rating_screens.magnitudes(project))
+    expect(page.get_by_role("region", name="The text to compare with")).to_contain_text("I prefer")
+    expect(page.get_by_text("counts as 100")).to_be_visible()
+    page.locator("input[type=number]").fill("0")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rater-status")).to_contain_text("Not answered yet")
+    page.locator("input[type=number]").fill("250.5")
+    send(page)
+    assert [value for _, _, value in values()] == [250.5]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_list_is_kept_while_it_is_filled_in_and_goes_on_elsewhere(
+    live_server, new_page, project: Project, device: dict
+) -> None:
+    page = new_page(**device)
+    begin(page, live_server.url, rating_screens.lists(project))
+    with page.expect_response("**/draft/") as saved:
+        for key in ("5", "4", "3"):
+            page.keyboard.press(key)
+    assert saved.value.status == 204
+    expect(page.locator("#rater-count")).to_have_text("3 of 6")
+    assert len(AnswerDraft.objects.get().fields) == 3
+
+    other = new_page(**DESKTOP)  # another browser, with the same signed cookie
+    other.context.add_cookies(page.context.cookies())
+    other.goto(page.url)
+    expect(other.locator("#rater-count")).to_have_text("3 of 6")
+    for key in ("1", "1", "1"):
+        other.keyboard.press(key)
+    send(other)
+    assert [value for _, _, value in values()] == [5.0, 4.0, 3.0, 1.0, 1.0, 1.0]
+
+
+def test_what_cannot_be_judged_needs_a_reason_and_nothing_else(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    reasons = rating_screens.REASONS
+    begin(page, live_server.url, rating_screens.singles(project, cannot_judge_reasons=reasons, comment="optional"))
+    page.keyboard.press("x")
+    page.get_by_label("Cannot judge this?").select_option(reasons[1])
+    nothing_to_fault(page)
+    page.get_by_label("Comment").fill("No words in it.\nNone.")
+    token = shown_token(page)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
+    assert set(Rating.objects.values_list("value", "cannot_judge")) == {(None, reasons[1])}
+    assert Presentation.objects.get(token=token).comments.get().text == "No words in it.\nNone."
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_training_a_failed_test_a_second_try_work_and_the_code(
+    live_server, new_page, project: Project, device: dict
+) -> None:
+    page = new_page(**device)
+    begin(page, live_server.url, rating_screens.qualified(project))
+    expect(page.get_by_text("Training 1 of 1")).to_be_visible()
+    page.keyboard.press("1")
+    send(page)
+    expect(page.get_by_role("heading", name="One answer differs from what was expected")).to_be_visible()
+    expect(page.get_by_text("A reply to the question is relevant.")).to_be_visible()
+    nothing_to_fault(page)
+    page.reload()
+    expect(page.get_by_role("heading", name="One answer differs from what was expected")).to_be_visible()
+
+    page.get_by_role("link", name="Go on").click()
+    answer_test(page, right=False)
+    expect(page.get_by_role("heading", name="Not quite yet")).to_be_visible()
+    expect(page.get_by_text("You can try once more.")).to_be_visible()
+    nothing_to_fault(page)
+    page.get_by_role("link", name="Try again").click()
+    answer_test(page, right=True)
+    expect(page.get_by_role("heading", name="Passed. Welcome!")).to_be_visible()
+    nothing_to_fault(page)
+    assert Participation.objects.get().stage == Stage.WORK
+
+    page.get_by_role("link", name="Start rating").click()
+    for _ in range(2):
+        page.wait_for_selector("#rating")
+        page.keyboard.press("3")
+        send(page)
+    expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
+    expect(page.locator("#completion-code")).to_have_text("DONE-7")
+    nothing_to_fault(page)
+
+
+def answer_test(page: Page, *, right: bool) -> None:
+    for place in (1, 2):
+        expect(page.get_by_text(f"Test {place} of 2")).to_be_visible()
+        known = {"I am well.": "5", "Seven is a prime.": "1"}[page.locator("blockquote").inner_text()]
+        page.keyboard.press(known if right else "3")
+        send(page)
+
+
+def test_an_answer_costs_one_request(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    seen: list[str] = []
+    page.on("request", lambda request: seen.append(f"{request.method} {request.url.rsplit('/', 2)[1]}"))
+    page.keyboard.type("50")
+    send(page)
+    assert seen == ["POST submit"]
+    assert page.evaluate("document.activeElement.id") == "rater-title"  # a screen reader begins with the new screen
+
+
+def test_a_lost_connection_loses_no_answer(live_server, new_page, project: Project, console_errors) -> None:
+    console_errors.allow("ERR_INTERNET_DISCONNECTED")
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    page.context.set_offline(True)
+    token = shown_token(page)
+    page.keyboard.type("64")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rater-state")).to_contain_text("Saved here. It will be sent when the connection is back.")
+    assert Rating.objects.count() == 0
+    page.context.set_offline(False)
+    page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
+    assert [value for _, _, value in values()] == [64.0]
+
+
+def test_an_answer_whose_page_was_lost_is_sent_by_the_next_one(
+    live_server, new_page, project: Project, console_errors
+) -> None:
+    console_errors.allow("ERR_FAILED|503")
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    failures = iter(["503", "cut"])
+
+    def refuse(route):
+        kind = next(failures, "cut")
+        route.fulfill(status=503, body="busy") if kind == "503" else route.abort()
+
+    page.route("**/submit/", refuse)
+    token = shown_token(page)
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())  # yes, leave although something has not been sent
+    page.unroute("**/submit/")
+    page.goto(page.url)
+    page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
+    assert [value for _, _, value in values()] == [12.0]
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('assay-outbox')).length") == 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_page_runs_from_right_to_left(live_server, new_page, project: Project, device: dict) -> None:
+    page = new_page(**device, locale="ar")
+    begin(page, live_server.url, rating_screens.choices(project, rating_screens.FLUENT))
+    assert page.evaluate("getComputedStyle(document.documentElement).direction") == "rtl"
+    assert page.evaluate("getComputedStyle(document.querySelector('blockquote')).direction") == "ltr"  # its own
+    expect(page.get_by_role("button", name="إرسال", exact=True)).to_be_visible()
+    for key in ("4", "2", "3"):
+        page.keyboard.press(key)
+    send(page)
+    assert [value for _, _, value in values()] == [4.0, 2.0, 0.0, 0.0]
+
+
+def test_a_rater_chooses_another_language_and_keeps_the_answers(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project))
+    page.keyboard.type("42")
+    page.get_by_role("button", name="Deutsch").click()
+    expect(page.get_by_role("button", name="Senden")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    expect(page.locator("input[type=number]")).to_have_value("42")
+
+
+def test_time_between_screens_counts_down_and_goes_on_by_itself(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project, seconds_between_units=4))
+    page.keyboard.type("42")
+    send(page)
+    expect(page.get_by_role("heading", name="A moment, please")).to_be_visible()
+    nothing_to_fault(page)
+    expect(page.locator("#rating")).to_be_visible(timeout=8000)
+
+
+def test_a_break_is_suggested_and_leaving_gives_the_code(live_server, new_page, project: Project) -> None:
+    page = new_page(**DESKTOP)
+    begin(page, live_server.url, rating_screens.sliders(project, break_every_units=1, completion_code="DONE-3"))
+    page.keyboard.type("42")
+    send(page)
+    expect(page.get_by_role("heading", name="Time for a break?")).to_be_visible()
+    nothing_to_fault(page)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="I am done for now").click()
+    expect(page.locator("#completion-code")).to_have_text("DONE-3")
+    nothing_to_fault(page)
+    page.get_by_role("link", name=re.compile("Go on rating")).click()
+    expect(page.locator("#rating")).to_be_visible()
+
+
+@pytest.mark.parametrize("make", [rating_screens.sliders, rating_screens.magnitudes, rating_screens.choices])
+def test_every_scale_works_without_javascript(live_server, new_page, project: Project, make) -> None:
+    page = new_page(**DESKTOP, java_script_enabled=False)
+    campaign = make(project)
+    page.goto(live_server.url + reverse("annotation:rater-landing", args=[campaign.link_token]))
+    page.get_by_role("button", name="Start rating").click()
+    number = page.locator("input[type=number]")
+    if number.count():
+        expect(page.locator("input[type=range]")).to_be_hidden()
+        number.fill("60")
+    else:
+        page.get_by_label("A much better").check()
+    token = shown_token(page)
+    page.get_by_role("button", name="Send").click()
+    assert shown_token(page) != token
+    assert Rating.objects.exists()
