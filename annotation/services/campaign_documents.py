@@ -1,5 +1,6 @@
 """A campaign's design as plain JSON: no ids; what is exported, cloned and compared."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from annotation.design import DesignError, QualificationDesign, QualityDesign
@@ -43,8 +44,8 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
             "currency": campaign.payment_currency,
             "fee_percent": f"{campaign.payment_fee_percent:.2f}",
         },
-        "qualification": _settled(QualificationDesign, campaign.qualification),
-        "quality": _settled(QualityDesign, campaign.quality),
+        "qualification": settled(QualificationDesign, campaign.qualification),
+        "quality": settled(QualityDesign, campaign.quality),
         "seed": campaign.seed,
     }
 
@@ -64,7 +65,7 @@ def criterion_document(criterion: Criterion) -> dict[str, Any]:
     }
 
 
-def _settled(design: type[QualityDesign] | type[QualificationDesign], stored: dict[str, Any]) -> dict[str, Any]:
+def settled(design: type[QualityDesign] | type[QualificationDesign], stored: Mapping[str, Any]) -> dict[str, Any]:
     """With every field filled in; of a draft with mistakes, what it has."""
     try:
         return design.from_dict(stored).to_dict()

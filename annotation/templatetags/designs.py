@@ -9,7 +9,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
-EMPTY = (None, "", [], {}, False)
+
+def _says_nothing(value: object) -> bool:
+    return value is None or value is False or value in ("", [], {})
 
 
 @register.filter
@@ -24,7 +26,7 @@ def design_value(value: object) -> str | SafeString:
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
-        lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if one not in EMPTY)
+        lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if not _says_nothing(one))
         return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
     if isinstance(value, list):
         return format_html('<code class="design-json">{}</code>', json.dumps(value, ensure_ascii=False, indent=1))

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
+from annotation.design import QualificationDesign, QualityDesign
 from annotation.models import (
     Admission,
     Campaign,
@@ -16,6 +17,7 @@ from annotation.models import (
     System,
     Target,
 )
+from annotation.services.campaign_documents import settled
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,10 @@ class CampaignDraft:
 
 RELATED = ("criteria", "systems")
 COLUMNS = tuple(one.name for one in fields(CampaignDraft) if one.name not in RELATED)
+DESIGNS: dict[str, type[QualityDesign] | type[QualificationDesign]] = {
+    "quality": QualityDesign,
+    "qualification": QualificationDesign,
+}
 LISTS = ("reference_kinds", "cannot_judge_reasons")
 
 
@@ -113,8 +119,8 @@ def write_columns(campaign: Campaign, draft: CampaignDraft) -> None:
             value = list(value)
         elif name == "pairs":
             value = [list(pair) for pair in value]
-        elif name in ("quality", "qualification"):
-            value = dict(value)
+        elif name in DESIGNS:
+            value = settled(DESIGNS[name], value)  # in one form, so that equal designs have equal hashes
         setattr(campaign, name, value)
 
 

@@ -1,0 +1,129 @@
+"""Clones, exports, imports; drafts from templates. Nothing is lost on the way, and what does not fit is named."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from annotation.design import ALL_TEMPLATES
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
+from annotation.services.campaign_documents import campaign_document, campaign_export
+from annotation.services.campaigns import (
+    campaign_clone,
+    campaign_create,
+    campaign_import,
+    campaign_launch,
+    campaign_start,
+    draft_problems,
+    template_draft,
+)
+from annotation.weighting.exclusion import GoldAccuracyBelow
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.services.test_campaign_drafts import full_draft
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return campaign_create(project=project, draft=full_draft(project))
+
+
+def test_a_clone_differs_in_name_and_code_alone(campaign: Campaign, manager: User) -> None:
+    clone = campaign_clone(campaign=campaign, by=manager)
+    assert campaign_document(clone) == campaign_document(campaign)
+    assert (clone.name, clone.completion_code, clone.link_token == campaign.link_token) == ("Everything (2)", "", False)
+    assert campaign_clone(campaign=campaign).name == "Everything (3)"
+    assert clone.audit_entries.first().verb == "campaign.clone"
+
+
+def test_a_launched_and_a_closed_campaign_can_be_cloned_and_launched_again(campaign: Campaign) -> None:
+    launched = campaign_launch(campaign=campaign)
+    again = campaign_launch(campaign=campaign_clone(campaign=launched))
+    assert again.design_hash == launched.design_hash
+
+
+def test_a_file_makes_the_same_campaign_elsewhere(campaign: Campaign, manager: User) -> None:
+    elsewhere = Project.objects.create(name="Elsewhere", slug="elsewhere")
+    dataset = make_dataset(elsewhere)
+    dataset.items.filter(position__lt=2).update(split="test")
+    file = json.loads(json.dumps(campaign_export(campaign)))
+    made = campaign_import(project=elsewhere, document=file, dataset=dataset, by=manager)
+    assert made.name == "Everything"
+    assert campaign_document(made) == campaign_document(campaign)
+    assert json.dumps(file).find(campaign.completion_code) == -1
+
+
+def test_registered_rules_go_along(campaign: Campaign) -> None:
+    rule = GoldAccuracyBelow(action="exclude", accuracy=0.6, after=5).to_dict()
+    for version, rules in ((1, []), (2, [rule])):
+        QualityRules.objects.create(campaign=campaign, version=version, rules=rules, before_launch=True)
+    clone = campaign_clone(campaign=campaign)
+    (registered,) = clone.rule_versions.all()
+    assert (registered.version, registered.rules, registered.before_launch) == (1, [rule], True)
+    file = campaign_export(campaign)
+    file["rules"] = [{"rule": "no such rule"}]
+    with pytest.raises(AnnotationError) as refused:
+        campaign_import(project=campaign.project, document=file, dataset=campaign.dataset)
+    assert list(refused.value.fields) == ["rules"]
+
+
+def test_everything_that_does_not_fit_the_other_data_set_is_named_at_once(campaign: Campaign) -> None:
+    other = make_dataset(campaign.project, items=1, systems=["Ada"], name="other")
+    with pytest.raises(AnnotationError) as refused:
+        campaign_clone(campaign=campaign, dataset=other)
+    assert set(refused.value.fields) == {
+        "systems", "pairs", "split", "quality.gold.1.item", "qualification.test.1.item"
+    }  # fmt: skip
+    assert "no system named 'Bo'; it has: Ada" in refused.value.fields["systems"][0]
+    assert Campaign.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"payment": {"per_unit": "much"}}, "payment_per_unit"), ({"ratings_per_unit": 0}, "ratings_per_unit"),
+     ({"target": 5}, "target"), ({"extra": 1}, "extra")],
+)  # fmt: skip
+def test_a_wrong_value_in_a_file_is_named(campaign: Campaign, change: dict[str, Any], field: str) -> None:
+    file = {**campaign_export(campaign), **change}
+    with pytest.raises(AnnotationError) as refused:
+        campaign_import(project=campaign.project, document=file, dataset=campaign.dataset)
+    assert list(refused.value.fields) == [field]
+
+
+@pytest.mark.parametrize("template", ALL_TEMPLATES, ids=lambda one: one.slug)
+def test_a_template_makes_a_draft_that_can_be_launched(project: Project, manager: User, template: Any) -> None:
+    dataset = make_dataset(project)
+    ResponseSource.objects.filter(kind="human").update(kind="seed")
+    draft = template_draft(template, dataset, name="Mine")
+    assert draft_problems(project, draft) == {}
+    made = campaign_start(project=project, dataset=dataset, template=template.slug, name="Mine", by=manager)
+    assert campaign_launch(campaign=made, by=manager).units.exists()
+
+
+@pytest.mark.parametrize(
+    ("slug", "k", "presentation", "points"),
+    [  # as printed: Galley et al. (2015) section 4; Hori and Hori (2017) section 5
+        ("delta-bleu-seeds", 3, "single", 5),
+        ("delta-bleu-references", 5, "single", 5),
+        ("delta-bleu-systems", 5, "pair", 5),
+        ("dstc6-lists", 10, "list", 5),
+        ("rankme-pairs", 3, "pair", 6),
+    ],
+)
+def test_a_template_asks_as_its_paper_says(project: Project, slug: str, k: int, presentation: str, points: int) -> None:
+    made = campaign_start(project=project, dataset=make_dataset(project), template=slug)
+    assert (made.ratings_per_unit, made.presentation) == (k, presentation)
+    assert {one.scale_max - one.scale_min + 1 for one in made.criteria.all()} == {points}
+
+
+def test_two_equal_designs_are_one_document_whatever_their_names(project: Project) -> None:
+    dataset = make_dataset(project)
+    one, two = make_campaign(dataset, name="one", launch=False), make_campaign(dataset, name="two", launch=False)
+    assert campaign_document(one) == campaign_document(two)
+
+
+def test_a_full_draft_is_of_this_project_alone(project: Project) -> None:
+    draft = full_draft(project)
+    foreign = make_dataset(Project.objects.create(name="E", slug="e"))
+    assert set(draft_problems(project, replace(draft, dataset=foreign))) == {"dataset", "systems", "split"}

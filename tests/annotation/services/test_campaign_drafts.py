@@ -1,0 +1,233 @@
+"""What a draft may hold: every column, checked against the others and against the data set."""
+
+from dataclasses import fields, replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
+from annotation.selectors.campaigns import rated_sources
+from annotation.services.campaigns import (
+    CampaignDraft,
+    CriterionDraft,
+    campaign_change,
+    campaign_create,
+    campaign_launch,
+    campaign_update,
+    draft_of,
+    draft_problems,
+    launch_report,
+)
+from tests.annotation.campaigns import RELEVANCE, make_campaign, make_dataset
+
+SLIDER = CriterionDraft("score", "How good?", 0, 100, ["bad", "good"], kind="slider", step=0.5)
+MAGNITUDE = CriterionDraft(
+    "worth", "Beside the standard?", kind="magnitude", standard_source="human", standard_value=100
+)
+BETTER = CriterionDraft("better", "Which?", kind="preference", scale_max=2, ties=True)
+GOLD = {"item": "item-0", "texts": [{"text": "Yes.", "expected": {"relevance": [4, 5]}}]}
+
+
+def full_draft(project: Project) -> CampaignDraft:
+    dataset = make_dataset(project)
+    dataset.items.filter(position__lt=2).update(split="test")
+    texts = [{"text": "A", "expected": {"relevance": [1.0, 2.0]}}, {"text": "B", "expected": {}}]
+    screens = [{"item": "item-1", "context": [], "message": "", "feedback": "", "texts": texts}]
+    return CampaignDraft(
+        dataset=dataset,
+        name="Everything",
+        criteria=[RELEVANCE, SLIDER, BETTER],
+        target="chosen",
+        systems=list(dataset.systems.filter(name__in=["Ada", "Bo"])),
+        pairs=[["Ada", "Bo"]],
+        split="test",
+        item_limit=1,
+        presentation="pair",
+        comment="optional",
+        cannot_judge_reasons=["Not English"],
+        instructions="Read.",
+        consent="Agree?",
+        rater_language="de",
+        ratings_per_unit=4,
+        min_units_per_rater=2,
+        max_units_per_rater=30,
+        seconds_between_units=1,
+        break_every_units=10,
+        lease_seconds=120,
+        lease_min_seconds=60,
+        lease_max_seconds=900,
+        admission="named",
+        payment_per_unit=Decimal("0.1250"),
+        payment_currency="EUR",
+        payment_fee_percent=Decimal("33.30"),
+        completion_code="C0DE",
+        qualification={"training": [], "test": screens, "pass_mark": 0.5, "attempts": 1},
+        quality={
+            "every": 5, "mix": {"gold": 1, "repeat": 2}, "repeat_gap": 3, "gold": screens, "attention": [],
+            "degraded": {"count": 4, "operations": ["drop"]}, "anchors": {"count": 2, "low": {"score": 60.0}},
+        },
+        seed=99,
+    )  # fmt: skip
+
+
+def test_a_draft_is_stored_whole_and_read_back(project: Project, manager: User) -> None:
+    draft = full_draft(project)
+    campaign = campaign_create(project=project, draft=draft, by=manager)
+    read = draft_of(Campaign.objects.get(pk=campaign.pk))
+    for one in fields(CampaignDraft):
+        if one.name not in ("criteria", "systems"):
+            assert getattr(read, one.name) == getattr(draft, one.name), one.name
+    assert read.criteria == [criterion.stored() for criterion in draft.criteria]
+    assert {system.name for system in read.systems} == {"Ada", "Bo"}
+    (entry,) = campaign.audit_entries.all()
+    assert (entry.verb, entry.actor) == ("campaign.create", manager)
+    again = campaign_update(campaign=campaign, draft=read, by=manager)
+    assert again.audit_entries.count() == 1  # nothing changed, nothing to tell
+    assert campaign_launch(campaign=campaign, by=manager).units.count() == 1
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"target": "everything"}, "target"),
+    ({"presentation": "grid"}, "presentation"),
+    ({"comment": "maybe"}, "comment"),
+    ({"admission": "all"}, "admission"),
+    ({"rater_language": "tlh"}, "rater_language"),
+    ({"reference_kinds": ["human"]}, "reference_kinds"),
+    ({"target": "references", "reference_kinds": ["system"]}, "reference_kinds"),
+    ({"split": "nowhere"}, "split"),
+    ({"pairs": [["Ada", "Bo"]]}, "pairs"),
+    ({"presentation": "pair", "pairs": [["Ada", "Ada"]]}, "pairs"),
+    ({"presentation": "pair", "pairs": [["Ada", "Zoe"]]}, "pairs"),
+    ({"presentation": "pair", "pairs": [["Ada", "Bo"], ["Bo", "Ada"]]}, "pairs"),
+    ({"presentation": "pair", "target": "references"}, "presentation"),
+    ({"cannot_judge_reasons": ["x" * 81]}, "cannot_judge_reasons"),
+    ({"cannot_judge_reasons": ["a", "a"]}, "cannot_judge_reasons"),
+    ({"min_units_per_rater": 9, "max_units_per_rater": 5}, "min_units_per_rater"),
+    ({"lease_min_seconds": 60}, "lease_max_seconds"),
+    ({"lease_min_seconds": 60, "lease_max_seconds": 30}, "lease_max_seconds"),
+    ({"lease_min_seconds": 60, "lease_max_seconds": 90}, "lease_seconds"),
+    ({"payment_per_unit": Decimal("-1")}, "payment_per_unit"),
+    ({"payment_per_unit": Decimal("0.00001")}, "payment_per_unit"),
+    ({"payment_per_unit": Decimal("NaN")}, "payment_per_unit"),
+    ({"payment_currency": "euro"}, "payment_currency"),
+    ({"criteria": []}, "criteria"),
+    ({"criteria": [RELEVANCE, RELEVANCE]}, "criteria.1.name"),
+    ({"criteria": [replace(RELEVANCE, scale_max=40)]}, "criteria.0.scale_max"),
+    ({"criteria": [replace(RELEVANCE, kind="stars")]}, "criteria.0.kind"),
+    ({"criteria": [replace(SLIDER, labels=["one"])]}, "criteria.0.labels"),
+    ({"criteria": [replace(SLIDER, step=0.3)]}, "criteria.0.step"),
+    ({"criteria": [replace(SLIDER, step=float("nan"))]}, "criteria.0.step"),
+    ({"criteria": [BETTER]}, "criteria.0.kind"),
+    ({"criteria": [replace(MAGNITUDE, standard_value=0)]}, "criteria.0.standard_value"),
+    ({"criteria": [replace(MAGNITUDE, standard_source="mined")]}, "criteria.0.standard_source"),
+    ({"criteria": [MAGNITUDE, replace(MAGNITUDE, name="two", standard_source="Ada")]}, "criteria"),
+    ({"quality": {"every": 1}}, "quality.every"),
+    ({"quality": {"gold": [{**GOLD, "item": "item-99"}]}}, "quality.gold.1.item"),
+    ({"quality": {"gold": [{"texts": [GOLD["texts"][0]] * 2}]}}, "quality.gold.1.texts"),
+    (
+        {"quality": {"gold": [{"texts": [{"text": "x", "expected": {"relevance": [4, 6]}}]}]}},
+        "quality.gold.1.texts.1.expected.relevance",
+    ),
+    (
+        {"qualification": {"test": [GOLD, {"texts": [{"text": "x", "expected": {"wit": [1, 1]}}]}]}},
+        "qualification.test.2.texts.1.expected.wit",
+    ),
+    ({"qualification": {"pass_mark": 2}}, "qualification.pass_mark"),
+    ({"quality": {"anchors": {"count": 1, "low": {"relevance": 9}}}}, "quality.anchors.low.relevance"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "field"), WRONG)
+def test_a_draft_that_cannot_be_is_refused_at_its_field(project: Project, change: dict[str, Any], field: str) -> None:
+    draft = CampaignDraft(make_dataset(project), "Replies", [RELEVANCE])
+    assert draft_problems(project, draft) == {}
+    found = draft_problems(project, replace(draft, **change))
+    assert field in found
+    if field != "quality.every":  # which refuses the mix that goes with it, too
+        assert list(found) == [field]
+
+
+def test_anchors_need_texts_by_people(project: Project) -> None:
+    draft = CampaignDraft(make_dataset(project), "Replies", [RELEVANCE], quality={"anchors": {"count": 3}})
+    assert draft_problems(project, draft) == {}
+    ResponseSource.objects.filter(kind=SourceKind.HUMAN).update(kind=SourceKind.MINED)
+    assert list(draft_problems(project, draft)) == ["quality.anchors.count"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sources"),
+    [
+        ({"split": "test"}, 6),
+        ({"split": "test", "item_limit": 1}, 3),
+        ({"target": "references"}, 8),
+        ({"target": "references", "reference_kinds": ["mined"]}, 4),
+        ({"presentation": "pair", "pairs": [["Ada", "Cy"]]}, 8),
+    ],
+)
+def test_what_is_rated_follows_split_kinds_and_pairs(project: Project, options: dict[str, Any], sources: int) -> None:
+    dataset = make_dataset(project)
+    dataset.items.filter(position__gte=2).update(split="test")
+    for item in Item.objects.filter(dataset=dataset):
+        response = item.responses.create(text=f"mined {item.position}", text_key=f"{item.position}")
+        ResponseSource.objects.create(response=response, item=item, kind=SourceKind.MINED)
+    assert rated_sources(make_campaign(dataset, launch=False, **options)).count() == sources
+
+
+def test_one_step_settles_its_own_fields_and_leaves_those_of_others(project: Project, manager: User) -> None:
+    campaign = make_campaign(make_dataset(project), launch=False, quality={"gold": [GOLD]})
+    shorter = [replace(RELEVANCE, scale_max=3)]
+    changed = campaign_change(campaign=campaign, changes={"criteria": shorter}, settle=["criteria"], by=manager)
+    assert changed.criteria.get().scale_max == 3
+    report = launch_report(changed)
+    assert [remark.field for remark in report.problems] == ["quality.gold.1.texts.1.expected.relevance"]
+    with pytest.raises(AnnotationError, match="on the scale of 'relevance', 1 to 3"):
+        campaign_launch(campaign=changed)
+    with pytest.raises(AnnotationError) as refused:
+        campaign_change(campaign=changed, changes={"seed": -1}, settle=["seed", "criteria"])
+    assert list(refused.value.fields) == ["seed"]
+
+
+def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
+    quality = {"every": 4, "mix": {"repeat": 1}}
+    campaign = make_campaign(
+        make_dataset(project), launch=False, ratings_per_unit=3, payment_per_unit=Decimal("0.2"),
+        payment_fee_percent=Decimal(50), max_units_per_rater=5, quality=quality,
+    )  # fmt: skip
+    report = launch_report(campaign)
+    # 12 units by 3 are 36 places; of 4 screens 3 are work, so 12 checks; 48 screens at 0.20 are 9.60, half of it more.
+    assert (report.units, report.places, report.checks, report.screens) == (12, 36, 12, 48)
+    assert (report.pay, report.fees, report.total) == (Decimal("9.60"), Decimal("4.80"), Decimal("14.40"))
+    assert report.raters_at_least == 8  # 36 places, 5 by each
+    assert report.hours == pytest.approx(48 * report.seconds / 3600)
+    assert report.pay_per_hour == pytest.approx(
+        Decimal(3600) * Decimal("0.2") / Decimal(report.seconds), abs=Decimal("0.01")
+    )
+    hints = {remark.field for remark in report.hints}
+    assert {"consent", "instructions", "completion_code"} <= hints
+    assert report.ready
+
+
+def test_hints_are_about_what_is_left_open(project: Project) -> None:
+    campaign = make_campaign(
+        make_dataset(project), launch=False, ratings_per_unit=1, consent="Ask [your name] or see [here](https://x.org).",
+        instructions="Read.", max_units_per_rater=3, quality={"every": 5, "mix": {"repeat": 1}, "repeat_gap": 9},
+        lease_seconds=5,
+    )  # fmt: skip
+    hints = {remark.field: remark.text for remark in launch_report(campaign).hints}
+    assert "[your name]" in hints["consent"]
+    assert "[here]" not in hints["consent"]
+    assert set(hints) == {"consent", "ratings_per_unit", "quality.repeat_gap", "payment_per_unit", "lease_seconds"}
+
+
+def test_a_data_set_with_nothing_to_rate_is_a_problem(project: Project) -> None:
+    report = launch_report(make_campaign(make_dataset(project, items=0), launch=False))
+    assert (report.ready, report.units, report.problems[0].field) == (False, 0, "target")
+
+
+def test_what_a_scale_does_not_have_is_not_kept(project: Project) -> None:
+    odd = replace(BETTER, step=7.0, standard_value=5.0, standard_source="human")
+    campaign = make_campaign(make_dataset(project), launch=False, presentation="pair", criteria=[odd])
+    stored = Criterion.objects.get(campaign=campaign)
+    assert (stored.scale_min, stored.scale_max, stored.step, stored.standard_value) == (-2, 2, 1.0, None)
