@@ -102,7 +102,7 @@ class _Scrub:
     """Takes ids and the former name out of texts and JSON."""
 
     def __init__(self, ids: list[str], name: str, pseudonym: str) -> None:
-        self.ids = re.compile("|".join(map(re.escape, ids))) if ids else None
+        self.ids = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ids))})(?!\w)") if ids else None
         self.name = name
         self.words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") if name else None
         self.pseudonym = pseudonym

@@ -54,4 +54,4 @@ def _provider_ids(campaign: Campaign) -> re.Pattern[str] | None:
     )
     stays = Submission.objects.filter(recruitment__campaign=campaign).values_list("external_id", flat=True)
     ids = sorted({one for one in (*raters, *stays) if len(one) >= SHORTEST_ID}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, ids))) if ids else None
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ids))})(?!\w)") if ids else None

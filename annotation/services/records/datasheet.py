@@ -144,7 +144,7 @@ def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User
             sheet.answers[key] = {"text": answer.text.strip(), "choices": sorted(answer.choices)}
     changed = sorted(key for key in before.keys() | sheet.answers.keys() if before.get(key) != sheet.answers.get(key))
     if changed:
-        sheet.updated_by, sheet.updated_at = by, Now()  # type: ignore[assignment] # the database's clock
+        sheet.updated_by, sheet.updated_at = by, Now()
         sheet.save()
         summary = f"Answered in the datasheet: {', '.join(changed)}."
         audit_record(verb="datasheet.update", summary=summary, campaign=campaign, by=by, data={"questions": changed})
