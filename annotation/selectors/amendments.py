@@ -1,13 +1,13 @@
 """Reads over what was changed on a running campaign, and over what a change would do."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.models import Amendment, AmendmentKind, Campaign, PresentationKind, Slot, SlotState, System, Unit
+from annotation.models import Amendment, AmendmentKind, Campaign, PresentationKind, System, Unit
 
 # A pair is still asked where some pair of systems that its two texts stand for is: both run, and where the design names
 # pairs, it is one of those. What a unit shows besides is credited by its texts' sources among the unit's own systems.
@@ -94,9 +94,14 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
     )
 
 
-def places_to_fill(units: Collection[int]) -> int:
-    """Slots of some units that nobody has filled."""
-    return Slot.objects.filter(unit__in=units).exclude(state=SlotState.DONE).count()
+def places_to_fill(campaign: Campaign, units: Sequence[int]) -> int:
+    """Slots of some of a campaign's units that nobody has filled."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(sum(%s - done_slots), 0) FROM annotation_unit WHERE id = ANY(%s)",
+            [campaign.ratings_per_unit, list(units)],
+        )
+        return int(cursor.fetchone()[0])
 
 
 @dataclass(frozen=True)

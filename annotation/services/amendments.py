@@ -18,13 +18,17 @@ from annotation.services.gate import campaign_alone
 def amendable_lock(*, campaign: Campaign, act: str) -> Campaign:
     """Inside a transaction: the campaign, with requests and answers under way finished and new ones waiting."""
     campaign = campaign_alone(campaign.pk)
+    amendable_check(campaign, act=act)
+    return campaign
+
+
+def amendable_check(campaign: Campaign, *, act: str) -> None:
     if campaign.imported:
         raise AnnotationError(f"The judgements of this campaign were collected elsewhere: it cannot {act}.")
     if campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):
         raise AnnotationError(
             f"The campaign is {campaign.get_state_display().lower()}; to {act} it must be running or paused."
         )
-    return campaign
 
 
 def amendment_append(*, campaign: Campaign, kind: AmendmentKind, data: Mapping[str, Any], by: User | None) -> Amendment:

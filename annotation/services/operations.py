@@ -24,7 +24,7 @@ from annotation.models import (
     User,
 )
 from annotation.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
-from annotation.services.amendments import amendable_lock, amendment_append
+from annotation.services.amendments import amendable_check, amendable_lock, amendment_append
 from annotation.services.audit import audit_record
 from annotation.services.launch import units_hash, units_plan, units_store
 
@@ -78,8 +78,8 @@ def system_stop(*, campaign: Campaign, system: System, by: User | None = None) -
     """
     campaign = amendable_lock(campaign=campaign, act="stop a system")
     found = stop_check(campaign, system)
-    Unit.objects.filter(pk__in=found.to_stop).update(stopped=True)
-    data = {"system": system.name, "units": len(found.to_stop), "places": places_to_fill(found.to_stop)}
+    _mark(found.to_stop, stopped=True)
+    data = {"system": system.name, "units": len(found.to_stop), "places": places_to_fill(campaign, found.to_stop)}
     summary = f"{system.name} stopped: {data['units']:,} units with {data['places']:,} places are handed out no more"
     return _amended(campaign, AmendmentKind.STOP_SYSTEM, data, summary, by)
 
@@ -89,10 +89,15 @@ def system_resume(*, campaign: Campaign, system: System, by: User | None = None)
     """Hand a stopped system's texts out again. A pair waits for its other system, if that is stopped, too."""
     campaign = amendable_lock(campaign=campaign, act="resume a system")
     found = resume_check(campaign, system)
-    Unit.objects.filter(pk__in=found.to_resume).update(stopped=False)
-    data = {"system": system.name, "units": len(found.to_resume), "places": places_to_fill(found.to_resume)}
+    _mark(found.to_resume, stopped=False)
+    data = {"system": system.name, "units": len(found.to_resume), "places": places_to_fill(campaign, found.to_resume)}
     summary = f"{system.name} resumed: {data['units']:,} units with {data['places']:,} places are handed out again"
     return _amended(campaign, AmendmentKind.RESUME_SYSTEM, data, summary, by)
+
+
+def _mark(units: list[int], *, stopped: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE annotation_unit SET stopped = %s WHERE id = ANY(%s)", [stopped, units])
 
 
 def stop_check(campaign: Campaign, system: System) -> Marking:
@@ -149,19 +154,25 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
 
     ``item_limit`` raises the limit of a campaign that has one. Systems that the design does not name stay out.
     """
-    campaign = amendable_lock(campaign=campaign, act="take more items")
+    act = "take more items"
+    campaign = Campaign.objects.get(pk=campaign.pk)
+    amendable_check(campaign, act=act)
+    # Planning takes long, and nothing but this function changes what it compares with: raters need not wait for it.
+    last, found = _last_position(campaign), items_found(campaign, item_limit)
+    campaign = amendable_lock(campaign=campaign, act=act)
+    if _last_position(campaign) != last:
+        found = items_found(campaign, item_limit)
     before = campaign.item_limit
-    found = items_found(campaign, item_limit)
     if not found.units:
         raise AnnotationError(nothing_to_add(campaign, found))
     if item_limit is not None:
         campaign.item_limit = item_limit
         campaign.save(update_fields=["item_limit"])
-    first = (Unit.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"] or 0) + 1
+    first = _last_position(campaign) + 1
     units = interleaved(found.units, seed=derive_seed(campaign.seed, "positions", first))
     units_store(campaign, units, first_position=first)
-    stopped = marking(campaign, stopped_systems(campaign)).to_stop
-    Unit.objects.filter(pk__in=stopped).update(stopped=True)
+    if stopped := stopped_systems(campaign):
+        _mark(marking(campaign, stopped).to_stop, stopped=True)
     data = {
         "units": len(units),
         "places": len(units) * campaign.ratings_per_unit,
@@ -172,6 +183,10 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
     }
     summary = f"{found.n_new_items:,} items added: {len(units):,} units with {data['places']:,} places"
     return _amended(campaign, AmendmentKind.ADD_ITEMS, data, summary, by)
+
+
+def _last_position(campaign: Campaign) -> int:
+    return int(Unit.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"] or 0)
 
 
 def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:

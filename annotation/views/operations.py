@@ -81,12 +81,12 @@ def _stop_effects(campaign: Campaign, asked: Asked) -> list[str]:
         PresentationKind.PAIR: f"A pair goes on where its text of {name} is also that of a system that is not stopped.",
         PresentationKind.LIST: f"Lists go on showing {name}: without it the others would be judged in other company.",
     }[PresentationKind(campaign.presentation)]
-    return [_marked(places_to_fill(found.to_stop), len(found.to_stop), "handed out no more"), shown, kept]
+    return [_marked(places_to_fill(campaign, found.to_stop), len(found.to_stop), "handed out no more"), shown, kept]
 
 
 def _resume_effects(campaign: Campaign, asked: Asked) -> list[str]:
     found = _marking(operations.resume_check, campaign, asked)
-    n_places = places_to_fill(found.to_resume)
+    n_places = places_to_fill(campaign, found.to_resume)
     return [_marked(n_places, len(found.to_resume), "handed out again"), *_cost(campaign, n_places)]
 
 
