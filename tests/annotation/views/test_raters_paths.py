@@ -1,0 +1,339 @@
+"""The way through a campaign: who may come in, in which language, what each answer leads to, and how it ends."""
+
+import re
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import translation
+
+from annotation.models import (
+    AnswerDraft,
+    Campaign,
+    Participation,
+    Presentation,
+    PresentationOutcome,
+    Project,
+    Purpose,
+    Rater,
+    RaterIdentity,
+    Rating,
+    Stage,
+    User,
+)
+from annotation.selectors.endings import Ending, stay_of
+from tests.annotation import rating_screens
+from tests.annotation.campaigns import make_campaign, make_dataset
+
+PART = {"X-Rater-Part": "1"}
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return make_campaign(make_dataset(project), completion_code="THANKS-42")
+
+
+def url(name: str, campaign: Campaign) -> str:
+    return reverse(f"annotation:rater-{name}", args=[campaign.link_token])
+
+
+def joined(campaign: Campaign, client: Client | None = None, **post: str) -> Client:
+    client = client or Client()
+    assert client.post(url("consent", campaign), {"agree": "1", **post}).status_code == 302
+    return client
+
+
+def latest() -> Presentation:
+    return Presentation.objects.order_by("-id")[0]
+
+
+def answer(client: Client, campaign: Campaign, *, part: bool = True, **fields: object):
+    data = {"token": str(latest().token), "r0-relevance": 4, **fields}
+    return client.post(url("submit", campaign), data, headers=PART if part else {})
+
+
+# --- Who may come in --------------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_asked_for_where_the_campaign_wants_one(project: Project) -> None:
+    named = make_campaign(make_dataset(project), admission="named")
+    client = Client()
+    assert re.search(r'name="name"[^>]* required', client.get(url("landing", named)).content.decode())
+    refused = client.post(url("consent", named), {"agree": "1", "name": "  "})
+    assert refused.status_code == 400
+    assert "Please give a name to be known by." in refused.content.decode()
+    joined(named, client, name="Kim")
+    assert Rater.objects.get().pseudonym == "Kim"
+
+
+def test_an_account_is_the_same_rater_in_every_browser_and_its_name_is_not_kept(
+    project: Project, outsider: User, as_user: Callable[[User], Client]
+) -> None:
+    closed = make_campaign(make_dataset(project), admission="account")
+    stranger = Client()
+    page = stranger.get(url("landing", closed)).content.decode()
+    assert f"{reverse('login')}?next={url('landing', closed)}" in page
+    assert stranger.post(url("consent", closed), {"agree": "1"}).status_code == 400
+
+    joined(closed, as_user(outsider))
+    other = as_user(outsider)
+    assert "Welcome back" in other.get(url("landing", closed)).content.decode()
+    assert other.get(url("work", closed)).status_code == 200
+    assert Rater.objects.count() == 1
+    assert outsider.username not in Rater.objects.get().pseudonym
+    assert RaterIdentity.objects.values_list("provider", "external_id").get() == ("account", str(outsider.pk))
+
+
+# --- Languages --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("accepted", "lang", "direction"),
+    [("de-AT,en;q=0.5", "de", "ltr"), ("fr,ar;q=0.8", "ar", "rtl"), ("zh-CN", "zh-hans", "ltr"), ("fr", "en", "ltr")],
+)
+def test_the_page_speaks_the_browsers_language(campaign: Campaign, accepted: str, lang: str, direction: str) -> None:
+    response = Client().get(url("landing", campaign), headers={"Accept-Language": accepted})
+    assert f'<html lang="{lang}" dir="{direction}"' in response.content.decode()
+    assert "Accept-Language" in response.headers["Vary"]
+    assert translation.get_language() == "en"
+
+
+def test_the_raters_choice_beats_the_browser_and_the_campaigns_beats_both(campaign: Campaign) -> None:
+    client = Client(headers={"Accept-Language": "de"})
+    chosen = client.post(url("language", campaign), {"language": "es", "next": url("work", campaign)})
+    assert chosen.headers["Location"] == url("work", campaign)
+    assert '<html lang="es"' in client.get(url("landing", campaign)).content.decode()
+    Campaign.objects.filter(pk=campaign.pk).update(rater_language="ar")
+    page = client.get(url("landing", campaign)).content.decode()
+    assert '<html lang="ar" dir="rtl"' in page
+    assert "rater-languages" not in page  # there is nothing to choose
+
+
+@pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org", "/p/", ""])
+def test_choosing_a_language_leads_nowhere_else(campaign: Campaign, elsewhere: str) -> None:
+    response = Client().post(url("language", campaign), {"language": "xx", "next": elsewhere})
+    assert response.headers["Location"] == url("landing", campaign)
+    assert "assay_rater_language" not in response.cookies
+
+
+def test_other_pages_stay_english(campaign: Campaign, client: Client) -> None:
+    assert "Sign in" in client.get(reverse("login"), headers={"Accept-Language": "de"}).content.decode()
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_script_gets_the_next_screen_with_the_answer(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    first = latest()
+    response = answer(client, campaign)
+    page = response.content.decode()
+    assert response.headers["X-Rater-Url"] == url("work", campaign)
+    assert str(latest().token) in page
+    assert f"?unit={first.token}" in page  # the way back
+    assert "<html" not in page
+    assert 'id="rater-view"' in page
+
+
+def test_a_script_that_asks_twice_gets_one_rating_and_the_same_next_screen(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    data = {"token": str(latest().token), "r0-relevance": 4}
+    pages = [client.post(url("submit", campaign), data, headers=PART) for _ in range(2)]
+    tokens = [re.findall(r'name="token" value="([^"]+)"', page.content.decode())[0] for page in pages]
+    assert tokens[0] == tokens[1]
+    assert "has been changed" not in pages[1].content.decode()
+    assert Rating.objects.count() == 1
+
+
+def test_a_script_is_told_where_to_go_at_the_end(project: Project) -> None:
+    short = make_campaign(make_dataset(project), max_units_per_rater=1)
+    client = joined(short)
+    client.get(url("work", short))
+    response = answer(client, short)
+    assert (response.status_code, response.headers["X-Rater-Go"]) == (204, url("finish", short))
+
+
+def test_an_answer_takes_a_bounded_number_of_queries(
+    campaign: Campaign, django_assert_max_num_queries: Callable[[int], object]
+) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    answer(client, campaign)
+    with django_assert_max_num_queries(31):  # type: ignore[attr-defined]
+        answer(client, campaign)  # stores it, hands out the next screen and shows it
+
+
+def test_a_check_looks_exactly_like_work(project: Project) -> None:
+    quality = {"every": 2, "mix": {"gold": 1}, "gold": [rating_screens.prepared(f"Yes {n}.", 1, 2) for n in range(9)]}
+    campaign = make_campaign(make_dataset(project), quality=quality)
+    client = joined(campaign)
+    shapes: dict[str, set[str]] = {"work": set(), "check": set()}
+    page = client.get(url("work", campaign)).content.decode()
+    for _ in range(8):
+        shown = latest()
+        shapes["work" if shown.purpose == Purpose.WORK else "check"].add(shape(page))
+        assert shown.purpose not in page.replace("work/", "")
+        response = answer(client, campaign)
+        page = client.get(url("work", campaign)).content.decode()
+        assert response.status_code == 200
+    assert shapes["check"]
+    assert shapes["check"] <= shapes["work"]
+
+
+def shape(page: str) -> str:
+    """The markup without what differs between any two screens."""
+    main = page.split("<main")[1].split("</main>")[0]
+    main = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\.[0-9a-f]{8}\b|csrfmiddlewaretoken\" value=\"\w+", "", main)
+    main = re.sub(r'<a class="btn btn-secondary" id="rater-back".*?</a>|<li class="turn".*?</li>', "", main, flags=re.S)
+    main = re.sub(r'<span class="turn-label".*?</span>| · <kbd>z</kbd> back', "", main, flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r">[^<]+<", "><", main))
+
+
+def test_a_preference_a_reason_and_a_comment_come_in_by_form(project: Project) -> None:
+    campaign = rating_screens.choices(project, rating_screens.RELEVANT, comment="required", cannot_judge_reasons=["No"])
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    end = f".{latest().token.hex[:8]}"
+    missing = answer(client, campaign, **{"r1-relevance": 3})
+    page = missing.content.decode()
+    assert missing.status_code == 400
+    assert "2 answers below are still needed" in page
+    assert "Please write a few words." in page
+    data = {f"r1-relevance{end}": "3", f"cannot-1{end}": "", f"r0-better{end}": "-1", f"comment{end}": "A\r\nB"}
+    assert answer(client, campaign, **data).status_code == 200
+    assert Presentation.objects.order_by("id")[0].comments.get().text == "A\nB"
+    assert set(Rating.objects.filter(criterion__name="better").values_list("position", "value")) == {(0, -1), (1, 1)}
+
+
+def test_a_draft_is_kept_for_this_rater_alone(project: Project) -> None:
+    campaign = rating_screens.lists(project)
+    mine, other = joined(campaign), joined(campaign)
+    mine.get(url("work", campaign))
+    data = {"token": str(latest().token), f"r2-fluency.{latest().token.hex[:8]}": "5", "csrfmiddlewaretoken": "x"}
+    assert other.post(url("draft", campaign), data).status_code == 403
+    assert Client().post(url("draft", campaign), data).status_code == 404
+    assert mine.post(url("draft", campaign), data).status_code == 204
+    assert AnswerDraft.objects.get().fields == {"r2-fluency": "5"}
+    assert re.search(
+        r'name="r2-fluency\.[0-9a-f]{8}" value="5" checked', mine.get(url("work", campaign)).content.decode()
+    )
+    assert mine.post(url("draft", campaign), {**data, "comment": "x" * 30_000}).status_code == 400
+
+
+# --- Training and test ------------------------------------------------------------------------------------------------
+
+
+def test_feedback_and_result_without_script_follow_a_redirect(project: Project) -> None:
+    campaign = rating_screens.qualified(project)
+    client = joined(campaign)
+    assert "Training: one screen." in client.get(url("instructions", campaign)).content.decode()
+    client.get(url("work", campaign))
+    trained = latest()
+    response = answer(client, campaign, part=False, **{"r0-relevance": 1})
+    assert response.headers["Location"] == f"{url('feedback', campaign)}?unit={trained.token}"
+    page = client.get(response.headers["Location"]).content.decode()
+    assert "<bdi>4 – 5</bdi>" in page
+    assert "<strong>relevant</strong>" in page
+    assert client.get(f"{url('feedback', campaign)}?unit={uuid.uuid4()}").status_code == 404
+    for _ in range(2):
+        client.get(url("work", campaign))
+        response = answer(client, campaign, part=False, **{"r0-relevance": 3})
+    result = response.headers["Location"]
+    assert result.startswith(url("result", campaign))
+    assert "You can try once more." in client.get(result).content.decode()
+    assert joined(campaign).get(result).status_code == 404  # somebody else's
+    assert client.get(f"{url('result', campaign)}?of=made-up").status_code == 404
+
+
+def test_training_and_test_are_not_part_of_the_progress_nor_looked_at_again(project: Project) -> None:
+    campaign = rating_screens.qualified(project)
+    client = joined(campaign)
+    page = client.get(url("work", campaign)).content.decode()
+    assert "Training 1 of 1" in page
+    assert "rater-progress" not in page
+    assert "Skip" not in page.replace("Skip to the task", "")
+
+
+def test_failing_for_good_ends_kindly_and_without_a_code(project: Project) -> None:
+    campaign = rating_screens.qualified(project)
+    client = joined(campaign)
+    for _ in range(5):
+        client.get(url("work", campaign))
+        answer(client, campaign, part=False, **{"r0-relevance": 3})
+    assert client.get(url("work", campaign)).headers["Location"] == url("finish", campaign)
+    page = client.get(url("finish", campaign)).content.decode()
+    assert "Thank you for trying" in page
+    assert "DONE-7" not in page
+
+
+# --- Leaving ----------------------------------------------------------------------------------------------------------
+
+
+def test_stopping_gives_the_screen_back_and_coming_back_is_possible(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    response = client.post(url("return", campaign), {"token": str(latest().token), "stop": "1"})
+    assert response.headers["Location"] == f"{url('finish', campaign)}?stopped=1"
+    assert latest().outcome == PresentationOutcome.RETURNED
+    page = client.get(response.headers["Location"]).content.decode()
+    assert "Thank you!" in page
+    assert "Go on rating" in page
+    assert client.get(url("work", campaign)).status_code == 200
+
+
+def test_the_code_comes_with_the_fewest_screens_asked_for(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), min_units_per_rater=2, completion_code="THANKS-42")
+    client = joined(campaign)
+    for n, expected in enumerate(["2 more screens, and", "One more screen, and", "THANKS-42"]):
+        page = client.get(f"{url('finish', campaign)}?stopped=1").content.decode()
+        assert expected in page
+        assert ("THANKS-42" in page) == (n == 2)
+        client.get(url("work", campaign))
+        answer(client, campaign, part=False)
+
+
+def test_each_way_to_end_has_its_name(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), min_units_per_rater=2, ratings_per_unit=1)
+    client = joined(campaign)
+    mine = Participation.objects.get()
+
+    def ending() -> Ending:
+        return stay_of(campaign=campaign, participation=mine).ending
+
+    assert ending() == Ending.STOPPED_EARLY
+    client.get(url("work", campaign))
+    answer(client, campaign)
+    assert ending() == Ending.RAN_OUT
+    assert f"under the name {mine.rater}" in client.get(url("finish", campaign)).content.decode()
+    Campaign.objects.filter(pk=campaign.pk).update(min_units_per_rater=1)
+    campaign.refresh_from_db()
+    assert ending() == Ending.COMPLETED
+    mine.stage = Stage.FAILED
+    assert ending() == Ending.FAILED_QUALIFICATION
+    mine.excluded_at = mine.joined_at
+    assert ending() == Ending.EXCLUDED
+
+
+def test_an_excluded_rater_is_told_so_kindly(campaign: Campaign) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    answer(client, campaign)
+    Participation.objects.update(excluded_at="2026-03-01T12:00Z")
+    assert client.get(url("work", campaign)).headers["Location"] == url("finish", campaign)
+    page = client.get(url("finish", campaign)).content.decode()
+    assert "Your work here has ended" in page
+    assert "THANKS-42" not in page
+
+
+@pytest.mark.parametrize("name", ["instructions", "work", "break", "finish"])
+def test_who_has_not_joined_begins_at_the_beginning(campaign: Campaign, name: str) -> None:
+    assert Client().get(url(name, campaign)).headers["Location"] == url("landing", campaign)
+
+
+@pytest.mark.parametrize("name", ["feedback", "result"])
+def test_who_has_not_joined_has_nothing_to_look_at(campaign: Campaign, name: str) -> None:
+    assert Client().get(url(name, campaign)).status_code == 404
