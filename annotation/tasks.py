@@ -6,9 +6,9 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.errors import AnnotationError
-from annotation.models import DatasetImport, RatingImport, Recruitment, Release, Submission, User
+from annotation.models import DatasetImport, DryRun, RatingImport, Recruitment, Release, Submission, User
 from annotation.providers.errors import ProviderError
-from annotation.services import handout, imports, jobs, pace, recruitment, releases
+from annotation.services import dry_runs, handout, imports, jobs, pace, recruitment, releases
 
 
 def again(task: Task, job_id: int) -> None:
@@ -27,6 +27,9 @@ def sweep() -> None:
         again(dataset_import_execute, import_id)
     for import_id in jobs.stale_ids(RatingImport):
         again(rating_import_execute, import_id)
+    for dry_run_id in jobs.stale_ids(DryRun):
+        again(dry_run_execute, dry_run_id)
+    dry_runs.sandboxes_sweep()
     for recruitment_id in recruitment.recruitments_due():
         again(recruitment_refresh, recruitment_id)
     for event_id in recruitment.events_due():
@@ -46,6 +49,11 @@ def dataset_import_execute(import_id: int) -> None:
 @shared_task
 def rating_import_execute(import_id: int) -> None:
     imports.rating_import_execute(import_id=import_id)
+
+
+@shared_task
+def dry_run_execute(dry_run_id: int) -> None:
+    dry_runs.dry_run_execute(dry_run_id=dry_run_id)
 
 
 @shared_task

@@ -1,0 +1,72 @@
+"""What the simulation knows about a screen and no rater does: which text is how good, and what is expected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.allocation import derive_seed
+from annotation.models import Campaign, Criterion, Presentation, Purpose, ScaleKind, UnitResponse
+from annotation.simulation import Scale, ShownText, latent_quality
+
+
+@dataclass(frozen=True)
+class Known:
+    """One screen in front of one rater."""
+
+    presentation: int
+    purpose: str
+    texts: list[ShownText]  # in the order shown
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    campaign: Campaign
+    seed: int
+    scales: list[Scale]
+
+    @classmethod
+    def of(cls, campaign: Campaign, seed: int) -> "Knowledge":
+        criteria = Criterion.objects.filter(campaign=campaign).order_by("position", "id")
+        return cls(campaign, seed, [scale_of(criterion) for criterion in criteria])
+
+    def about(self, token: str) -> Known:
+        shown = Presentation.objects.select_related("check_unit").get(campaign=self.campaign, token=token)
+        if shown.check_unit is None:
+            responses = UnitResponse.objects.filter(unit=shown.unit_id).order_by("number")
+            ids = list(responses.values_list("response_id", flat=True))
+            texts = [ShownText(quality) for quality in latent_quality(ids, self.seed).tolist()]
+        else:
+            texts = [
+                self._prepared(text, shown.purpose, derive_seed(0, shown.purpose, shown.check_unit.number, number))
+                for number, text in enumerate(shown.check_unit.texts)
+            ]
+        return Known(shown.pk, shown.purpose, [texts[number] for number in shown.order])
+
+    def _prepared(self, text: dict[str, Any], purpose: str, own_id: int) -> ShownText:
+        response, role = text.get("response"), text.get("role")
+        if response is not None:
+            kind = role if role in (Purpose.DEGRADED, Purpose.ANCHOR) else "work"
+            return ShownText(float(latent_quality([response], self.seed, kind=str(kind))[0]))
+        if expected := text.get("expected"):
+            ranges = {name: (float(ends[0]), float(ends[1])) for name, ends in expected.items()}
+            return ShownText(expected=ranges, commands=purpose == Purpose.ATTENTION)
+        return ShownText(float(latent_quality([own_id % 2**62], self.seed)[0]))
+
+
+def scale_of(criterion: Criterion) -> Scale:
+    if criterion.kind == ScaleKind.MAGNITUDE:
+        return Scale.magnitude(criterion.name, criterion.standard_value or 1.0)
+    step = criterion.step if criterion.kind == ScaleKind.SLIDER else 1.0
+    return Scale(
+        criterion.name,
+        str(criterion.kind),
+        float(criterion.scale_min),
+        float(criterion.scale_max),
+        step,
+        criterion.ties,
+    )
+
+
+def true_quality(responses: Sequence[int], seed: int) -> list[float]:
+    found: list[float] = latent_quality(list(responses), seed).tolist()
+    return found

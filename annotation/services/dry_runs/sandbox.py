@@ -1,0 +1,104 @@
+"""The copy that a dry run plays on: a campaign of its own in a project that nobody sees; removed without a trace."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import replace
+
+from django.db import connection, models, transaction
+
+from annotation.models import (
+    Admission,
+    Amendment,
+    AnswerDraft,
+    AuditEntry,
+    Campaign,
+    CampaignPace,
+    CampaignSnapshot,
+    CheckAnswer,
+    CheckUnit,
+    Comment,
+    Criterion,
+    DryRun,
+    JobState,
+    Participation,
+    Presentation,
+    Project,
+    QualityRules,
+    Rater,
+    RaterDecision,
+    RaterIdentity,
+    Rating,
+    Slot,
+    Unit,
+    UnitResponse,
+)
+from annotation.services.campaigns import campaign_create, campaign_launch, draft_of
+from annotation.services.dry_runs.specification import Extent
+from annotation.services.jobs import Claim
+
+LEASE = 7 * 24 * 3600  # leases run out by the raters' own clocks here, not by the database's
+OF_CAMPAIGN: tuple[type[models.Model], ...] = (
+    Rating, CheckAnswer, Comment, RaterDecision, QualityRules, Amendment, Presentation, Slot, Unit, CheckUnit,
+    Participation, CampaignPace, CampaignSnapshot, Criterion,
+)  # fmt: skip
+OF_PROJECT: tuple[type[models.Model], ...] = (AuditEntry, RaterIdentity, Campaign, Rater)
+
+
+@transaction.atomic
+def sandbox_open(*, dry_run: DryRun, claim: Claim, extent: Extent) -> Campaign:
+    """Copy and launch the campaign. What depends on the real clock is left to the raters' own."""
+    claim.lock()
+    original = dry_run.campaign
+    name = f"Dry run {dry_run.pk} of {original.name}"[:120]
+    project = Project.objects.create(name=name, slug=f"dry-run-{uuid.uuid4().hex}", is_sandbox=True)
+    DryRun.objects.filter(pk=dry_run.pk).update(sandbox=project)
+    draft = replace(
+        draft_of(original),
+        item_limit=extent.item_limit or original.item_limit,
+        lease_seconds=LEASE,
+        lease_min_seconds=None,
+        lease_max_seconds=None,
+        seconds_between_units=0,
+        # Simulated raters have no accounts.
+        admission=Admission.NAMED if original.admission == Admission.ACCOUNT else original.admission,
+    )
+    return campaign_launch(campaign=campaign_create(project=project, draft=draft))
+
+
+def sandbox_purge(project_id: int) -> None:
+    """Remove a sandbox and all that is in it, append-only records included; nothing where it is gone already."""
+    with transaction.atomic():
+        project = Project.objects.select_for_update().filter(pk=project_id, is_sandbox=True).first()
+        if project is None:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL assay.purge = 'on'")
+        campaigns = list(Campaign.objects.filter(project=project).values_list("pk", flat=True))
+        _delete(
+            AnswerDraft,
+            "presentation_id IN (SELECT id FROM annotation_presentation WHERE campaign_id = ANY(%s))",
+            campaigns,
+        )
+        _delete(UnitResponse, "unit_id IN (SELECT id FROM annotation_unit WHERE campaign_id = ANY(%s))", campaigns)
+        for model in OF_CAMPAIGN:
+            _delete(model, "campaign_id = ANY(%s)", campaigns)
+        _delete(Campaign.systems.through, "campaign_id = ANY(%s)", campaigns)
+        for model in OF_PROJECT:
+            _delete(model, "project_id = ANY(%s)", [project.pk])
+        project.delete()  # and whatever else hangs on it
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL assay.purge = 'off'")
+
+
+def sandboxes_left() -> list[int]:
+    """Sandboxes whose dry run is over, or never was: of workers that died."""
+    at_work = DryRun.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING], sandbox__isnull=False)
+    left = Project.objects.filter(is_sandbox=True).exclude(pk__in=at_work.values("sandbox"))
+    return list(left.order_by("pk").values_list("pk", flat=True))
+
+
+def _delete(model: type[models.Model], condition: str, keys: Iterable[int]) -> None:
+    """In one statement and without asking what hangs on a row: foreign keys are checked at the end."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {table} WHERE {condition}", [list(keys)])  # noqa: S608 - constants of this file
