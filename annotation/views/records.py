@@ -24,7 +24,7 @@ from annotation.services.records import datasheet as sheets
 from annotation.services.records.archive import TABLE_FORMATS, column_types, record_chunks
 from annotation.services.records.heds import FORM_URL, REFERENCE
 from annotation.services.records.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
-from annotation.services.records.papers import DOCUMENTS
+from annotation.services.records.papers import record_documents
 from annotation.services.records.single import single_rows
 
 SOURCES = {  # where a sentence's numbers stand: the first of these pages that there is
@@ -73,7 +73,7 @@ def campaign_record_download(request: HttpRequest, project_slug: str, pk: int) -
     """The complete record, written while it is sent. ``?parquet=0`` leaves Parquet out."""
     project, campaign = _campaign(request, project_slug, pk)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
-    chunks = record_chunks(campaign, formats=formats, documents=DOCUMENTS)
+    chunks = record_chunks(campaign, formats=formats, documents=record_documents)
     return _file(chunks, "application/zip", f"{project.slug}-campaign-{campaign.pk}-record.zip")
 
 

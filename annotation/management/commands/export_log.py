@@ -13,7 +13,7 @@ from annotation.exports import CONTENT_TYPES
 from annotation.models import Campaign, Project
 from annotation.selectors.records.tables import TABLES
 from annotation.services.records.archive import TABLE_FORMATS, record_chunks
-from annotation.services.records.papers import DOCUMENTS
+from annotation.services.records.papers import record_documents
 from annotation.services.records.single import single_chunks
 from annotation.services.records.verification import record_verify
 
@@ -72,7 +72,7 @@ class Command(BaseCommand):
 def _chunks(campaign: Campaign, options: dict[str, Any]) -> Iterable[bytes]:
     if options["table"] is None:
         formats = ("jsonl",) if options["without_parquet"] else TABLE_FORMATS
-        return record_chunks(campaign, formats=formats, documents=DOCUMENTS)
+        return record_chunks(campaign, formats=formats, documents=record_documents)
     ending = options["out"].suffix.removeprefix(".")
     if ending not in CONTENT_TYPES:
         raise CommandError(f"--out: a table is written as {', '.join(CONTENT_TYPES)}; found the ending {ending!r}.")

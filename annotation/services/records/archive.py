@@ -26,7 +26,7 @@ TABLE_FORMATS = ("jsonl", "parquet")
 PARQUET_TYPES = {"text": "text", "json": "text", "whole": "whole", "number": "number", "truth": "truth", "time": "time"}
 STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the moment stands in the manifest
 
-Document = tuple[str, Callable[[Campaign], str]]
+Documents = Callable[[Campaign], Mapping[str, str]]
 
 
 class _Outbox:
@@ -52,6 +52,13 @@ def canonical(data: object) -> bytes:
     return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def _design(campaign: Campaign) -> bytes:
+    """The bytes that the design's hash was taken over: of imported judgements, JSON with spaces."""
+    spaced = json.dumps(campaign.design or {}, sort_keys=True, ensure_ascii=False).encode()
+    is_spaced = hashlib.sha256(spaced).hexdigest() == campaign.design_hash
+    return spaced if is_spaced else canonical(campaign.design or {})
+
+
 def content_hash(files: Mapping[str, Mapping[str, Any]]) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
@@ -66,11 +73,11 @@ def column_types(table: Table) -> dict[str, str]:
 
 
 def record_chunks(
-    campaign: Campaign, *, formats: Sequence[str] = TABLE_FORMATS, documents: Iterable[Document] = ()
+    campaign: Campaign, *, formats: Sequence[str] = TABLE_FORMATS, documents: Documents | None = None
 ) -> Iterator[bytes]:
     """The zip in pieces. All of it is as of one moment; memory does not grow with the campaign.
 
-    ``documents`` are further files, written inside the same moment.
+    ``documents`` writes further files by their names, inside the same moment.
     """
     with snapshot():
         campaign = Campaign.objects.select_related("project", "dataset").get(pk=campaign.pk)
@@ -78,11 +85,11 @@ def record_chunks(
         files: dict[str, dict[str, Any]] = {}
         with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:  # type: ignore[call-overload] # it asks for write and flush alone
             yield from _member(archive, outbox, files, "README.md", [readme(formats).encode()])
-            yield from _member(archive, outbox, files, "design.json", [canonical(campaign.design or {})])
+            yield from _member(archive, outbox, files, "design.json", [_design(campaign)])
             for table in ALL:
                 yield from _table(archive, outbox, files, table, campaign, formats)
-            for name, text in documents:
-                yield from _member(archive, outbox, files, name, [text(campaign).encode()])
+            for name, text in (documents(campaign) if documents else {}).items():
+                yield from _member(archive, outbox, files, name, [text.encode()])
             manifest = json.dumps(_manifest(campaign, files), ensure_ascii=False, indent=2) + "\n"
             yield from _member(archive, outbox, {}, "manifest.json", [manifest.encode()])
         yield outbox.take()

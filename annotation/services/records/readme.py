@@ -30,7 +30,8 @@ Written by Assay. All files are as of one moment, `taken_at` in `manifest.json`.
 - The tables below. {endings}.
 
 Raters appear by pseudonym. Names, providers' ids and access tokens are not in the record. Text that raters wrote
-(`comments`) is as they wrote it: read it before you publish it.
+(`comments`) is as they wrote it: read it before you publish it. Of judgements collected elsewhere, `design.json` names
+the account that imported them.
 
 Nothing was left out: given back and lapsed screens, corrections, late answers and excluded raters are here. What counts
 is, of each presentation, response and criterion, the rating with the highest `revision` that is not `extra`.

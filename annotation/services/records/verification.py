@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from annotation.errors import AnnotationError
 from annotation.services.amendments import amendment_hash
-from annotation.services.records.archive import FORMAT, canonical, content_hash
+from annotation.services.records.archive import FORMAT, content_hash
 
 BLOCK = 1 << 20
 
@@ -82,11 +82,12 @@ def _hashes(archive: zipfile.ZipFile, manifest: dict[str, Any], sound: set[str])
     """From files that are as they were written: what a damaged one says is no use."""
     whole = content_hash(manifest["files"])
     yield Finding(whole == manifest["content_hash"], f"content hash {whole}")
-    design = json.loads(archive.read("design.json")) if "design.json" in sound else None
-    if not design:
-        return  # of a draft, and of judgements collected elsewhere
-    found = hashlib.sha256(canonical(design)).hexdigest()
+    if "design.json" not in sound or not manifest["design_hash"]:
+        return  # a draft has none
+    written = archive.read("design.json")
+    found = hashlib.sha256(written).hexdigest()
     yield Finding(found == manifest["design_hash"], f"design hash {found}")
+    design = json.loads(written)
     if "units_hash" in design and {"units.jsonl", "responses.jsonl"} <= sound:
         units = _units_hash(archive, design.get("units"))
         yield Finding(units == design["units_hash"], f"hash {units} of what each screen of the design shows")

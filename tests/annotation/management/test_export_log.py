@@ -98,6 +98,9 @@ def test_the_log_of_ratings_can_be_read_as_judgements_collected_elsewhere(campai
         return sorted((response, name, value) for response, name, value in found)
 
     assert values(job.campaign) == values(campaign)
+    record = tmp_path / "imported.zip"
+    export(job.campaign, "--out", record)
+    call_command("export_log", "--verify", str(record), stdout=StringIO())
 
 
 def test_the_readme_explains_every_column_of_every_table(campaign: Campaign, tmp_path: Path) -> None:

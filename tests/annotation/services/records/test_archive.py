@@ -21,7 +21,7 @@ from annotation.selectors.records.tables import ALL, RATINGS, TABLES
 from annotation.services.audit import audit_record
 from annotation.services.campaigns import campaign_close
 from annotation.services.records.archive import record_chunks
-from annotation.services.records.papers import DOCUMENTS
+from annotation.services.records.papers import record_documents
 from annotation.services.records.verification import record_verify
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset, rate_next
 
@@ -102,7 +102,7 @@ def test_it_names_no_rater_token_or_providers_id(campaign: Campaign, manager: Us
         verb="rater.flag", summary="Flagged 5f3c9e1a2b4d6f8091a2b3c4.", campaign=campaign, by=manager,
         data={"who": "5f3c9e1a2b4d6f8091a2b3c4"},
     )  # fmt: skip
-    archive = zipfile.ZipFile(record(campaign, documents=DOCUMENTS))
+    archive = zipfile.ZipFile(record(campaign, documents=record_documents))
     everything = b"".join(archive.read(name) for name in archive.namelist() if not name.endswith(".parquet"))
     assert b"5f3c9e1a2b4d6f8091a2b3c4" not in everything
     assert str(rater.access_token).encode() not in everything
@@ -113,7 +113,7 @@ def test_it_names_no_rater_token_or_providers_id(campaign: Campaign, manager: Us
 
 def test_a_record_that_was_written_is_found_whole(campaign: Campaign, tmp_path: Path) -> None:
     campaign_close(campaign=campaign)
-    findings = record_verify(record(campaign, documents=DOCUMENTS))
+    findings = record_verify(record(campaign, documents=record_documents))
     assert findings
     assert [finding for finding in findings if not finding.ok] == []
     assert any("design hash" in finding.what for finding in findings)
@@ -182,7 +182,7 @@ def test_a_zip_of_something_else_is_refused() -> None:
 
 def test_a_draft_and_an_empty_campaign_have_a_record_too(project: Project) -> None:
     draft = make_campaign(make_dataset(project), launch=False)
-    findings = record_verify(record(draft, documents=DOCUMENTS))
+    findings = record_verify(record(draft, documents=record_documents))
     assert all(finding.ok for finding in findings)
 
 
