@@ -139,7 +139,7 @@ def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> 
     if form_class is not None and campaign.state == CampaignState.DRAFT:
         form = form_class(campaign, request.POST)
         if not form.is_valid():
-            return HttpResponse("The preview waits until the marked fields are filled in.", status=422)
+            return _waits("The preview waits until every field makes sense.")
         changes = form.changes()
     number = _example(request)
     try:
@@ -149,10 +149,15 @@ def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> 
         ):
             response = _preview(request, project, campaign, criteria, number)
     except AnnotationError as error:
-        return HttpResponse(error.message, status=422, content_type="text/plain; charset=utf-8")
+        return _waits(error.message)
     framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     response["Content-Security-Policy"] = framed
     return response
+
+
+def _waits(why: str) -> HttpResponse:
+    """Plain text instead of a page: the frame stays as it is. No error status: nothing is wrong with half a word."""
+    return HttpResponse(why, content_type="text/plain; charset=utf-8")
 
 
 def _example(request: HttpRequest) -> int:

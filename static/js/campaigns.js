@@ -22,8 +22,9 @@
       try {
         const answer = await fetch(box.dataset.preview, { method: "POST", body: data, signal: running.signal });
         const text = await answer.text();
-        if (answer.ok) show(text);
-        status.textContent = answer.ok ? "As it would be now." : answer.status === 422 ? text : "The preview could not be made.";
+        const isPage = answer.ok && answer.headers.get("Content-Type").startsWith("text/html");
+        if (isPage) show(text);
+        status.textContent = isPage ? "As it would be now." : answer.ok ? text : "The preview could not be made.";
       } catch (error) {
         if (error.name !== "AbortError") status.textContent = "The server could not be reached.";
       }

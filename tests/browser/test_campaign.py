@@ -1,28 +1,45 @@
-"""A manager makes a campaign by its form, launches it, a rater rates, the manager pauses and closes it."""
+"""A manager makes a campaign from a template, in steps, launches it, a rater rates, it is closed; and cloned."""
 
 import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignState, Rating
-from tests.annotation.campaigns import make_dataset
+from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_campaign_from_its_form_to_its_end(live_server, new_page, project, manager):
+def test_a_campaign_from_its_template_to_its_end(live_server, new_page, project, manager):
     make_dataset(project, items=1, systems=["Ada", "Bo"])
     page = new_page(**DESKTOP)
     sign_in(page, live_server.url, manager.username, "password")
-    page.goto(f"{live_server.url}/p/chit-chat/datasets/chat/")
-    page.get_by_role("link", name="New campaign").first.click()
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/")
     axe(page)
-    page.get_by_label("Name", exact=True).first.fill("Which reply fits?")
-    page.get_by_label("Ratings of each unit").fill("1")
-    page.locator("[name=criterion-1-name]").fill("relevance")
+    page.get_by_label("Name").fill("Which reply fits?")
+    page.get_by_role("button", name="Begin with A plain beginning").click()
+    expect(page.get_by_role("heading", name="What is rated")).to_be_visible()
+    axe(page)
+
+    page.get_by_role("button", name="Save and go on").last.click()
+    expect(page.get_by_role("heading", name="Screen and scale")).to_be_visible()
+    frame = page.frame_locator("iframe.preview-frame")
+    expect(frame.get_by_text("How good is this reply?")).to_be_visible()
     page.locator("[name=criterion-1-question]").fill("How relevant is the reply?")
-    page.get_by_role("button", name="Save as a draft").click()
-    expect(page.get_by_role("heading", name="Which reply fits?")).to_be_visible()
+    expect(frame.get_by_text("How relevant is the reply?")).to_be_visible()  # before anything is saved
+    assert Campaign.objects.get().criteria.get().question == "How good is this reply?"
+    page.locator("[name=criterion-1-labels]").fill("one\ntwo")
+    expect(page.locator("[data-preview-status]")).to_contain_text("found 2 labels for 5 points")
+    page.get_by_role("button", name="Save and go on").last.click()
+    expect(page.get_by_text("found 2 labels for 5 points").first).to_be_visible()
+    axe(page)
+    page.locator("[name=criterion-1-labels]").fill("")
+    page.get_by_role("button", name="Raters and payment").click()  # another step, saving this one
+    page.get_by_label("Ratings of each unit").fill("1")
+    axe(page)
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("heading", name="Ready to be launched")).to_be_visible()
+    expect(page.get_by_text("nobody can tell how far raters agree")).to_be_visible()
     axe(page)
 
     page.get_by_role("button", name="Launch …").click()
@@ -34,11 +51,9 @@ def test_a_campaign_from_its_form_to_its_end(live_server, new_page, project, man
     rater = new_page(**PHONE)
     rater.goto(link)
     rater.get_by_role("button", name="Start rating").click()
-    rater.wait_for_url("**/work/")
-    axe(rater)
     rater.locator("label.scale-point").nth(3).click()
     rater.get_by_role("button", name="Send").click()
-    expect(rater.locator("#rater-progress")).to_have_text("1 rated, up to 1 left")
+    rater.get_by_text("1 rated").first.wait_for()
     assert Rating.objects.get().value == 4
 
     page.get_by_role("button", name="Pause").click()
@@ -46,8 +61,55 @@ def test_a_campaign_from_its_form_to_its_end(live_server, new_page, project, man
     page.get_by_role("button", name="Close …").click()
     page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     expect(page.get_by_text("Closed: no more ratings are accepted.")).to_be_visible()
-    page.get_by_role("heading", name="Agreement").wait_for()
-    axe(page)
     assert Campaign.objects.get().state == CampaignState.CLOSED
     rater.reload()
     expect(rater.get_by_role("button", name="Send")).to_have_count(0)
+
+
+def test_a_campaign_is_cloned_given_a_gold_screen_launched_and_closed(live_server, new_page, project, manager):
+    make_campaign(make_dataset(project, items=2, systems=["Ada", "Bo"]), name="First round")
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, manager.username, "password")
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/{Campaign.objects.get().pk}/design/")
+    axe(page)
+    page.get_by_role("link", name="Clone").click()
+    page.get_by_label("Name").fill("Second round")
+    page.get_by_role("button", name="Clone").click()
+    page.get_by_role("link", name="Quality").last.click()
+    page.get_by_label("One check in every so many screens").fill("5")
+    page.get_by_label("Gold: the answer is known").fill("1")
+    page.get_by_role("button", name="Save, and add a screen: Gold").click()
+    axe(page)
+    page.get_by_label("Item").fill("item-1")
+    page.get_by_label("Text to rate").fill("Numbers are wonderful.")
+    page.get_by_label("relevance: expected").fill("5")
+    page.get_by_label("±").fill("1")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("link", name="Numbers are wonderful.")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Review").click()
+    page.get_by_role("button", name="Launch …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Launch").click()
+    expect(page.get_by_text("Launched: the design is frozen.")).to_be_visible()
+    page.get_by_role("button", name="Close …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Close it").click()
+    clone = Campaign.objects.get(name="Second round")
+    assert clone.state == CampaignState.CLOSED
+    assert clone.quality["gold"][0]["texts"][0]["expected"] == {"relevance": [4.0, 5.0]}
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/compare/?left={clone.pk}&right={clone.pk - 1}")
+    expect(page.get_by_role("heading", name="fields differ")).to_be_visible()
+    axe(page)
+
+
+def test_the_steps_work_without_script(live_server, new_page, project, manager):
+    draft = make_campaign(make_dataset(project, items=1), launch=False)
+    page = new_page(**DESKTOP, java_script_enabled=False)
+    sign_in(page, live_server.url, manager.username, "password")
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/{draft.pk}/edit/screen/")
+    expect(page.frame_locator("iframe.preview-frame").get_by_text("How relevant is the response?")).to_be_visible()
+    page.get_by_text("Add a criterion").first.click()
+    page.locator("[name=criterion-2-question]").fill("Is it kind?")
+    page.locator("[name=criterion-2-name]").fill("kind")
+    page.get_by_role("button", name="Save and go on").last.click()
+    expect(page.get_by_role("heading", name="Words")).to_be_visible()
+    assert list(draft.criteria.values_list("name", flat=True)) == ["relevance", "kind"]

@@ -320,5 +320,11 @@ class RatersStep(Step):
         required=False, max_length=60, help_text="Shown at the end to those who came by the link and did enough."
     )
 
+    @classmethod
+    def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
+        amounts = {name: getattr(campaign, name) for name in ("payment_per_unit", "payment_fee_percent")}
+        plain = {name: f"{amount.normalize():f}" for name, amount in amounts.items()}
+        return {**super().initial_of(campaign), **plain}
+
     def clean_payment_currency(self) -> str:
         return str(self.cleaned_data["payment_currency"]).upper()
