@@ -3,11 +3,14 @@ from annotation.urls import (
     audit,
     campaigns,
     datasets,
+    dry_runs,
     monitoring,
     operations,
     projects,
+    quality,
     raters,
     records,
+    recruitment,
     references,
 )
 
@@ -17,10 +20,13 @@ urlpatterns = [
     *projects.urlpatterns,
     *datasets.urlpatterns,
     *campaigns.urlpatterns,
+    *dry_runs.urlpatterns,
     *monitoring.urlpatterns,
     *operations.urlpatterns,
     *audit.urlpatterns,
+    *quality.urlpatterns,
     *raters.urlpatterns,
     *records.urlpatterns,
+    *recruitment.urlpatterns,
     *references.urlpatterns,
 ]

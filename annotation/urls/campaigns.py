@@ -28,5 +28,4 @@ urlpatterns: list[URLPattern] = [
     path(f"{ONE}resume/", campaigns.campaign_resume, name="campaign-resume"),
     path(f"{ONE}close/", campaigns.campaign_close, name="campaign-close"),
     path(f"{ONE}ratings/", campaigns.campaign_ratings, name="campaign-ratings"),
-    path(f"{ONE}raters/", campaigns.campaign_raters, name="campaign-raters"),
 ]

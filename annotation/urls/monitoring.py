@@ -7,10 +7,13 @@ CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/"
 urlpatterns: list[URLPattern] = [
     path(f"{CAMPAIGN}monitor/", monitoring.campaign_monitor_fragment, name="campaign-monitor-fragment"),
     path(f"{CAMPAIGN}charts/<slug:name>.<str:file_format>", monitoring.campaign_chart, name="campaign-chart"),
-    path(
-        f"{CAMPAIGN}agreement.<str:file_format>",
-        monitoring.campaign_agreement_download,
-        name="campaign-agreement-download",
+    *(
+        path(
+            f"{CAMPAIGN}{name}.<str:file_format>",
+            monitoring.campaign_table,
+            {"name": name},
+            name=f"campaign-{name}-download",
+        )
+        for name in monitoring.TABLES
     ),
-    path(f"{CAMPAIGN}places.<str:file_format>", monitoring.campaign_places_download, name="campaign-places-download"),
 ]

@@ -32,6 +32,8 @@ class Terms:
     approvals: int | None = None
     countries: tuple[str, ...] = ()
     adult_content: bool = False
+    screen_out_reward: Decimal | None = None  # where a screen-out is paid; how often at most
+    screen_out_places: int | None = None
     codes: tuple[CompletionCode, ...] = field(default_factory=tuple)
 
     @property
@@ -60,6 +62,8 @@ def terms_of(recruitment: Recruitment) -> Terms:
         approvals=found.get("approvals"),
         countries=tuple(found.get("countries", ())),
         adult_content=found.get("adult_content", False),
+        screen_out_reward=Decimal(found["screen_out_reward"]) if found.get("screen_out_reward") else None,
+        screen_out_places=found.get("screen_out_places"),
         codes=tuple(_code(one) for one in found.get("codes", ())),
     )
 
@@ -78,6 +82,8 @@ def terms_stored(terms: Terms) -> dict[str, Any]:
         "approval_rate": terms.approval_rate,
         "approvals": terms.approvals,
         "adult_content": terms.adult_content,
+        "screen_out_reward": None if terms.screen_out_reward is None else str(terms.screen_out_reward),
+        "screen_out_places": terms.screen_out_places,
         "codes": [
             {"outcome": one.outcome.value, "code": one.code, "after": one.after.value, "reason": one.reason}
             | ({"reward": str(one.reward), "places": one.places} if one.reward is not None else {})
@@ -104,7 +110,10 @@ def codes_chosen(terms: Terms, after: Mapping[Outcome, AfterCode]) -> Terms:
     codes = []
     for fresh in new_codes({**DEFAULT_AFTER, **after}):
         reason = RETURN_REASONS[fresh.outcome] if fresh.after == AfterCode.ASK_RETURN else ""
-        codes.append(replace(fresh, code=existing.get(fresh.outcome, fresh.code), reason=reason))
+        made = replace(fresh, code=existing.get(fresh.outcome, fresh.code), reason=reason)
+        if made.after == AfterCode.PAY_SCREEN_OUT:
+            made = replace(made, reward=terms.screen_out_reward, places=terms.screen_out_places)
+        codes.append(made)
     return replace(terms, codes=tuple(codes))
 
 
@@ -124,6 +133,8 @@ def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
         problems["minutes"] = [f"Found {terms.minutes}; accepted: 1 to 600."]
     if provider == Provider.MTURK and any(one.after == AfterCode.PAY_SCREEN_OUT for one in terms.codes):
         problems["codes"] = ["Found a paid screen-out; accepted: others, Mechanical Turk has no such thing."]
+    elif any(one.after == AfterCode.PAY_SCREEN_OUT and not (one.reward and one.places) for one in terms.codes):
+        problems["screen_out_reward"] = ["Found no amount or no number of places; accepted: both, to pay screen-outs."]
     if problems:
         raise AnnotationError("Some of it cannot be offered.", fields=problems)
     check_codes(terms.codes)

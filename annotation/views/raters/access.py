@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from annotation.models import Admission, Campaign, Participation, Presentation, Rater
+from annotation.selectors.recruitment import is_recruited
 from annotation.services.rater_accounts import rater_of_account
 from annotation.services.raters import rater_of_token
 
@@ -44,11 +45,15 @@ def remember(response: HttpResponse, campaign: Campaign, rater: Rater) -> None:
 
 
 def rater_here(request: HttpRequest, campaign: Campaign) -> Rater | None:
-    """Whom this browser belongs to, whether or not they take part; with accounts, who has signed in."""
-    if campaign.admission == Admission.ACCOUNT:
-        user = request.user
-        return rater_of_account(project=campaign.project, user=user) if user.is_authenticated else None
-    return rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
+    """Whom this browser belongs to, whether or not they take part; with accounts, who has signed in.
+
+    Whoever came through a provider needs no account: the provider has said who it is.
+    """
+    known = rater_of_token(project=campaign.project, access_token=_access_token(request, campaign))
+    if campaign.admission != Admission.ACCOUNT or (known is not None and is_recruited(known, campaign)):
+        return known
+    user = request.user
+    return rater_of_account(project=campaign.project, user=user) if user.is_authenticated else None
 
 
 def participation_here(request: HttpRequest, campaign: Campaign) -> Participation | None:

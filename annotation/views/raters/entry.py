@@ -11,6 +11,7 @@ from annotation.errors import AnnotationError
 from annotation.markdown import markdown
 from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
 from annotation.selectors.handout import participation_of, progress
+from annotation.selectors.recruitment import is_recruited
 from annotation.selectors.screens import criteria_of
 from annotation.services.rater_accounts import rater_from_account
 from annotation.services.raters import MAX_NAME, participation_start, rater_create
@@ -32,7 +33,7 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "rater": rater,
         "joined": joined,
         "open": campaign.state == CampaignState.RUNNING,
-        "needs_account": campaign.admission == Admission.ACCOUNT and not request.user.is_authenticated,
+        "needs_account": campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated),
         "asks_name": rater is None and campaign.admission != Admission.ACCOUNT,
         "name_required": campaign.admission == Admission.NAMED,
         "longest_name": LONGEST_NAME,
@@ -40,11 +41,12 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "criteria": criteria_of(campaign),
         "steps": campaign.qualification,
         "progress": progress(campaign=campaign, rater=rater) if joined and rater else None,
+        "may_decline": bool(rater and not joined and is_recruited(rater, campaign)),
         "error": error,
         "name": request.POST.get("name", ""),
     }
     response = page(request, campaign, "rater_landing", context, status=400 if error else 200)
-    if joined and rater and campaign.admission == Admission.ACCOUNT:
+    if joined and rater and campaign.admission == Admission.ACCOUNT and request.user.is_authenticated:
         remember(response, campaign, rater)  # another browser of the same person
     return response
 
@@ -69,7 +71,7 @@ def _not_yet(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> s
     """What is still wanted from somebody who would like to begin."""
     if campaign.state != CampaignState.RUNNING:
         return _("No new people can join at the moment.")
-    if campaign.admission == Admission.ACCOUNT and not request.user.is_authenticated:
+    if campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated):
         return _("Please sign in first.")
     if campaign.consent and not request.POST.get("agree"):
         return _("To take part you need to agree first: please tick the box.")

@@ -4,10 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
-from annotation.models import Campaign, Participation
+from annotation.models import Campaign
 from annotation.providers.base import Completion
 from annotation.selectors.endings import Stay, stay_of
 from annotation.selectors.handout import Waiting, presentation_before
+from annotation.services.recruitment import stay_end
 from annotation.views.raters.access import participation_here
 from annotation.views.raters.pages import address, page, rater_view
 
@@ -21,17 +22,20 @@ def rater_finish(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     stay = stay_of(campaign=campaign, participation=mine)
     stopped = "stopped" in request.GET
     waits = stay.waiting == Waiting.PAUSED and not stopped  # a pause is no end, unless the rater says so
+    # Everything is stored by now; the provider is told where the rater went by the rater's own browser.
+    ended = None if waits else stay_end(campaign=campaign, rater=mine.rater, stay=stay)
     context = {
+        "recruited": ended[0].recruitment if ended else None,
         "rater": mine.rater,
         "stay": stay,
         "stopped": stopped,
         "waits": waits,
-        "completion": None if waits else completion_of(campaign, mine, stay),
+        "completion": None if waits else ended[1] if ended else completion_of(campaign, stay),
         "before": presentation_before(campaign=campaign, rater=mine.rater, than=None),
     }
     return page(request, campaign, "rater_finish", context)
 
 
-def completion_of(campaign: Campaign, participation: Participation, stay: Stay) -> Completion:
-    """A code to write down, a link to follow, or a form to post. Over a direct link: the campaign's code, if earned."""
+def completion_of(campaign: Campaign, stay: Stay) -> Completion:
+    """Over a direct link: the campaign's code, if earned."""
     return Completion(code=campaign.completion_code if stay.entitled else "")

@@ -196,7 +196,8 @@ def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[s
         if value is None:
             return _("cannot judge")
         number = f"{value:g}"
-        return f"{number} ({words[number]})" if words.get(number) else number
+        figure = number.replace("-", "−")
+        return f"{figure} ({words[number]})" if words.get(number) else figure
 
     expected = said(wrong.low) if wrong.low == wrong.high else f"{said(wrong.low)} – {said(wrong.high)}"
     return {

@@ -1,0 +1,295 @@
+"""What a manager says about accounts with providers, recruitments, decisions and bonuses."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+
+from annotation.models import Campaign, Provider, ProviderAccount, Recruitment, ReturnPolicy
+from annotation.providers import PROVIDERS
+from annotation.providers.base import AfterCode, Outcome, RejectionReason
+from annotation.providers.codes import DEFAULT_AFTER
+from annotation.services.recruitment.terms import Terms, expected_screens, terms_of
+
+SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
+AFTER_LABELS = {
+    AfterCode.REVIEW: "A person reviews it",
+    AfterCode.APPROVE: "Paid at once",
+    AfterCode.ASK_RETURN: "Asked to return, unpaid",
+    AfterCode.PAY_SCREEN_OUT: "Paid a fixed amount for a screen-out",
+}
+OUTCOME_LABELS = {
+    Outcome.COMPLETED: "Completed",
+    Outcome.FAILED_QUALIFICATION: "Did not pass the test",
+    Outcome.FAILED_ATTENTION: "Excluded during the work",
+    Outcome.SCREENED_OUT: "Has taken part before",
+    Outcome.NO_CONSENT: "Did not agree",
+    Outcome.OUT_OF_WORK: "Nothing left to rate",
+}
+CHOICES = {
+    Outcome.COMPLETED: (AfterCode.REVIEW, AfterCode.APPROVE),
+    Outcome.FAILED_QUALIFICATION: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
+    Outcome.SCREENED_OUT: (AfterCode.ASK_RETURN, AfterCode.REVIEW, AfterCode.PAY_SCREEN_OUT),
+    Outcome.OUT_OF_WORK: (AfterCode.REVIEW, AfterCode.APPROVE),
+}
+
+
+class AccountForm(forms.Form):
+    name = forms.CharField(max_length=80, help_text="Yours alone; raters never see it.")
+
+    def __init__(self, *args: Any, kind: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for one in PROVIDERS[kind].credentials:
+            keeps = bool(one.secret and account is not None and account.secrets)
+            self.fields[one.name] = forms.CharField(
+                label=one.label,
+                required=one.required and not keeps,
+                max_length=500,
+                widget=forms.PasswordInput(attrs={"autocomplete": "off"}) if one.secret else forms.TextInput(),
+                help_text="Kept encrypted and never shown. Leave empty to keep the one there is."
+                if keeps
+                else one.help,
+            )
+        endpoints = [("", "The provider's own")]
+        if kind == Provider.MTURK:
+            endpoints.append((SANDBOX, "Amazon's sandbox: no money, no strangers"))
+        endpoints += [(address, urlsplit(address).netloc) for address in settings.PROVIDER_ENDPOINTS]
+        if len(endpoints) > 1:
+            self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="Where")
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {name: value for name, value in self.cleaned_data.items() if name not in ("name", "endpoint")}
+
+
+def account_initial(account: ProviderAccount) -> dict[str, Any]:
+    shown = {one.name: account.options.get(one.name, "") for one in PROVIDERS[account.provider].credentials}
+    return {**shown, "name": account.name, "endpoint": account.endpoint}
+
+
+class RecruitmentForm(forms.Form):
+    name = forms.CharField(max_length=120, help_text="For you and the other managers.")
+    account = forms.ChoiceField(required=False)
+    title = forms.CharField(max_length=128, required=False, help_text="Raters choose by it.")
+    description = forms.CharField(
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What they will do, for how long, and what it is for.",
+    )
+    places = forms.IntegerField(min_value=1, max_value=10_000, help_text="So many people.")
+    minutes = forms.IntegerField(
+        label="Minutes it takes", min_value=1, max_value=600, help_text="Of an ordinary rater, instructions included."
+    )
+    reward = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
+    currency = forms.CharField(min_length=3, max_length=3, help_text="Of your account there.")
+    return_policy = forms.ChoiceField(
+        label="Who returns the submission or runs out of time",
+        choices=ReturnPolicy.choices,
+        widget=forms.RadioSelect,
+        initial=ReturnPolicy.AT_ONCE,
+    )
+    approval_rate = forms.IntegerField(
+        label="Approval rate at least", min_value=0, max_value=100, required=False, help_text="Per cent."
+    )
+    approvals = forms.IntegerField(label="Approved before at least", min_value=0, required=False, help_text="Times.")
+    adult_content = forms.BooleanField(label="The texts may hold adult content", required=False)
+
+    def __init__(
+        self,
+        *args: Any,
+        campaign: Campaign,
+        kind: str,
+        accounts: Iterable[ProviderAccount],
+        recruitment: Recruitment | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind, self.recruitment = kind, recruitment
+        label = Provider(kind).label
+        self.accounts = {str(one.pk): one for one in accounts if one.provider == kind}
+        choices = [(pk, one.name) for pk, one in self.accounts.items()]
+        account = self.fields["account"]
+        account.choices = [*choices, ("", f"None: I make the study at {label} by hand")]  # type: ignore[attr-defined]
+        account.label = f"Account at {label}"
+        if recruitment is not None:
+            del self.fields["account"]
+        if kind == Provider.MTURK:
+            del self.fields["currency"]  # always dollars
+            self._add_mturk()
+        else:
+            self._add_prolific()
+        for outcome, after in CHOICES.items():
+            offered = [one for one in after if kind == Provider.PROLIFIC or one != AfterCode.PAY_SCREEN_OUT]
+            self.fields[f"after_{outcome.value}"] = forms.ChoiceField(
+                label=OUTCOME_LABELS[outcome],
+                choices=[(one.value, AFTER_LABELS[one]) for one in offered],
+                initial=DEFAULT_AFTER[outcome].value,
+            )
+
+    def _add_mturk(self) -> None:
+        self.fields["keywords"] = forms.CharField(required=False, max_length=200, help_text="Comma-separated.")
+        self.fields["countries"] = forms.CharField(
+            required=False, max_length=200, help_text="Two letters each, comma-separated, such as GB, US. Empty: all."
+        )
+
+    def _add_prolific(self) -> None:
+        self.fields["devices"] = forms.MultipleChoiceField(
+            required=False,
+            choices=[("desktop", "Computer"), ("tablet", "Tablet"), ("mobile", "Phone")],
+            widget=forms.CheckboxSelectMultiple,
+            help_text="None chosen means all; pages fit each.",
+        )
+        self.fields["screen_out_reward"] = forms.DecimalField(
+            label="Amount for a screen-out", required=False, min_value=Decimal("0.01"), max_digits=8, decimal_places=2,
+            help_text="Only where you chose it above; Prolific must allow it for your workspace.",
+        )  # fmt: skip
+        self.fields["screen_out_places"] = forms.IntegerField(
+            label="Screen-outs at most", required=False, min_value=1, help_text="Then Prolific pauses the study."
+        )
+
+    @property
+    def chosen_account(self) -> ProviderAccount | None:
+        return self.accounts.get(self.cleaned_data.get("account", ""))
+
+    @property
+    def after(self) -> dict[Outcome, AfterCode]:
+        return {one: AfterCode(self.cleaned_data[f"after_{one.value}"]) for one in CHOICES}
+
+    @property
+    def terms(self) -> Terms:
+        found = self.cleaned_data
+        return Terms(
+            title=found["title"].strip(),
+            description=found["description"].strip(),
+            reward=found["reward"],
+            places=found["places"],
+            minutes=found["minutes"],
+            currency=found.get("currency", "USD").upper(),
+            keywords=_listed(found.get("keywords", "")),
+            devices=tuple(found.get("devices", ())),
+            approval_rate=found["approval_rate"],
+            approvals=found["approvals"],
+            countries=tuple(one.upper() for one in _listed(found.get("countries", ""))),
+            adult_content=found["adult_content"],
+            screen_out_reward=found.get("screen_out_reward"),
+            screen_out_places=found.get("screen_out_places"),
+        )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        connected = self.recruitment.account_id if self.recruitment else found.get("account")
+        for name in ("title", "description"):
+            if connected and not found.get(name, "").strip() and name not in self.errors:
+                self.add_error(name, "Found nothing; accepted: a text that raters read.")
+        return found
+
+    def sections(self) -> list[tuple[str, str, list[forms.BoundField]]]:
+        """Title, explanation, fields."""
+        after = [f"after_{one.value}" for one in CHOICES]
+        groups = [
+            ("The study", "", ["name", "account", "title", "description", "keywords"]),
+            ("Pay", "", ["places", "minutes", "reward", "currency"]),
+            ("Who may take part", "", ["approval_rate", "approvals", "countries", "devices", "adult_content"]),
+            (
+                "How a stay ends",
+                "Each ending has a code of its own, so that the provider knows how to treat it.",
+                [*after, "screen_out_reward", "screen_out_places"],
+            ),
+            ("Places given up", "", ["return_policy"]),
+        ]
+        return [(title, text, [self[name] for name in names if name in self.fields]) for title, text, names in groups]
+
+
+def recruitment_initial(campaign: Campaign, kind: str, *, seconds: float | None) -> dict[str, Any]:
+    """The reward that the campaign's own rate gives for what one rater is expected to do."""
+    screens = expected_screens(campaign)
+    minutes = max(1, round(screens * (seconds or 30) / 60) + 2)
+    reward = (campaign.payment_per_unit * screens).quantize(Decimal("0.01"))
+    currency = "USD" if kind == Provider.MTURK else campaign.payment_currency
+    return {
+        "name": f"{Provider(kind).label} {campaign.recruitments.filter(provider=kind).count() + 1}",
+        "title": campaign.name,
+        "minutes": minutes,
+        "reward": reward or None,
+        "currency": currency,
+    }
+
+
+def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
+    terms = terms_of(recruitment)
+    plain = ("title", "description", "places", "minutes", "reward", "currency", "approval_rate", "approvals")
+    extra = ("adult_content", "devices", "screen_out_reward", "screen_out_places")
+    return {
+        **{name: getattr(terms, name) for name in (*plain, *extra)},
+        **{f"after_{one.outcome.value}": one.after.value for one in terms.codes},
+        "name": recruitment.name,
+        "return_policy": recruitment.return_policy,
+        "keywords": ", ".join(terms.keywords),
+        "countries": ", ".join(terms.countries),
+    }
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+REJECTIONS: Mapping[RejectionReason, str] = {
+    RejectionReason.FAILED_CHECK: "Failed the attention checks",
+    RejectionReason.LOW_EFFORT: "Low effort throughout",
+    RejectionReason.TOO_QUICKLY: "Far too quick to have read the texts",
+    RejectionReason.TOO_SLOWLY: "Took exceptionally long",
+    RejectionReason.FAILED_INSTRUCTIONS: "Did not follow the instructions",
+    RejectionReason.NO_CODE: "No completion code",
+    RejectionReason.BAD_CODE: "A code that is none of the study's",
+    RejectionReason.NO_DATA: "No answers were received",
+    RejectionReason.MALINGERING: "Answered untruthfully",
+    RejectionReason.UNSUPPORTED_DEVICE: "A device that was not allowed",
+    RejectionReason.OTHER: "Something else",
+}
+
+
+class RejectForm(forms.Form):
+    reason = forms.ChoiceField(label="Why", choices=[(one.value, label) for one, label in REJECTIONS.items()])
+    message = forms.CharField(label="What raters read", widget=forms.Textarea(attrs={"rows": 4}), max_length=1024)
+
+    def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        message = self.fields["message"]
+        if kind == Provider.PROLIFIC:
+            message.min_length = 100  # type: ignore[attr-defined]
+            message.help_text = "At least 100 characters. Say what was wrong, with an example."
+            message.validators.append(_AtLeast(100))
+        else:
+            del self.fields["reason"]  # Amazon knows no categories
+            message.help_text = "Up to 1,024 characters."
+
+
+class _AtLeast:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __call__(self, value: str) -> None:
+        found = len(" ".join(value.split()))
+        if found < self.n:
+            raise forms.ValidationError(f"Found {found} characters; accepted: {self.n} or more.")
+
+
+class ReturnForm(forms.Form):
+    reason = forms.CharField(label="What raters read", max_length=300, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class BonusForm(forms.Form):
+    lines = forms.CharField(
+        label="Who and how much",
+        widget=forms.Textarea(attrs={"rows": 8, "class": "font-monospace", "spellcheck": "false"}),
+        help_text="One line each: a submission's id or a rater's name here, a comma, the amount.",
+    )
+    reason = forms.CharField(max_length=200, initial="For the additional screens that you rated. Thank you!")
+
+
+class PlacesForm(forms.Form):
+    places = forms.IntegerField(min_value=1, max_value=10_000, label="Places in all")

@@ -1,0 +1,30 @@
+from django.urls import URLPattern, path
+
+from annotation.views import provider_accounts, provider_entry, recruitment, recruitment_money, webhooks
+
+PROJECT = "p/<slug:project_slug>/providers/"
+ACCOUNT = f"{PROJECT}<int:pk>/"
+CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/recruitment/"
+ONE = f"{CAMPAIGN}<int:number>/"
+
+urlpatterns: list[URLPattern] = [
+    path(PROJECT, provider_accounts.provider_list, name="provider-list"),
+    path(f"{PROJECT}connect/<slug:kind>/", provider_accounts.provider_connect, name="provider-connect"),
+    path(ACCOUNT, provider_accounts.provider_detail, name="provider-detail"),
+    path(f"{ACCOUNT}test/", provider_accounts.provider_test, name="provider-test"),
+    path(f"{ACCOUNT}messages/", provider_accounts.provider_messages, name="provider-messages"),
+    path(f"{ACCOUNT}remove/", provider_accounts.provider_remove, name="provider-remove"),
+    path(CAMPAIGN, recruitment.campaign_recruitments, name="campaign-recruitments"),
+    path(f"{CAMPAIGN}new/<slug:kind>/", recruitment.recruitment_create, name="campaign-recruitment-create"),
+    path(ONE, recruitment.recruitment_detail, name="campaign-recruitment"),
+    path(f"{ONE}edit/", recruitment.recruitment_edit, name="campaign-recruitment-edit"),
+    path(f"{ONE}places/", recruitment.recruitment_places, name="campaign-recruitment-places"),
+    path(f"{ONE}submissions/", recruitment_money.submissions_review, name="campaign-recruitment-review"),
+    path(f"{ONE}bonuses/", recruitment_money.bonus_new, name="campaign-recruitment-bonus"),
+    path(f"{ONE}bonuses/<slug:batch_id>/", recruitment_money.bonus_batch, name="campaign-recruitment-batch"),
+    path(f"{ONE}<slug:act>/", recruitment.recruitment_act, name="campaign-recruitment-act"),
+    path("r/in/<uuid:token>/", provider_entry.provider_entry, name="provider-entry"),
+    path("r/in/<uuid:token>/arrived/", provider_entry.provider_arrived, name="provider-arrived"),
+    path("r/<uuid:link_token>/decline/", provider_entry.rater_decline, name="rater-decline"),
+    path("providers/<int:account_id>/webhook", webhooks.provider_webhook, name="provider-webhook"),
+]

@@ -1,0 +1,158 @@
+"""Accounts with providers, for managers: connect, test, receive messages, remove. Secrets are never shown again."""
+
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.errors import AnnotationError
+from annotation.forms.recruitment import AccountForm, account_initial
+from annotation.models import Project, Provider, ProviderAccount, Role
+from annotation.providers import PROVIDERS
+from annotation.providers.base import Capability
+from annotation.selectors.recruitment import accounts_of
+from annotation.services import recruitment as services
+
+
+def _account_or_404(project: Project, pk: int) -> ProviderAccount:
+    return get_in_project_or_404(ProviderAccount.objects.select_related("project"), project, pk=pk)
+
+
+@login_required
+@require_GET
+def provider_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    return render(
+        request,
+        "annotation/provider_list.html",
+        {"project": project, "accounts": accounts_of(project), "kinds": Provider.choices},
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def provider_connect(request: HttpRequest, project_slug: str, kind: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    if kind not in Provider.values:
+        raise Http404("No such provider.")
+    label = Provider(kind).label
+    form = AccountForm(request.POST or None, kind=kind, initial={"name": label})
+    if request.method == "POST" and form.is_valid():
+        try:
+            account = services.account_connect(
+                project=project,
+                kind=kind,
+                name=form.cleaned_data["name"],
+                values=form.values,
+                endpoint=form.cleaned_data.get("endpoint", ""),
+                by=request.user,
+            )
+        except AnnotationError as error:
+            refuse(form, error)
+        else:
+            _test(request, account)
+            return redirect("annotation:provider-detail", project.slug, account.pk)
+    context = {"project": project, "form": form, "kind": kind, "label": label}
+    return render(request, "annotation/provider_connect.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def provider_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    account = _account_or_404(project, pk)
+    form = AccountForm(request.POST or None, kind=account.provider, account=account, initial=account_initial(account))
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.account_update(
+                account=account,
+                name=form.cleaned_data["name"],
+                values=form.values,
+                endpoint=form.cleaned_data.get("endpoint", ""),
+                by=request.user,
+            )
+        except AnnotationError as error:
+            refuse(form, error)
+        else:
+            messages.success(request, "Saved.")
+            return redirect("annotation:provider-detail", project.slug, account.pk)
+    url = _webhook_url(request, account)
+    context = {
+        "project": project,
+        "account": account,
+        "form": form,
+        "sends_messages": Capability.WEBHOOKS in PROVIDERS[account.provider].capabilities,
+        "webhook_url": url,
+        "reachable": urlsplit(url).scheme == "https",
+        "recruitments": account.recruitments.select_related("campaign").order_by("-pk"),
+        "last_event": account.events.order_by("-pk").first(),
+    }
+    return render(request, "annotation/provider_detail.html", context)
+
+
+@login_required
+@require_POST
+def provider_test(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    account = _account_or_404(project, pk)
+    _test(request, account)
+    return redirect("annotation:provider-detail", project.slug, account.pk)
+
+
+def _test(request: HttpRequest, account: ProviderAccount) -> None:
+    try:
+        found = services.account_check(account=account)
+    except AnnotationError as error:
+        messages.error(request, f"The connection does not work yet. {error.message}")
+        return
+    balance = "" if found.balance is None else f"; balance {found.balance} {found.currency}"
+    messages.success(request, f"The connection works: {found.name}{balance}.")
+
+
+@login_required
+@require_POST
+def provider_messages(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    account = _account_or_404(project, pk)
+    try:
+        services.account_receive_messages(account=account, url=_webhook_url(request, account), by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Messages are sent here from now on.")
+    return redirect("annotation:provider-detail", project.slug, account.pk)
+
+
+@login_required
+@require_POST
+def provider_remove(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    account = _account_or_404(project, pk)
+    try:
+        services.account_remove(account=account, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotation:provider-detail", project.slug, account.pk)
+    messages.success(request, f"“{account.name}” was removed, with its secrets.")
+    return redirect("annotation:provider-list", project.slug)
+
+
+def _webhook_url(request: HttpRequest, account: ProviderAccount) -> str:
+    return request.build_absolute_uri(reverse("annotation:provider-webhook", args=[account.pk]))
+
+
+def refuse(form: object, error: AnnotationError) -> None:
+    """The refusal beside the fields it speaks of; what belongs to none stands above the form."""
+    fields = form.fields  # type: ignore[attr-defined]
+    said = False
+    for name, found in error.fields.items():
+        if name in fields:
+            form.add_error(name, found)  # type: ignore[attr-defined]
+            said = True
+    if not said:
+        form.add_error(None, error.message)  # type: ignore[attr-defined]

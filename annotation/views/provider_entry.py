@@ -1,0 +1,135 @@
+"""The door by which a provider's raters come, and the ways out that are not the ordinary last page."""
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.markdown import markdown
+from annotation.models import Campaign, CampaignState, PresentationKind, Recruitment
+from annotation.providers.base import Arrival, Outcome
+from annotation.providers.errors import ArrivalRefused
+from annotation.selectors.handout import Waiting, participation_of, waiting
+from annotation.selectors.screens import criteria_of, preview_screen
+from annotation.services import recruitment as services
+from annotation.services.recruitment.accounts import provider_of
+from annotation.services.recruitment.arrivals import Where
+from annotation.views.framing import framed_by
+from annotation.views.raters.access import participation_here, rater_here, remember
+from annotation.views.raters.pages import address, language_of, page, rater_view
+
+FEWEST_PARAMETERS = {"prolific": "PROLIFIC_PID, STUDY_ID, SESSION_ID", "mturk": "assignmentId, hitId, workerId"}
+
+
+@never_cache
+@require_GET
+def provider_entry(request: HttpRequest, token: UUID) -> HttpResponse:
+    """Who comes is who the provider says; a preview is nobody and takes nothing."""
+    recruitment = _recruitment_or_404(token)
+    with translation.override(language_of(request, recruitment.campaign)):
+        response = _enter(request, recruitment)
+    framed_by(response, recruitment.provider, keep=response.status_code == 302)
+    return response
+
+
+def _enter(request: HttpRequest, recruitment: Recruitment) -> HttpResponse:
+    campaign = recruitment.campaign
+    try:
+        arrival = provider_of(recruitment.provider).arrival(request.GET.dict())
+        if arrival is None:
+            return _refused(request, recruitment, "")
+        if arrival.is_preview:
+            return _preview(request, campaign)
+        taken = services.arrival_take(recruitment=recruitment, arrival=arrival)
+    except ArrivalRefused as refusal:
+        return _refused(request, recruitment, refusal.message)
+    if taken.where == Where.BEFORE:
+        completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.SCREENED_OUT)
+        context = {"recruitment": recruitment, "completion": completion, "why": "before"}
+        return page(request, campaign, "provider_turned_away", context)
+    if participation_of(campaign=campaign, rater=taken.rater) is None and _nothing_left(recruitment, taken):
+        completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.OUT_OF_WORK)
+        context = {"recruitment": recruitment, "completion": completion, "why": "nothing"}
+        return page(request, campaign, "provider_turned_away", context)
+    to = "finish" if taken.where == Where.FINISH else "landing"
+    response = redirect(_checked(recruitment, arrival, request) if to == "landing" else address(campaign, to))
+    remember(response, campaign, taken.rater)
+    return response
+
+
+def _nothing_left(recruitment: Recruitment, taken: services.Taken) -> bool:
+    campaign = recruitment.campaign
+    if campaign.state == CampaignState.CLOSED:
+        return True
+    return campaign.state == CampaignState.RUNNING and waiting(campaign=campaign, rater=taken.rater) == Waiting.COMPLETE
+
+
+def _checked(recruitment: Recruitment, arrival: Arrival, request: HttpRequest) -> str:
+    """Where the pages are shown in a frame, by way of a look at whether the browser keeps cookies there."""
+    if not arrival.return_to:
+        return address(recruitment.campaign, "landing")
+    return f"{reverse('annotation:provider-arrived', args=[recruitment.link_token])}?{urlencode(request.GET)}"
+
+
+@never_cache
+@require_GET
+def provider_arrived(request: HttpRequest, token: UUID) -> HttpResponse:
+    """In a frame: on with the work, or into a tab of its own where the browser keeps no cookies in frames."""
+    recruitment = _recruitment_or_404(token)
+    campaign = recruitment.campaign
+    with translation.override(language_of(request, campaign)):
+        if rater_here(request, campaign) is not None:
+            response: HttpResponse = redirect(address(campaign, "landing"))
+        else:
+            entry = reverse("annotation:provider-entry", args=[recruitment.link_token])
+            context = {"recruitment": recruitment, "tab_url": f"{entry}?{urlencode(request.GET)}"}
+            response = page(request, campaign, "provider_tab", context)
+    framed_by(response, recruitment.provider, keep=False)
+    return response
+
+
+@require_POST
+@rater_view
+def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The rater does not agree; the provider is told so by a code, and nothing else is."""
+    rater = rater_here(request, campaign)
+    ended = None
+    if rater is not None and participation_here(request, campaign) is None:
+        ended = services.stay_decline(campaign=campaign, rater=rater)
+    if ended is None:
+        return redirect(address(campaign, "landing"))
+    submission, completion = ended
+    context = {"recruitment": submission.recruitment, "completion": completion, "why": "declined"}
+    return page(request, campaign, "provider_turned_away", context)
+
+
+def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    context = {
+        "criteria": criteria_of(campaign),
+        "consent": markdown(campaign.consent),
+        "instructions_shown": markdown(campaign.instructions),
+        "screen": preview_screen(campaign),
+        "wide": campaign.presentation == PresentationKind.PAIR,
+        "languages": {},
+    }
+    return page(request, campaign, "provider_preview", context)
+
+
+def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> HttpResponse:
+    context = {
+        "recruitment": recruitment,
+        "message": message,
+        "parameters": FEWEST_PARAMETERS[recruitment.provider],
+        "languages": {},
+    }
+    return page(request, recruitment.campaign, "provider_refused", context, status=400)
+
+
+def _recruitment_or_404(token: UUID) -> Recruitment:
+    found = Recruitment.objects.select_related("campaign__project", "campaign__dataset", "account")
+    return get_object_or_404(found, link_token=token, campaign__imported=False)

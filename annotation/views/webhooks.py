@@ -1,0 +1,31 @@
+"""Where providers send their messages. Anybody can post here; only what is signed is kept."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from annotation.models import ProviderAccount
+from annotation.providers.errors import NotSupported, ProviderError
+from annotation.services import recruitment as services
+from annotation.tasks import provider_event_handle
+
+LARGEST = 64 * 1024
+
+
+@csrf_exempt
+@require_POST
+def provider_webhook(request: HttpRequest, account_id: int) -> HttpResponse:
+    """202 once the message is kept, also where it was here before; the provider is then asked by a worker."""
+    account = get_object_or_404(ProviderAccount, pk=account_id)
+    if int(request.headers.get("Content-Length") or 0) > LARGEST:
+        return HttpResponse("Too large.", status=413, content_type="text/plain")
+    try:
+        event, new = services.event_receive(account=account, headers=request.headers, body=request.body)
+    except NotSupported:
+        return HttpResponse("No such webhook.", status=404, content_type="text/plain")
+    except ProviderError as refusal:
+        return HttpResponse(refusal.message, status=400, content_type="text/plain; charset=utf-8")
+    if new:
+        provider_event_handle.delay_on_commit(event.pk)
+    return HttpResponse(status=202)
