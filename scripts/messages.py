@@ -28,6 +28,7 @@ LANGUAGES = ("de", "es", "zh_Hans", "ar")
 SOURCES = (
     "templates/base_rater.html",
     "templates/annotation/rater_*.html",
+    "templates/annotation/provider_*.html",
     "annotation/views/raters/*.py",
     "annotation/selectors/screens.py",
 )

@@ -48,6 +48,15 @@ class Point:
     key: str  # that chooses it; empty where there are more points than digits
     checked: bool
 
+    @property
+    def shown(self) -> str:
+        return str(self.value).replace("-", "−")
+
+    @property
+    def other_key(self) -> str:
+        """The key, where it is not the number that stands on the point."""
+        return "" if self.key == str(self.value) or (self.value, self.key) == (10, "0") else self.key
+
 
 @dataclass(frozen=True)
 class Question:

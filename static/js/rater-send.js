@@ -45,7 +45,7 @@
         method: "POST",
         body: new URLSearchParams(parcel.body),
         headers: { "X-Rater-Part": "1" },
-        signal: AbortSignal.timeout(PATIENCE),
+        signal: AbortSignal.timeout?.(PATIENCE), // an older browser waits as long as it likes
       });
       return response.status >= 500 || response.status === 429 || response.status === 408 ? null : response;
     } catch {

@@ -115,6 +115,7 @@
     const on = event.target;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && on.matches("textarea")) return sendNow() && event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
+    if (rater.form()?.hasAttribute("aria-busy")) return; // what is being sent changes no more
     if (document.querySelector("dialog[open]") || on.matches("textarea, select, input[type=text], input[type=checkbox]")) return;
     if (on.matches("input[type=number]") && !INSIDE_NUMBERS.includes(event.key)) return;
     const act = /^\d$/.test(event.key) ? () => digit(event.key) : Object.hasOwn(keys, event.key) ? keys[event.key] : null;
