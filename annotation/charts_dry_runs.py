@@ -1,0 +1,62 @@
+"""The charts of a dry run: numbers in, Vega-Lite specification out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from annotation.charts import PALETTES, Theme, _finished
+
+
+def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
+    """Share of the places that are filled, over the raters' own hours."""
+    rows = [{"hours": at, "filled": share} for at, share in curve]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_area(
+            interpolate="step-after",
+            line={"color": PALETTES[theme]["accent"], "strokeWidth": 2},
+            color=PALETTES[theme]["accent"],
+            fillOpacity=0.15,
+        )
+        .encode(
+            x=alt.X("hours:Q", title="Hours since the opening", scale=alt.Scale(nice=False)),
+            y=alt.Y("filled:Q", title="Places filled", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            tooltip=[alt.Tooltip("hours:Q", format=".2f"), alt.Tooltip("filled:Q", format=".0%")],
+        )
+    )
+    return _finished(chart, theme, picture)
+
+
+def widths_by_ratings(
+    expected: Sequence[Sequence[float | None]],
+    kept: Sequence[Sequence[float | None]],
+    *,
+    target: float,
+    planned: int,
+    theme: Theme = "light",
+    picture: bool = False,
+) -> dict[str, Any]:
+    """Half-width of the weights' intervals by ratings of each unit, with the one aimed at."""
+    colours = PALETTES[theme]
+    names = ("all raters", "without excluded raters")
+    rows = [
+        {"ratings": k, "half": half, "who": name, "planned": k == planned}
+        for name, points in zip(names, (expected, kept), strict=True)
+        for k, half in points
+        if half is not None
+    ]
+    encoded = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("ratings:Q", title="Ratings of each unit", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("half:Q", title="Weights, give or take", scale=alt.Scale(zero=True)),
+        color=alt.Color(
+            "who:N",
+            legend=alt.Legend(title=None, orient="top", direction="horizontal"),
+            scale=alt.Scale(domain=list(names), range=[colours["second"], colours["accent"]]),
+        ),
+        strokeDash=alt.StrokeDash("who:N", legend=None, scale=alt.Scale(domain=list(names), range=[[4, 3], [1, 0]])),
+        tooltip=["who:N", alt.Tooltip("ratings:Q", format="d"), alt.Tooltip("half:Q", format=".2f")],
+    )
+    rule = alt.Chart(alt.InlineData(values=[{"target": target}])).mark_rule(color=colours["negative"], strokeWidth=1.5)
+    here = encoded.mark_point(filled=True, size=80).transform_filter("datum.planned")
+    return _finished(encoded.mark_line() + here + rule.encode(y="target:Q"), theme, picture)

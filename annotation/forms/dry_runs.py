@@ -1,0 +1,73 @@
+"""What a manager chooses for a dry run. People read shares in percent; the specification holds them from 0 to 1."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from annotation.selectors.dry_runs import LABELS
+from annotation.services.dry_runs import FIELDS, Specification
+
+PERCENT = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
+WHOLE = ("raters", "seed")
+HELP = {
+    "raters": "At most so many come, each at a time of their own.",
+    "arrivals_per_hour": "In the mean.",
+    "median_seconds": "Of an honest rater in the middle; spammers take 0.4 of an honest rater's time.",
+    "spam_share": "Half of them answer anything, half always the same.",
+    "bias_sd": "How far raters differ in strictness, as a standard deviation in percent of the scale.",
+    "noise": "How far the same rater's answers scatter, likewise.",
+    "lapse": "How often an honest rater answers without looking.",
+    "dropout": "How often a rater closes the window for good instead of answering.",
+    "speed_sd": "Between raters, of the logarithm of the time: 0.4 makes a slow one half as fast as a quick one.",
+    "target": "Of a weight's 95 % interval, on weights from −1 to +1: what counts as enough.",
+    "seed": "The same numbers and seed give the same dry run.",
+}
+MAIN = ("raters", "arrivals_per_hour", "median_seconds", "spam_share")
+UNITS = dict.fromkeys(PERCENT, " (%)")
+
+
+class DryRunForm(forms.Form):
+    def __init__(self, suggestion: Specification, data: Any = None) -> None:
+        start = suggestion.to_dict()
+        shown = {name: round(100 * value, 6) if name in PERCENT else value for name, value in start.items()}
+        super().__init__(
+            data, initial={name: f"{value:g}" if name not in WHOLE else value for name, value in shown.items()}
+        )
+        for name in [*MAIN, *(name for name in FIELDS if name not in MAIN)]:
+            self.fields[name] = self._field(name)
+
+    @staticmethod
+    def _field(name: str) -> forms.Field:
+        bounds, factor = FIELDS[name], 100 if name in PERCENT else 1
+        kind = forms.IntegerField if name in WHOLE else forms.FloatField
+        field = kind(
+            label=LABELS[name] + UNITS.get(name, ""),
+            help_text=HELP[name],
+            min_value=bounds.low * factor if name not in WHOLE else int(bounds.low),
+            max_value=bounds.high * factor if name not in WHOLE else int(bounds.high),
+        )
+        if name not in WHOLE:
+            field.widget.attrs["step"] = "any"
+        return field
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in MAIN]
+
+    @property
+    def further(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in MAIN]
+
+    @property
+    def further_errors(self) -> bool:
+        return any(name in self.errors for name in self.fields if name not in MAIN)
+
+    def specification(self) -> dict[str, Any]:
+        """Of a valid form."""
+        return {name: value / 100 if name in PERCENT else value for name, value in self.cleaned_data.items()}
+
+    def add_refusals(self, fields: Mapping[str, Sequence[str]], message: str) -> None:
+        for name, found in (fields or {"": [message]}).items():
+            for text in found:
+                self.add_error(name if name in self.fields else None, text)
