@@ -2,13 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import altair as alt
 import numpy as np
 import vl_convert
 
 Theme = Literal["light", "dark"]
+
+
+class Stretch(Protocol):
+    """Ratings of a stretch of time or of screens, less what their raters give on average."""
+
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
 PICTURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 PICTURE_WIDTH = 640
 BIN = 0.1  # of weights: what five ratings on five points can tell apart
@@ -125,6 +144,80 @@ def ratings_per_response(
     return _finished(chart, theme, picture)
 
 
+def drift_over_hours(
+    parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light", picture: bool = False
+) -> dict[str, Any]:
+    """Ratings less their rater's own mean, over the hours since the first."""
+    return _drift(parts, "Hours since the first rating", theme, picture)
+
+
+def drift_over_screens(
+    parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light", picture: bool = False
+) -> dict[str, Any]:
+    """The same, over the screens of each rater."""
+    return _drift(parts, "Screen in the rater's own sequence", theme, picture)
+
+
+def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme, picture: bool) -> dict[str, Any]:
+    rows = [
+        {
+            "criterion": name,
+            "at": round((one.start + one.end) / 2, 3),
+            "stretch": f"{one.start:.4g} to {one.end:.4g}",
+            "difference": one.mean,
+            "low": _finite(one.low),
+            "high": _finite(one.high),
+            "ratings": one.n,
+        }
+        for name, stretches in parts.items()
+        for one in stretches
+    ]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("at:Q", title=title, axis=alt.Axis(grid=False)), color=_criterion_colour(parts, theme)
+    )
+    points = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=55)).encode(
+        y=alt.Y("difference:Q", title="Rating less own mean"),
+        tooltip=[
+            "criterion:N", "stretch:N", alt.Tooltip("difference:Q", format="+.2f"),
+            alt.Tooltip("low:Q", format="+.2f"), alt.Tooltip("high:Q", format="+.2f"),
+            alt.Tooltip("ratings:Q", format=","),
+        ],
+    )  # fmt: skip
+    bars = base.mark_rule(opacity=0.45).encode(y="low:Q", y2="high:Q")
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(
+        y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(PALETTES[theme]["zero"])
+    )  # fmt: skip
+    return _finished(alt.layer(zero, bars, points), theme, picture)
+
+
+def raters_by_time(
+    raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light", picture: bool = False
+) -> dict[str, Any]:
+    """One mark per rater: median seconds against agreement with the others, by state."""
+    colours = PALETTES[theme]
+    states = {"at work": colours["accent"], "flagged": colours["second"], "excluded": colours["negative"]}
+    chart = (
+        alt.Chart(alt.InlineData(values=list(raters)))
+        .mark_point(filled=True, size=80, opacity=0.85)
+        .encode(
+            x=alt.X("seconds:Q", title="Median seconds", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
+            y=alt.Y("agreement:Q", title="Agreement with the others", scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "state:N", title=None, scale=alt.Scale(domain=list(states), range=list(states.values())),
+                legend=alt.Legend(orient="top", direction="horizontal"),
+            ),
+            shape=alt.Shape(
+                "state:N", title=None, scale=alt.Scale(domain=list(states), range=["circle", "triangle-up", "cross"])
+            ),
+            tooltip=[
+                "rater:N", alt.Tooltip("seconds:Q", format=".1f"), alt.Tooltip("agreement:Q", format=".2f"),
+                alt.Tooltip("ratings:Q", format=","), "state:N",
+            ],
+        )
+    )  # fmt: skip
+    return _finished(chart, theme, picture)
+
+
 def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
     """A specification drawn as svg, png (twice the size, for print) or pdf."""
     if kind == "svg":
@@ -134,6 +227,10 @@ def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(dict(specification))
     raise ValueError(f"kind of picture is {kind!r}; accepted: {', '.join(PICTURE_TYPES)}")
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _share_tooltip() -> alt.Tooltip:
@@ -153,7 +250,7 @@ def _criterion_colour(names: Mapping[str, object], theme: Theme) -> alt.Color:
     return alt.Color("criterion:N", legend=legend, scale=alt.Scale(domain=list(names), range=ranged))
 
 
-def _finished(chart: alt.Chart, theme: Theme, picture: bool) -> dict[str, Any]:
+def _finished(chart: alt.Chart | alt.LayerChart, theme: Theme, picture: bool) -> dict[str, Any]:
     colours = PALETTES[theme]
     words = {"labelColor": colours["muted"], "titleColor": colours["ink"], "labelFontSize": 12, "titleFontSize": 12}
     themed = (

@@ -86,7 +86,7 @@ class Participation(models.Model):
 class Rating(models.Model):
     """One value on one criterion for one response by one rater. A correction is a new row with a higher revision."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="ratings")
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="ratings")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="ratings")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="ratings")
@@ -123,7 +123,11 @@ class Rating(models.Model):
                 name="rating_value_or_reason",
             ),
         ]
-        indexes = [models.Index(fields=["campaign", "created_at"], name="rating_campaign_time")]
+        # The newest of a campaign, and whether there is a newer one, without a walk over all of them.
+        indexes = [
+            models.Index(fields=["campaign", "created_at"], name="rating_campaign_time"),
+            models.Index(fields=["campaign", "id"], name="rating_by_campaign"),
+        ]
 
     def __str__(self) -> str:
         return self.cannot_judge if self.value is None else f"{self.value:g}"
@@ -132,7 +136,7 @@ class Rating(models.Model):
 class CheckAnswer(models.Model):
     """One value on one criterion for one text of a screen that is no work. Append-only like ratings; never weighed."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="check_answers")
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="check_answers", db_index=False)
     presentation = models.ForeignKey(Presentation, on_delete=models.PROTECT, related_name="check_answers")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="check_answers")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="check_answers")
@@ -155,7 +159,10 @@ class CheckAnswer(models.Model):
                 name="check_answer_value_or_reason",
             ),
         ]
-        indexes = [models.Index(fields=["campaign", "rater"], name="check_answer_by_rater")]
+        indexes = [
+            models.Index(fields=["campaign", "rater"], name="check_answer_by_rater"),
+            models.Index(fields=["campaign", "id"], name="check_answer_by_campaign"),
+        ]
 
     def __str__(self) -> str:
         return self.cannot_judge if self.value is None else f"{self.value:g}"

@@ -26,9 +26,6 @@ RATING_COLUMNS = (
     "rating", "item", "response", "text", "systems", "rated_as", "rater", "criterion", "value", "position", "revision",
     "extra", "seconds", "sent_at", "source_row",
 )  # fmt: skip
-RATER_COLUMNS = (
-    "rater", "done", "late", "given_back", "lapsed", "median_seconds", "first_shown_at", "last_ended_at"
-)  # fmt: skip
 
 
 class RaterRow(NamedTuple):

@@ -1,4 +1,4 @@
-"""Campaigns, for their managers: the list, drafting, launching, watching, the log of ratings, the raters."""
+"""Campaigns, for their managers: the list, drafting, launching, watching, the log of ratings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,6 @@ from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
 
 PAGE = 50
-RATERS_PAGE = 100
 
 
 def _campaign_or_404(project: Project, pk: int) -> Campaign:
@@ -189,27 +188,3 @@ def campaign_ratings(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     ratings, older = selectors.ratings_page(campaign, before=whole_number(request, "before"), size=PAGE)
     context = {"project": project, "campaign": campaign, "ratings": ratings, "older": older}
     return render(request, "annotation/campaign_ratings.html", context)
-
-
-@login_required
-@require_GET
-def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
-    if wanted := request.GET.get("format"):
-        return table_response(
-            format=wanted,
-            filename=f"{project.slug}-campaign-{campaign.pk}-raters",
-            columns=selectors.RATER_COLUMNS,
-            rows=(row[1:] for row in selectors.rater_rows(campaign)),
-        )
-    after = whole_number(request, "after") or 0
-    raters = selectors.rater_rows(campaign, after=after, size=RATERS_PAGE + 1)
-    context = {
-        "project": project,
-        "campaign": campaign,
-        "raters": raters[:RATERS_PAGE],
-        "next": raters[RATERS_PAGE - 1].rater_id if len(raters) > RATERS_PAGE else None,
-        "after": after,
-    }
-    return render(request, "annotation/campaign_raters.html", context)

@@ -1,4 +1,4 @@
-"""A campaign as it goes: a page, the fragments it polls, its charts."""
+"""A campaign as it goes: a page, the fragments it polls, its charts, its tables."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,29 +9,38 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import charts
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.exports import table_response
 from annotation.models import Campaign, Project
-from annotation.selectors.monitoring import (
-    AGREEMENT_COLUMNS,
-    POSITION_COLUMNS,
-    Figures,
-    Monitor,
-    agreement_rows,
-    campaign_monitor,
-    position_rows,
-)
+from annotation.selectors import monitoring as selectors
+from annotation.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
+from annotation.selectors.quality import moment
 from annotation.views.figures import chart_theme, picture_response
 
-CHARTS: dict[str, Callable[..., dict[str, Any]]] = {
-    "values": charts.value_distribution,
-    "hours": charts.ratings_per_hour,
-    "responses": charts.ratings_per_response,
+CHARTS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[Figures], Any]]] = {
+    "values": (
+        charts.value_distribution, lambda figures: {one.name: one.values for one in figures.criteria}
+    ),
+    "hours": (charts.ratings_per_hour, lambda figures: figures.per_hour),
+    "responses": (charts.ratings_per_response, lambda figures: figures.per_response),
+    "drift-hours": (
+        charts.drift_over_hours, lambda figures: {one.name: one.over_hours for one in figures.criteria}
+    ),
+    "drift-screens": (
+        charts.drift_over_screens, lambda figures: {one.name: one.over_places for one in figures.criteria}
+    ),
+}  # fmt: skip
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[Figures], list[tuple[Any, ...]]]]] = {
+    "agreement": (selectors.AGREEMENT_COLUMNS, selectors.agreement_rows),
+    "places": (selectors.POSITION_COLUMNS, selectors.position_rows),
+    "drift": (selectors.DRIFT_COLUMNS, selectors.drift_rows),
+    "enough": (selectors.ENOUGH_COLUMNS, selectors.enough_rows),
 }
 PARTS: dict[str, Callable[[Monitor], str]] = {
     "live": lambda monitor: monitor.version,
     "figures": lambda monitor: monitor.figures_version,
 }
+USUAL_TARGET = 0.25
 
 
 @login_required
@@ -41,7 +50,20 @@ def campaign_monitor_fragment(request: HttpRequest, project_slug: str, pk: int) 
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
     monitor = campaign_monitor(campaign)
-    context = {"project": project, "campaign": campaign, "monitor": monitor}
+    target = _target(request)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "may_manage": may_manage(project),
+        "monitor": monitor,
+        "figures": monitor.figures,
+        "target": target,
+        "targets": selectors.TARGETS,
+        "enough": [
+            (one, next((found for found in one.targets if found.half_width == target), None))
+            for one in (monitor.figures.enough if monitor.figures else [])
+        ],
+    }
     if not request.htmx:
         return render(request, "annotation/campaign_monitor_page.html", context)
     part = request.GET.get("part")
@@ -59,9 +81,9 @@ def campaign_chart(request: HttpRequest, project_slug: str, pk: int, name: str, 
     campaign = _campaign_or_404(project, pk)
     if name not in CHARTS:
         raise Http404(f"No chart {name!r}; there are {', '.join(CHARTS)}.")
-    figures = campaign_monitor(campaign).figures
+    draw, numbers = CHARTS[name]
     theme, picture = chart_theme(request), file_format != "json"
-    specification = CHARTS[name](_numbers(name, figures), theme=theme, picture=picture)
+    specification = draw(numbers(_figures_or_404(campaign)), theme=theme, picture=picture)
     if not picture:
         return JsonResponse(specification)
     return picture_response(specification, file_format, f"campaign-{campaign.pk}-{name}")
@@ -69,33 +91,29 @@ def campaign_chart(request: HttpRequest, project_slug: str, pk: int, name: str, 
 
 @login_required
 @require_GET
-def campaign_agreement_download(
-    request: HttpRequest, project_slug: str, pk: int, file_format: str
+def campaign_table(
+    request: HttpRequest, project_slug: str, pk: int, name: str, file_format: str
 ) -> StreamingHttpResponse:
+    """One of the monitor's tables as a file."""
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
-    rows = agreement_rows(campaign_monitor(campaign).figures)
-    name = f"campaign-{campaign.pk}-agreement"
-    return table_response(format=file_format, filename=name, columns=AGREEMENT_COLUMNS, rows=rows)
-
-
-@login_required
-@require_GET
-def campaign_places_download(
-    request: HttpRequest, project_slug: str, pk: int, file_format: str
-) -> StreamingHttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
-    rows = position_rows(campaign_monitor(campaign).figures)
-    name = f"campaign-{campaign.pk}-places"
-    return table_response(format=file_format, filename=name, columns=POSITION_COLUMNS, rows=rows)
+    columns, rows = TABLES[name]
+    found = rows(_figures_or_404(campaign))
+    return table_response(format=file_format, filename=f"campaign-{campaign.pk}-{name}", columns=columns, rows=found)
 
 
 def _campaign_or_404(project: Project, pk: int) -> Campaign:
     return get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
 
 
-def _numbers(name: str, figures: Figures) -> Any:
-    if name == "values":
-        return {criterion.name: criterion.values for criterion in figures.criteria}
-    return figures.per_hour if name == "hours" else figures.per_response
+def _figures_or_404(campaign: Campaign) -> Figures:
+    figures, _ = campaign_figures(campaign, moment(campaign))
+    if figures is None:
+        raise Http404("A worker is still computing this campaign's figures; try again in a minute.")
+    return figures
+
+
+def _target(request: HttpRequest) -> float:
+    """The half-width that the address asks about, if it is one of those offered."""
+    asked = request.GET.get("target", "")
+    return next((target for target in selectors.TARGETS if f"{target:g}" == asked), USUAL_TARGET)

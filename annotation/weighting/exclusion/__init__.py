@@ -12,6 +12,7 @@ from annotation.weighting.exclusion.applying import (
     RaterVerdict,
     apply_rules,
     judge_raters,
+    rule_class,
     rule_from_dict,
     rules_from_data,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "Struck",
     "apply_rules",
     "judge_raters",
+    "rule_class",
     "rule_from_dict",
     "rules_from_data",
 ]

@@ -156,6 +156,11 @@ def _sortable(identifier: str | int) -> tuple[str, str | int]:
     return type(identifier).__name__, identifier
 
 
+def rule_class(name: str) -> type[ExclusionRule] | None:
+    """The rule of a name, in the version that is current; None where there is none."""
+    return _RULES.get(name)
+
+
 def rule_from_dict(data: Mapping[str, Any]) -> ExclusionRule:
     """A rule from its record.
 

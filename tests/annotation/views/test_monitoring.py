@@ -52,7 +52,7 @@ def test_polling_answers_nothing_new_until_there_is(campaign, viewer, as_user):
 def test_a_closed_or_imported_campaign_does_not_poll(campaign, viewer, as_user):
     imported = make_campaign(campaign.dataset, "Elsewhere", imported=True)
     text = as_user(viewer).get(page(imported, "campaign-monitor-fragment")).content.decode()
-    assert "hx-get" not in text
+    assert 'hx-trigger="every' not in text
     assert "Slots filled" not in text
     assert "no response has ratings of two raters" in text
 
@@ -63,6 +63,8 @@ def test_charts_and_the_agreement_table_can_be_kept(campaign, viewer, as_user):
         specification = client.get(page(campaign, "campaign-chart", name, "json")).json()
         (rows,) = specification["datasets"].values()
         assert len(rows) == {"values": 5, "hours": 1, "responses": 1}[name]
+    specification = client.get(page(campaign, "campaign-chart", "drift-screens", "json")).json()
+    assert len(max(specification["datasets"].values(), key=len)) == 2  # first and second screen
     assert client.get(page(campaign, "campaign-chart", "values", "svg")).content.startswith(b"<svg")
     assert client.get(page(campaign, "campaign-chart", "moods", "json")).status_code == 404
     answer = client.get(page(campaign, "campaign-agreement-download", "json"))
@@ -77,7 +79,7 @@ def test_means_by_place_on_the_screen_can_be_kept(project, viewer, as_user):
     answer = as_user(viewer).get(page(campaign, "campaign-places-download", "json"))
     rows = json.loads(b"".join(answer.streaming_content))
     assert [(row["place"], row["ratings"], row["mean"]) for row in rows] == [(1, 2, 4.0), (2, 2, 4.0)]
-    assert [row["first_less_second"] for row in rows] == [0.0, 0.0]
+    assert [row["difference"] for row in rows] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,8 @@ def test_means_by_place_on_the_screen_can_be_kept(project, viewer, as_user):
         ("campaign-chart", ("values", "json")),
         ("campaign-agreement-download", ("csv",)),
         ("campaign-places-download", ("csv",)),
+        ("campaign-drift-download", ("csv",)),
+        ("campaign-enough-download", ("parquet",)),
     ],
 )
 def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, as_user, name, args):

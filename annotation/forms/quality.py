@@ -1,0 +1,193 @@
+"""Rules row by row, and decisions about raters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from django import forms
+
+from annotation.weighting.exclusion import ACTIONS, ExclusionRule, RuleError, rule_class, rule_from_dict
+
+TITLES = {
+    "gold_accuracy_below": "Gold answered wrongly too often",
+    "attention_accuracy_below": "Attention checks failed too often",
+    "anchor_accuracy_below": "Human references rated too low",
+    "self_consistency_below": "Repeats answered differently",
+    "degraded_not_lower": "Degraded texts not rated lower",
+    "agreement_below": "Too little agreement with the others",
+    "entropy_below": "Answers that hardly vary",
+    "faster_than_percentile": "Faster than nearly all",
+    "median_seconds_below": "Too fast",
+    "min_seconds_per_rating": "Single ratings given too fast",
+    "min_ratings_per_rater": "Raters with few ratings",
+    "exclude_raters": "Raters by name",
+    "exclude_ratings": "Ratings by number",
+    "exclude_extra": "Late ratings",
+}
+SUGGESTED: dict[str, dict[str, Any]] = {
+    "gold_accuracy_below": {"action": "exclude", "accuracy": 0.6, "after": 5},
+    "attention_accuracy_below": {"action": "exclude", "accuracy": 0.7, "after": 3},
+    "anchor_accuracy_below": {"action": "flag", "accuracy": 0.5, "after": 5},
+    "self_consistency_below": {"action": "flag", "share": 0.6, "after": 5},
+    "degraded_not_lower": {"action": "flag", "p": 0.05, "after": 10},
+    "agreement_below": {"action": "flag", "correlation": 0.2, "after": 20},
+    "entropy_below": {"action": "flag", "bits": 0.5, "after": 20},
+    "faster_than_percentile": {"action": "flag", "percentile": 2, "after": 10},
+    "median_seconds_below": {"action": "flag", "seconds": 2, "after": 10},
+    "min_seconds_per_rating": {"seconds": 1},
+    "min_ratings_per_rater": {"ratings": 5},
+    "exclude_raters": {"raters": ()},
+    "exclude_ratings": {"ratings": ()},
+    "exclude_extra": {},
+}
+LABELS = {
+    "action": "Then",
+    "accuracy": "Share of right answers below",
+    "share": "Share within one point below",
+    "p": "p-value of the test at or above",
+    "percentile": "Median time below percentile",
+    "seconds": "Seconds below",
+    "correlation": "Correlation below",
+    "bits": "Entropy in bits below",
+    "after": "After so many answers",
+    "ratings": "Ratings fewer than",
+    "raters": "Pseudonyms",
+}
+ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for a look"}
+MOST_CHARACTERS = 20_000
+
+
+class RuleForm(forms.Form):
+    """One rule, with the fields that its kind has; an error of the rule lands on its field."""
+
+    def __init__(self, *args: Any, kind: type[ExclusionRule], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        hints = get_type_hints(kind)
+        for field in fields(kind):
+            self.fields[field.name] = _field(field.name, hints[field.name])
+        self.fields["remove"] = forms.BooleanField(required=False, label="Remove this rule")
+
+    @property
+    def title(self) -> str:
+        return TITLES.get(self.kind.name, self.kind.name)
+
+    @property
+    def own_fields(self) -> list[Any]:
+        return [self[name] for name in self.fields if name != "remove"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors and not cleaned.get("remove"):
+            try:
+                self.record = rule_from_dict(self._data(cleaned)).to_dict()
+            except RuleError as error:
+                known = error.field if error.field in self.fields else None
+                self.add_error(known, str(error))
+        return cleaned
+
+    def _data(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+        own = {field.name: cleaned[field.name] for field in fields(self.kind)}
+        return {"rule": self.kind.name, "version": self.kind.version, **own}
+
+
+class RulesForm:
+    """All rules in order. Every button sends all of them; nothing is kept until they are registered."""
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, records: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.rows: list[RuleForm] = []
+        if data is None:
+            for number, record in enumerate(records):
+                self._add(number, str(record["rule"]), initial=_initial(record))
+            return
+        number = 0
+        while name := data.get(f"rule-{number}"):
+            self._add(number, name, data=data)
+            number += 1
+
+    def add(self, name: str) -> None:
+        """One more row with suggested values, below the others."""
+        self._add(len(self.rows), name, initial=_initial(SUGGESTED.get(name, {})))
+
+    def drop_removed(self) -> bool:
+        """Take out the rows marked for removal; whether there were any."""
+        kept = [row for row in self.rows if not row["remove"].value()]
+        if len(kept) == len(self.rows):
+            return False
+        self.rows = []  # numbered anew
+        for number, row in enumerate(kept):
+            self._add(number, row.kind.name, initial={bound.name: bound.value() for bound in row.own_fields})
+        return True
+
+    def is_valid(self) -> bool:
+        valid = [row.is_valid() for row in self.rows]  # all of them, so that every row tells its errors
+        return all(valid)
+
+    def records(self) -> list[dict[str, Any]]:
+        """What the rows say, those marked for removal left out; after ``is_valid``."""
+        return [row.record for row in self.rows if not row.cleaned_data.get("remove")]
+
+    @property
+    def numbered(self) -> list[tuple[int, RuleForm]]:
+        return list(enumerate(self.rows))
+
+    def _add(self, number: int, name: str, **given: Any) -> None:
+        kind = rule_class(name)
+        if kind is not None:
+            self.rows.append(RuleForm(kind=kind, prefix=f"r{number}", **given))
+
+
+class DecisionForm(forms.Form):
+    """Why a rater is excluded, flagged or taken back in."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="Kept for good, beside who decided and when.",
+    )
+    replace = forms.BooleanField(required=False, label="Open the rater's places for others")
+
+
+class RulesJsonForm(forms.Form):
+    """The rules as data, for those who bring them along."""
+
+    rules = forms.JSONField(
+        label="Rules as JSON",
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "font-monospace"}),
+        help_text="A list of records, such as [{&quot;rule&quot;: &quot;gold_accuracy_below&quot;, "
+        "&quot;version&quot;: 1, &quot;action&quot;: &quot;exclude&quot;, &quot;accuracy&quot;: 0.6, "
+        "&quot;after&quot;: 5}].",
+    )
+
+
+class _Listed(forms.CharField):
+    """Identifiers, separated by commas or line breaks."""
+
+    def to_python(self, value: Any) -> tuple[str, ...]:
+        text = super().to_python(value)
+        parts = (piece.strip() for piece in text.replace("\n", ",").split(","))
+        return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def _field(name: str, hint: Any) -> forms.Field:
+    label = LABELS.get(name, name)
+    if name == "action":
+        return forms.ChoiceField(label=label, choices=[(action, ACTION_LABELS[action]) for action in ACTIONS])
+    if hint is int:
+        return forms.IntegerField(label=label, min_value=1, max_value=10**9)
+    if hint is float:
+        return forms.FloatField(label=label, widget=forms.NumberInput(attrs={"step": "any"}))
+    return _Listed(label=label, max_length=MOST_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+def _initial(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+        for name, value in record.items()
+        if name not in ("rule", "version")
+    }
+
+
+def offered() -> list[tuple[str, str]]:
+    """What the menu of new rules holds."""
+    return [(name, TITLES[name]) for name in SUGGESTED if name != "exclude_extra"]

@@ -1,0 +1,16 @@
+from django.urls import URLPattern, path
+
+from annotation.views import quality
+
+CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/"
+RATER = f"{CAMPAIGN}raters/<int:rater>/"
+
+urlpatterns: list[URLPattern] = [
+    path(f"{CAMPAIGN}raters/", quality.campaign_raters, name="campaign-raters"),
+    path(f"{CAMPAIGN}raters.<str:file_format>", quality.campaign_raters_chart, name="campaign-raters-chart"),
+    path(RATER, quality.campaign_rater, name="campaign-rater"),
+    path(f"{RATER}<slug:act>/", quality.campaign_rater_decide, name="campaign-rater-decide"),
+    path(f"{CAMPAIGN}quality/", quality.campaign_quality, name="campaign-quality"),
+    path(f"{CAMPAIGN}quality/rules/", quality.campaign_quality_rules, name="campaign-quality-rules"),
+    path(f"{CAMPAIGN}quality/apply/<int:version>/", quality.campaign_quality_apply, name="campaign-quality-apply"),
+]

@@ -1,0 +1,343 @@
+"""Raters as their answers show them, decisions about them, and the rules that strike them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import charts
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.forms.quality import DecisionForm, RulesForm, RulesJsonForm, offered
+from annotation.models import AuditEntry, Campaign, Project, QualityRules, Rater, Role
+from annotation.parameters import whole_number
+from annotation.selectors.decisions import decisions, filled
+from annotation.selectors.quality import (
+    APPLIED,
+    LISTED,
+    MEASURE_LABELS,
+    QUALITY_COLUMNS,
+    Moment,
+    RaterRow,
+    applications,
+    current_rules,
+    quality_table,
+    rater_quality_rows,
+    replay,
+    stage_counts,
+)
+from annotation.selectors.rater_work import rater_screens
+from annotation.selectors.rule_preview import rules_preview
+from annotation.services import decisions as deciding
+from annotation.services.rules import rules_apply, rules_read, rules_register
+from annotation.views.figures import chart_theme, picture_response
+from annotation.weighting.exclusion import rules_from_data
+
+PAGE = 100
+SCREENS = 50
+STATES = {
+    "work": "at work", "training": "in training", "test": "in the test", "failed": "did not qualify",
+    "flagged": "flagged", "excluded": "excluded", "imported": "judged elsewhere",
+}  # fmt: skip
+
+
+def _campaign_or_404(project: Project, pk: int) -> Campaign:
+    return get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
+
+
+def _rater_or_404(campaign: Campaign, pk: int) -> Rater:
+    found = Rater.objects.filter(project=campaign.project_id, pk=pk)
+    took_part = found.filter(participations__campaign=campaign) | found.filter(presentations__campaign=campaign)
+    rater = took_part.distinct().first()
+    if rater is None:
+        raise Http404("No such rater in this campaign.")
+    return rater
+
+
+# --- Raters -----------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    rows = rater_quality_rows(campaign)
+    if wanted := request.GET.get("format"):
+        name = f"{project.slug}-campaign-{campaign.pk}-raters"
+        return table_response(format=wanted, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
+    state = request.GET.get("state", "")
+    if state in STATES:
+        rows = [row for row in rows if row.state == state]
+    sort, rows = _sorted(request.GET.get("sort", ""), rows)
+    page = max(whole_number(request, "page") or 1, 1)
+    # What nobody was asked takes no column.
+    names = [name for name in LISTED if any(row.measures[name].n for row in rows)] or ["n"]
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "rows": [
+            (row, STATES[row.state], [row.measures[name] for name in names])
+            for row in rows[(page - 1) * PAGE : page * PAGE]
+        ],
+        "columns": [(name, MEASURE_LABELS[name]) for name in names],
+        "n_rows": len(rows),
+        "sort": sort,
+        "state": state,
+        "states": STATES,
+        "counts": stage_counts(campaign),
+        "page": page,
+        "more": len(rows) > page * PAGE,
+    }
+    return render(request, "annotation/campaign_raters.html", context)
+
+
+def _sorted(asked: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
+    """By a measure, lowest first, or highest first after a minus; undefined last. By joining otherwise."""
+    name = asked.removeprefix("-")
+    if name not in MEASURE_LABELS:
+        return "", rows
+    known = [row for row in rows if row.measures[name].estimate == row.measures[name].estimate]
+    unknown = [row for row in rows if row.measures[name].estimate != row.measures[name].estimate]
+    known.sort(key=lambda row: row.measures[name].estimate, reverse=asked.startswith("-"))
+    return asked, known + unknown
+
+
+@login_required
+@require_GET
+def campaign_raters_chart(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    marks = [
+        {
+            "rater": row.rater.pseudonym,
+            "seconds": row.measures["seconds"].estimate,
+            "agreement": row.measures["agreement"].estimate,
+            "ratings": row.measures["n"].n,
+            "state": row.state if row.state in ("flagged", "excluded") else "at work",
+        }
+        for row in rater_quality_rows(campaign)
+        if row.measures["seconds"].is_defined and row.measures["agreement"].is_defined
+    ]
+    theme, picture = chart_theme(request), file_format != "json"
+    specification = charts.raters_by_time(marks, theme=theme, picture=picture)
+    if not picture:
+        return JsonResponse(specification)
+    return picture_response(specification, file_format, f"campaign-{campaign.pk}-raters")
+
+
+@login_required
+@require_GET
+def campaign_rater(request: HttpRequest, project_slug: str, pk: int, rater: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    return _render_rater(request, project, campaign, _rater_or_404(campaign, rater), DecisionForm())
+
+
+def _render_rater(
+    request: HttpRequest, project: Project, campaign: Campaign, rater: Rater, form: DecisionForm, status: int = 200
+) -> HttpResponse:
+    row = next(row for row in rater_quality_rows(campaign) if row.rater.pk == rater.pk)
+    after = whole_number(request, "after") or 0
+    screens, more = rater_screens(campaign, rater, after=after, size=SCREENS)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "rater": rater,
+        "row": row,
+        "state": STATES[row.state],
+        "measures": [row.measures[name] for name in MEASURE_LABELS if name != "n"],
+        "decisions": decisions(campaign, rater),
+        "n_filled": filled(campaign).filter(rater=rater).count(),
+        "screens": screens,
+        "after": after,
+        "more": more,
+        "may_manage": may_manage(project),
+        "may_replace": not campaign.imported and campaign.state in ("running", "paused"),
+        "form": form,
+    }
+    return render(request, "annotation/campaign_rater.html", context, status=status)
+
+
+ACTS: dict[str, tuple[Callable[..., deciding.Decided], str]] = {
+    "exclude": (deciding.rater_exclude, "excluded"),
+    "include": (deciding.rater_include, "taken back in"),
+    "flag": (deciding.rater_flag, "flagged"),
+    "unflag": (deciding.rater_unflag, "no longer flagged"),
+}
+
+
+@login_required
+@require_POST
+def campaign_rater_decide(request: HttpRequest, project_slug: str, pk: int, rater: int, act: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    campaign = _campaign_or_404(project, pk)
+    who = _rater_or_404(campaign, rater)
+    if act not in ACTS:
+        raise Http404(f"Nothing to decide as {act!r}; there are {', '.join(ACTS)}.")
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _render_rater(request, project, campaign, who, form, status=400)
+    service, word = ACTS[act]
+    extra = {"replace": form.cleaned_data["replace"]} if act == "exclude" else {}
+    try:
+        done = service(campaign=campaign, rater=who, reason=form.cleaned_data["reason"], by=request.user, **extra)
+    except AnnotationError as error:
+        form.add_error(None, error.message)
+        return _render_rater(request, project, campaign, who, form, status=400)
+    places = f" {done.reopened:,} places are open for others." if done.reopened else ""
+    same = "" if done.decision else " That was so already."
+    messages.success(request, f"{who.pseudonym} is {word}.{places}{same}")
+    return redirect("annotation:campaign-rater", project.slug, campaign.pk, who.pk)
+
+
+# --- Rules ------------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+def campaign_quality(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """The rules that hold, what was decided, and the versions before."""
+    project = get_project_or_404(request.user, project_slug)
+    campaign = _campaign_or_404(project, pk)
+    rules = current_rules(campaign)
+    if request.GET.get("format") == "json":
+        return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "may_manage": may_manage(project),
+        "rules": rules,
+        "sentences": [rule.sentence for rule in rules_from_data(rules.rules)] if rules else [],
+        "versions": [
+            (version, [rule.sentence for rule in rules_from_data(version.rules)])
+            for version in campaign.rule_versions.select_related("created_by").order_by("-version")
+        ],
+        "applications": applications(campaign),
+        "replay": _replay(request, campaign),
+        "decisions": decisions(campaign)[:PAGE],
+        "counts": stage_counts(campaign),
+        "mix": campaign.quality.get("mix", {}),
+        "every": campaign.quality.get("every", 0),
+    }
+    return render(request, "annotation/campaign_quality.html", context)
+
+
+def _replay(request: HttpRequest, campaign: Campaign) -> Any:
+    number = whole_number(request, "replay")
+    if number is None:
+        return None
+    return replay(get_object_or_404(AuditEntry, pk=number, campaign=campaign, verb=APPLIED))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_quality_rules(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """Rules row by row: add, change, remove, look at what they would do, register."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    campaign = _campaign_or_404(project, pk)
+    rules = current_rules(campaign)
+    if request.method == "GET":
+        form = RulesForm(records=rules.rules if rules else [])
+        return _render_rules(request, project, campaign, form)
+    do = request.POST.get("do", "")
+    if do == "json":
+        return _rules_from_json(request, project, campaign)
+    form = RulesForm(request.POST)
+    if do == "add":
+        form.add(request.POST.get("add", ""))
+        return _render_rules(request, project, campaign, form)
+    if form.drop_removed():  # shown again, so that nothing is registered unseen
+        return _render_rules(request, project, campaign, form)
+    if not form.is_valid():
+        return _render_rules(request, project, campaign, form, status=400)
+    return _settle(request, project, campaign, form, register=do == "register")
+
+
+def _settle(
+    request: HttpRequest, project: Project, campaign: Campaign, form: RulesForm, *, register: bool
+) -> HttpResponse:
+    try:
+        if register:
+            version = rules_register(campaign=campaign, records=form.records(), by=request.user)
+            messages.success(request, f"Version {version.version} of the rules is registered.")
+            return redirect("annotation:campaign-quality", project.slug, campaign.pk)
+        rules = rules_read(campaign=campaign, records=form.records())
+    except AnnotationError as error:
+        return _render_rules(request, project, campaign, form, error=error.message, status=400)
+    return _render_rules(request, project, campaign, form, preview=rules_preview(campaign, rules))
+
+
+def _rules_from_json(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
+    """Rules that somebody brings along, into the rows; nothing is registered yet."""
+    given = RulesJsonForm(request.POST)
+    if given.is_valid():
+        try:
+            read = rules_read(campaign=campaign, records=given.cleaned_data["rules"])
+        except AnnotationError as error:
+            given.add_error("rules", error.message)
+        else:
+            form = RulesForm(records=[rule.to_dict() for rule in read])
+            return _render_rules(request, project, campaign, form)
+    rules = current_rules(campaign)
+    form = RulesForm(records=rules.rules if rules else [])
+    return _render_rules(request, project, campaign, form, given=given, status=400)
+
+
+def _render_rules(
+    request: HttpRequest, project: Project, campaign: Campaign, form: RulesForm, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    rules = current_rules(campaign)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "form": form,
+        "rules": rules,
+        "offered": offered(),
+        "next_version": rules.version + 1 if rules else 1,
+        "given": RulesJsonForm(initial={"rules": rules.rules if rules else []}),
+        **more,
+    }
+    return render(request, "annotation/campaign_quality_rules.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def campaign_quality_apply(request: HttpRequest, project_slug: str, pk: int, version: int) -> HttpResponse:
+    """First what a registered version would change, then, confirmed, the change."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    campaign = _campaign_or_404(project, pk)
+    rules = get_object_or_404(QualityRules, campaign=campaign, version=version)
+    error = ""
+    if request.method == "POST":
+        try:
+            done = rules_apply(
+                campaign=campaign, rules=rules, replace="replace" in request.POST, seen=_seen(request), by=request.user
+            )
+        except AnnotationError as refused:
+            error = refused.message
+        else:
+            places = f" {done.reopened:,} places are open for others." if done.reopened else ""
+            messages.success(request, f"{done.excluded:,} excluded, {done.flagged:,} flagged.{places}")
+            return redirect("annotation:campaign-quality", project.slug, campaign.pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "rules": rules,
+        "preview": rules_preview(campaign, rules_from_data(rules.rules)),
+        "may_replace": campaign.state in ("running", "paused"),
+        "error": error,
+    }
+    return render(request, "annotation/campaign_quality_apply.html", context, status=400 if error else 200)
+
+
+def _seen(request: HttpRequest) -> Moment | None:
+    parts = request.POST.get("seen", "").split("-")
+    if len(parts) != len(Moment._fields) or not all(part.isdecimal() and len(part) <= 18 for part in parts):
+        return None
+    return Moment(*map(int, parts))
