@@ -72,8 +72,6 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
 
 def made(project: Project, n_items: int) -> Dataset:
     """A data set in which every system gives every item a text of its own."""
-    from django.db import connection
-
     from annotation.models import Dataset, Item, Response, ResponseSource, System
     from annotation.services.copying import allocate_ids, copy_rows
 
@@ -98,8 +96,6 @@ def made(project: Project, n_items: int) -> Dataset:
         ["response_id", "item_id", "kind", "system_id", "source_context", "source_message", "raw_text"],
         ((pk, item, "system", system.pk, [], "", "") for pk, (item, system) in zip(responses, places, strict=True)),
     )
-    with connection.cursor() as cursor:  # as an import does
-        cursor.execute("ANALYZE annotation_item, annotation_response, annotation_responsesource")
     return dataset
 
 
