@@ -14,7 +14,7 @@ from annotation.models import Campaign, CommentField, Item, PresentationKind, Sc
 from annotation.selectors.campaigns import rated_sources
 from annotation.services.campaigns.drafts import CampaignDraft, draft_of
 from annotation.services.campaigns.validation import draft_problems
-from annotation.services.launch import units_planned
+from annotation.services.launch import standards_of, units_planned
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
 SECONDS_PER_ANSWER = 3.0
@@ -78,6 +78,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
     found = draft_problems(campaign.project, draft, campaign=campaign)
     problems = [Remark(message, field) for field, messages in found.items() for message in messages]
     units = 0 if "pairs" in found or "systems" in found else units_planned(campaign)
+    problems.extend(_without_standard(campaign, draft))
     if not units and not problems:
         problems.append(Remark("There is nothing to rate: the data set has no such texts.", "target"))
     quality = _quality(draft)
@@ -99,6 +100,18 @@ def launch_report(campaign: Campaign) -> LaunchReport:
     )
     report.hints.extend(_hints(draft, quality, report))
     return report
+
+
+def _without_standard(campaign: Campaign, draft: CampaignDraft) -> Iterator[Remark]:
+    """Magnitudes need a standard text wherever something is rated."""
+    if not any(criterion.kind == ScaleKind.MAGNITUDE for criterion in draft.criteria):
+        return
+    rated = rated_sources(campaign).order_by().values("item")
+    missing = Item.objects.filter(pk__in=rated).exclude(pk__in=standards_of(campaign))
+    if n := missing.count():
+        names = ", ".join(missing.order_by("position").values_list("external_id", flat=True)[:3])
+        which = f"{n:,} item{'' if n == 1 else 's'} without one: {names}{', …' if n > 3 else ''}"
+        yield Remark(f"Magnitudes need a standard text for every item; found {which}.", "criteria")
 
 
 def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -> Iterator[Remark]:

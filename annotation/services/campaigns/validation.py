@@ -70,7 +70,9 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
 def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | None, problems: Problems) -> None:
     if not draft.name.strip():
         problems.refuse("name", "Found nothing; a campaign needs a name.")
-    others = Campaign.objects.filter(project=project, name=draft.name).exclude(pk=campaign.pk if campaign else None)
+    others = Campaign.objects.filter(project=project, name=draft.name)
+    if campaign is not None:
+        others = others.exclude(pk=campaign.pk)
     if others.exists():
         message = f"This project has a campaign named {draft.name!r} already; choose another name."
         problems.refuse("name", message)

@@ -17,7 +17,8 @@ from annotation.services.campaigns.drafts import (
     write_columns,
 )
 from annotation.services.campaigns.lifecycle import locked
-from annotation.services.campaigns.validation import draft_problems, draft_validate, refusal
+from annotation.services.campaigns.problems import refusal
+from annotation.services.campaigns.validation import draft_problems, draft_validate
 
 
 @transaction.atomic

@@ -103,7 +103,7 @@ def test_a_template_makes_a_draft_that_can_be_launched(project: Project, manager
 
 @pytest.mark.parametrize(
     ("slug", "k", "presentation", "points"),
-    [  # as printed: Galley et al. (2015) section 4; Hori and Hori (2017) section 5
+    [  # Galley et al. (2015), section 4; Hori and Hori (2017); Novikova et al. (2018)
         ("delta-bleu-seeds", 3, "single", 5),
         ("delta-bleu-references", 5, "single", 5),
         ("delta-bleu-systems", 5, "pair", 5),

@@ -224,6 +224,16 @@ def test_a_data_set_with_nothing_to_rate_is_a_problem(project: Project) -> None:
     assert (report.ready, report.units, report.problems[0].field) == (False, 0, "target")
 
 
+def test_an_item_without_a_standard_is_a_problem_before_the_launch_refuses_it(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), launch=False, criteria=[MAGNITUDE])
+    assert launch_report(campaign).ready
+    ResponseSource.objects.filter(kind=SourceKind.HUMAN, item__external_id="item-2").delete()
+    (problem,) = launch_report(campaign).problems
+    assert "found 1 item without one: item-2" in problem.text
+    with pytest.raises(AnnotationError, match="standard text for every item"):
+        campaign_launch(campaign=campaign)
+
+
 def test_what_a_scale_does_not_have_is_not_kept(project: Project) -> None:
     odd = replace(BETTER, step=7.0, standard_value=5.0, standard_source="human")
     campaign = make_campaign(make_dataset(project), launch=False, presentation="pair", criteria=[odd])
