@@ -8,7 +8,7 @@ from django.conf import settings
 from annotation.errors import AnnotationError
 from annotation.models import DatasetImport, DryRun, RatingImport, Recruitment, Release, Submission, User
 from annotation.providers.errors import ProviderError
-from annotation.services import dry_runs, handout, imports, jobs, pace, recruitment, releases
+from annotation.services import dry_runs, handout, imports, jobs, pace, recruitment, releases, snapshots
 
 
 def again(task: Task, job_id: int) -> None:
@@ -30,10 +30,17 @@ def sweep() -> None:
     for dry_run_id in jobs.stale_ids(DryRun):
         again(dry_run_execute, dry_run_id)
     dry_runs.sandboxes_sweep()
+    for campaign_id in snapshots.snapshots_waiting():
+        again(campaign_snapshot, campaign_id)
     for recruitment_id in recruitment.recruitments_due():
         again(recruitment_refresh, recruitment_id)
     for event_id in recruitment.events_due():
         again(provider_event_handle, event_id)
+
+
+@shared_task
+def campaign_snapshot(campaign_id: int) -> None:
+    snapshots.snapshot_update(campaign_id=campaign_id)
 
 
 @shared_task

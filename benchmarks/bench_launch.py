@@ -194,9 +194,10 @@ _JUDGE = """
 
 def snapshot_if_needed(campaign: Campaign) -> None:
     """What the worker does between two looks at the page."""
-    from annotation import tasks
+    from annotation.services import snapshots
 
-    tasks.sweep.run()
+    for campaign_id in snapshots.snapshots_waiting():
+        snapshots.snapshot_update(campaign_id=campaign_id)
 
 
 def main() -> None:
