@@ -1,0 +1,68 @@
+"""Recruitments at copies of the providers, for the tests of services, pages and browsers."""
+
+from dataclasses import replace
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlsplit
+
+from annotation.models import Campaign, Project, ProviderAccount, Recruitment
+from annotation.providers.base import AfterCode, Arrival, Outcome
+from annotation.services import recruitment as services
+from annotation.services.recruitment.accounts import provider_of
+from annotation.services.recruitment.terms import Terms
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+
+TERMS = Terms(
+    title="Rate replies",
+    description="Read a message and rate the replies to it.",
+    reward=Decimal("2.50"),
+    places=5,
+    minutes=15,
+)
+
+
+def prolific_account(project: Project, fake: FakeProlific) -> ProviderAccount:
+    values = {"token": fake.token, "workspace": fake.workspace}
+    return services.account_connect(project=project, kind="prolific", name="Lab", values=values, endpoint=fake.base_url)
+
+
+def mturk_account(project: Project, fake: FakeMechanicalTurk) -> ProviderAccount:
+    values = {"access_key": fake.access_key, "secret_key": fake.secret_key}
+    return services.account_connect(project=project, kind="mturk", name="Turk", values=values, endpoint=fake.base_url)
+
+
+def make_recruitment(
+    campaign: Campaign,
+    account: ProviderAccount | None,
+    *,
+    kind: str = "prolific",
+    publish: bool = True,
+    after: dict[Outcome, AfterCode] | None = None,
+    policy: str = "at_once",
+    base: str = "http://127.0.0.1:8000",
+    **terms: object,
+) -> Recruitment:
+    recruitment = services.recruitment_create(
+        campaign=campaign,
+        kind=kind,
+        name="First wave",
+        terms=replace(TERMS, currency="USD" if kind == "mturk" else "GBP", **terms),  # type: ignore[arg-type]
+        after=after or {},
+        account=account,
+        return_policy=policy,
+    )
+    if publish and account is not None:
+        entry = f"{base}/r/in/{recruitment.link_token}/"
+        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=entry)
+    return recruitment
+
+
+def arrival_of(recruitment: Recruitment, url: str) -> Arrival:
+    found = provider_of(recruitment.provider).arrival(dict(parse_qsl(urlsplit(url).query)))
+    assert found is not None
+    return found
+
+
+def comes(recruitment: Recruitment, fake: FakeProlific, participant: str = "") -> services.Taken:
+    """A participant takes a place at Prolific and opens the address."""
+    _, url = fake.participant_enters(recruitment.external_id, participant)
+    return services.arrival_take(recruitment=recruitment, arrival=arrival_of(recruitment, url))

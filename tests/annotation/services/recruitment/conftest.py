@@ -1,0 +1,38 @@
+from collections.abc import Iterator
+
+import pytest
+
+from annotation.models import Campaign, Project, Recruitment
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
+
+
+@pytest.fixture
+def prolific() -> Iterator[FakeProlific]:
+    with FakeProlific() as fake:
+        yield fake
+
+
+@pytest.fixture
+def mturk(settings) -> Iterator[FakeMechanicalTurk]:
+    with FakeMechanicalTurk() as fake:
+        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        yield fake
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return make_campaign(make_dataset(project), max_units_per_rater=3, payment_per_unit="1.00")
+
+
+@pytest.fixture
+def study(campaign: Campaign, prolific: FakeProlific) -> Recruitment:
+    """Published at Prolific."""
+    return make_recruitment(campaign, prolific_account(campaign.project, prolific))
+
+
+@pytest.fixture
+def hit(campaign: Campaign, mturk: FakeMechanicalTurk) -> Recruitment:
+    """Published at Mechanical Turk."""
+    return make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")

@@ -1,0 +1,158 @@
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
+from annotation.providers.base import AfterCode, Outcome
+from annotation.providers.errors import ProviderError
+from annotation.services import recruitment as services
+from annotation.services.campaigns import campaign_pause
+from annotation.services.recruitment.terms import terms_of, warnings_of
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
+
+ENTRY = "http://127.0.0.1:8000/r/in/x/"
+
+
+def test_a_study_is_drafted_and_published_once(campaign: Campaign, prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+    assert prolific.studies == {}
+    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    (made,) = prolific.studies.values()
+    assert made["status"] == "UNPUBLISHED"
+    assert made["reward"] == 250
+    assert {one["code"] for one in made["completion_codes"]} == {one.code for one in terms_of(recruitment).codes}
+    recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    assert made["status"] == "ACTIVE"
+    assert recruitment.state == RecruitmentState.PUBLISHED
+    with pytest.raises(AnnotationError, match="is published; accepted: draft"):
+        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+
+
+def test_pausing_resuming_and_stopping_follow_at_prolific(study: Recruitment, prolific: FakeProlific) -> None:
+    there = prolific.studies[study.external_id]
+    assert services.recruitment_pause(recruitment=study).state == RecruitmentState.PAUSED
+    assert there["status"] == "PAUSED"
+    assert services.recruitment_resume(recruitment=study).state == RecruitmentState.PUBLISHED
+    study = services.recruitment_stop(recruitment=study)
+    assert study.state == RecruitmentState.COMPLETED
+    assert there["status"] == "AWAITING REVIEW"
+    verbs = list(AuditEntry.objects.filter(verb__startswith="recruitment.").values_list("verb", flat=True))
+    assert set(verbs) >= {f"recruitment.{act}" for act in ("create", "draft", "publish", "pause", "resume", "stop")}
+
+
+def test_a_stopped_hit_stays_completed_though_amazon_calls_it_expired(
+    hit: Recruitment, mturk: FakeMechanicalTurk
+) -> None:
+    assert hit.state == RecruitmentState.PUBLISHED
+    assert hit.external_id in mturk.hits
+    assert services.recruitment_pause(recruitment=hit).state == RecruitmentState.PAUSED
+    hit = services.recruitment_stop(recruitment=hit)
+    services.recruitment_refresh(recruitment=hit)
+    hit.refresh_from_db()
+    assert hit.state == RecruitmentState.COMPLETED
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_lost_answer_to_publishing_is_made_good(campaign: Campaign, prolific: FakeProlific, after: bool) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    prolific.drop(where="transition", after=after)
+    try:
+        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    except ProviderError:
+        recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    assert recruitment.state == RecruitmentState.PUBLISHED
+    assert [one["status"] for one in prolific.studies.values()] == ["ACTIVE"]
+
+
+def test_what_was_published_without_our_knowing_is_recognised(campaign: Campaign, prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    prolific.studies[recruitment.external_id]["status"] = "ACTIVE"
+    recruitment = services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    assert recruitment.state == RecruitmentState.PUBLISHED
+
+
+def test_too_little_money_keeps_the_draft(campaign: Campaign, prolific: FakeProlific) -> None:
+    prolific.balance = 1
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+    with pytest.raises(ProviderError, match="enough funds"):
+        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+    recruitment.refresh_from_db()
+    assert recruitment.state == RecruitmentState.DRAFT
+    assert recruitment.external_id in prolific.studies
+
+
+def test_nobody_is_sent_to_a_campaign_that_hands_out_nothing(study: Recruitment, campaign: Campaign) -> None:
+    campaign_pause(campaign=campaign)
+    recruitment = make_recruitment(campaign, study.account, publish=False)
+    recruitment.campaign.refresh_from_db()
+    with pytest.raises(AnnotationError, match="The campaign is paused"):
+        services.recruitment_publish(recruitment=recruitment, entry_url=ENTRY)
+
+
+def test_places_only_grow_and_saying_it_twice_adds_nothing(hit: Recruitment, mturk: FakeMechanicalTurk) -> None:
+    for _ in range(2):
+        hit = services.recruitment_extend(recruitment=hit, places=8)
+    assert mturk.hits[hit.external_id]["MaxAssignments"] == 8
+    assert hit.options["places"] == 8
+    with pytest.raises(ProviderError):
+        services.recruitment_extend(recruitment=hit, places=2)
+
+
+def test_terms_change_until_the_provider_has_them(campaign: Campaign, prolific: FakeProlific) -> None:
+    recruitment = make_recruitment(campaign, prolific_account(campaign.project, prolific), publish=False)
+    codes = {one.outcome: one.code for one in terms_of(recruitment).codes}
+    terms = terms_of(recruitment)
+    changes = {"name": "Wave", "return_policy": "keep", "after": {Outcome.COMPLETED: AfterCode.APPROVE}}
+    recruitment = services.recruitment_update(
+        recruitment=recruitment, terms=replace(terms, reward=Decimal("3.10")), **changes
+    )
+    assert terms_of(recruitment).reward == Decimal("3.10")
+    assert {one.outcome: one.code for one in terms_of(recruitment).codes} == codes
+    recruitment = services.recruitment_draft(recruitment=recruitment, entry_url=ENTRY)
+    recruitment = services.recruitment_update(
+        recruitment=recruitment, terms=replace(terms, reward=Decimal("9.99")), **{**changes, "name": "Later"}
+    )
+    assert (recruitment.name, terms_of(recruitment).reward) == ("Later", Decimal("3.10"))
+
+
+def test_by_hand_the_link_is_good_at_once_and_states_are_ours(campaign: Campaign) -> None:
+    recruitment = make_recruitment(campaign, None)
+    assert recruitment.state == RecruitmentState.PUBLISHED
+    assert services.recruitment_pause(recruitment=recruitment).state == RecruitmentState.PAUSED
+    assert services.recruitment_resume(recruitment=recruitment).state == RecruitmentState.PUBLISHED
+    services.recruitment_discard(recruitment=recruitment)
+    assert Recruitment.objects.count() == 0
+
+
+def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign) -> None:
+    recruitment = make_recruitment(campaign, None, reward=Decimal("1.00"))  # 4.00 an hour
+    said = " ".join(warnings_of(terms_of(recruitment), campaign, provider="prolific"))
+    assert "4.00 GBP an hour is below the least" in said
+    assert "stops after 1 screen has completed" in said
+    careful = make_campaign(
+        make_dataset(campaign.project, name="other"), name="Careful", min_units_per_rater=2, max_units_per_rater=2,
+        consent="Yes?",
+    )  # fmt: skip
+    fair = make_recruitment(careful, None, reward=Decimal("2.50"))
+    assert warnings_of(terms_of(fair), careful, provider="prolific") == []
+
+
+def test_terms_that_no_provider_takes_name_each_field(campaign: Campaign) -> None:
+    with pytest.raises(AnnotationError) as refusal:
+        make_recruitment(campaign, None, reward=Decimal("0.001"), places=0, minutes=0)
+    assert set(refusal.value.fields) == {"reward", "places", "minutes"}
+    with pytest.raises(AnnotationError) as refusal:
+        make_recruitment(campaign, None, after={Outcome.SCREENED_OUT: AfterCode.PAY_SCREEN_OUT})
+    assert set(refusal.value.fields) == {"screen_out_reward"}
+
+
+def test_an_account_of_another_provider_is_refused(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
+    with pytest.raises(AnnotationError, match="another provider's account"):
+        make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="prolific")
