@@ -17,7 +17,7 @@ from annotation.services.dry_runs import running as module
 from annotation.services.dry_runs.sandbox import sandbox_open
 from annotation.services.dry_runs.specification import Specification, extent
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, rate_next
-from tests.annotation.designed import QUALIFICATION, screen
+from tests.annotation.designed import QUALIFICATION
 from tests.annotation.services.dry_runs.conftest import CHECKS, FEW, play
 
 Draft = Callable[..., Campaign]
