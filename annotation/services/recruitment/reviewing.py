@@ -114,7 +114,7 @@ def _decide(
     n = 0 if trouble is not None and wanted is None else settled.count()
     if trouble is None or n:
         _record(recruitment, due, n, done, by)
-    if trouble is not None:
+    if trouble is not None and n < len(due):
         note_trouble(recruitment, trouble)
         if wanted and n:
             trouble.message = f"{trouble.message} {n} of {len(due)} are {wanted.label.lower()} now; the rest are not."

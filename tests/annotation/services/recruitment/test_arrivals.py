@@ -1,0 +1,162 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from annotation.models import Campaign, Participation, Rater, RaterIdentity, Recruitment, Slot, Submission
+from annotation.models import SubmissionStatus as Status
+from annotation.providers.base import Arrival
+from annotation.providers.errors import ArrivalRefused
+from annotation.selectors.endings import stay_of
+from annotation.services import recruitment as services
+from annotation.services.raters import participation_start
+from annotation.services.recruitment.arrivals import Where
+from annotation.services.recruitment.terms import terms_of
+from tests.annotation.campaigns import rate_next
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruited import arrival_of, comes, make_recruitment
+
+PERSON = "60bf9310e8dec401be6e9615"
+
+
+def rate(campaign: Campaign, rater: Rater, times: int) -> None:
+    participation_start(campaign=campaign, rater=rater)
+    for _ in range(times):
+        assert rate_next(campaign, rater) is not None
+
+
+def finish(campaign: Campaign, rater: Rater) -> tuple[Submission, object]:
+    participation = Participation.objects.select_related("rater").get(campaign=campaign, rater=rater)
+    found = services.stay_end(
+        campaign=campaign, rater=rater, stay=stay_of(campaign=campaign, participation=participation)
+    )
+    assert found is not None
+    return found
+
+
+def test_who_comes_is_a_pseudonym_and_the_id_is_kept_apart(study: Recruitment, prolific: FakeProlific) -> None:
+    taken = comes(study, prolific, PERSON)
+    assert taken.where == Where.WORK
+    assert PERSON not in taken.rater.pseudonym
+    identity = RaterIdentity.objects.get()
+    assert (identity.provider, identity.external_id, identity.rater) == ("prolific", PERSON, taken.rater)
+    assert taken.submission.external_id in prolific.people
+
+
+def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment, prolific: FakeProlific) -> None:
+    _, url = prolific.participant_enters(study.external_id, PERSON)
+    first, again = (services.arrival_take(recruitment=study, arrival=arrival_of(study, url)) for _ in range(2))
+    assert first.rater == again.rater
+    assert Submission.objects.count() == Rater.objects.count() == 1
+
+
+def test_somebody_elses_submission_is_refused(study: Recruitment, prolific: FakeProlific) -> None:
+    taken = comes(study, prolific, PERSON)
+    forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, taken.submission.external_id)
+    with pytest.raises(ArrivalRefused, match="somebody else"):
+        services.arrival_take(recruitment=study, arrival=forged)
+    with pytest.raises(ArrivalRefused, match="the one that this address was made for"):
+        services.arrival_take(recruitment=study, arrival=Arrival(PERSON, "another", "session"))
+
+
+def test_a_finished_stay_gives_its_code_and_is_written_down(
+    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+) -> None:
+    taken = comes(study, prolific)
+    rate(campaign, taken.rater, 3)
+    submission, completion = finish(campaign, taken.rater)
+    code = next(one.code for one in terms_of(study).codes if one.outcome == "completed")
+    assert completion.url.endswith(f"/submissions/complete?cc={code}")  # type: ignore[attr-defined]
+    submission.refresh_from_db()
+    assert (submission.outcome, submission.code) == ("completed", code)
+
+
+def test_whoever_comes_through_a_second_study_has_taken_part_already(
+    study: Recruitment, campaign: Campaign, prolific: FakeProlific
+) -> None:
+    taken = comes(study, prolific, PERSON)
+    rate(campaign, taken.rater, 3)
+    finish(campaign, taken.rater)
+    second = make_recruitment(campaign, study.account)
+    again = comes(second, prolific, PERSON)
+    assert (again.where, again.rater) == (Where.BEFORE, taken.rater)
+    services.stay_turned_away(submission=again.submission, outcome=services_outcome("screened_out"))
+    # ... which does not spoil the first
+    known = Arrival(PERSON, study.external_id, taken.submission.external_id)
+    assert services.arrival_take(recruitment=study, arrival=known).where == Where.WORK
+    assert finish(campaign, taken.rater)[0] == taken.submission
+
+
+def services_outcome(name: str):  # type: ignore[no-untyped-def]
+    from annotation.providers.base import Outcome
+
+    return Outcome(name)
+
+
+def test_whoever_returned_unfinished_work_goes_on_under_the_next_assignment(
+    hit: Recruitment, campaign: Campaign, mturk: FakeMechanicalTurk
+) -> None:
+    """Amazon never tells that a HIT was returned."""
+    assignment, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    first = services.arrival_take(recruitment=hit, arrival=arrival_of(hit, url))
+    rate(campaign, first.rater, 1)
+    mturk.worker_returns(assignment.id)
+    _, url = mturk.worker_accepts(hit.external_id, "A1WORKER")
+    second = services.arrival_take(recruitment=hit, arrival=arrival_of(hit, url))
+    assert (second.where, second.rater) == (Where.WORK, first.rater)
+    first.submission.refresh_from_db()
+    assert first.submission.status == Status.RETURNED
+    rate(campaign, first.rater, 2)
+    submission, completion = finish(campaign, first.rater)
+    assert submission == second.submission
+    assert completion.url == f"{mturk.base_url}/mturk/externalSubmit"  # type: ignore[attr-defined]
+    assert completion.fields["assignmentId"] == second.submission.external_id  # type: ignore[attr-defined]
+
+
+def test_a_reviewed_stay_leads_to_its_last_page(study: Recruitment, prolific: FakeProlific) -> None:
+    taken = comes(study, prolific, PERSON)
+    prolific.participant_completes(taken.submission.external_id, "X")
+    services.recruitment_refresh(recruitment=study)
+    arrival = Arrival(PERSON, study.external_id, taken.submission.external_id)
+    assert services.arrival_take(recruitment=study, arrival=arrival).where == Where.FINISH
+
+
+def test_stopping_too_early_gives_no_code(campaign: Campaign, study: Recruitment, prolific: FakeProlific) -> None:
+    taken = comes(study, prolific)
+    rate(campaign, taken.rater, 0)
+    submission, completion = finish(campaign, taken.rater)
+    assert (submission.outcome, completion.url) == ("", "")  # type: ignore[attr-defined]
+
+
+def test_by_hand_no_account_is_needed_and_a_closed_invitation_takes_nobody_new(campaign: Campaign) -> None:
+    recruitment = make_recruitment(campaign, None)
+    taken = services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    recruitment = services.recruitment_stop(recruitment=recruitment)
+    again = services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
+    assert again.rater == taken.rater
+    with pytest.raises(ArrivalRefused, match="has been closed"):
+        services.arrival_take(recruitment=recruitment, arrival=Arrival("5f5b97bd3f86bc79cdd0a9ff", "study", "other"))
+
+
+def test_an_unpublished_study_makes_no_rater(campaign: Campaign, study: Recruitment) -> None:
+    draft = make_recruitment(campaign, study.account, publish=False)
+    with pytest.raises(ArrivalRefused, match="not been published"):
+        services.arrival_take(recruitment=draft, arrival=Arrival(PERSON, "", "session"))
+    assert Rater.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_tabs_opened_at_once_are_one_rater_and_one_submission(campaign: Campaign) -> None:
+    recruitment = make_recruitment(campaign, None)
+
+    def come(_: int) -> int:
+        try:
+            return services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session")).rater.pk
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(6) as pool:
+        raters = set(pool.map(come, range(12)))
+    assert len(raters) == 1
+    assert (Rater.objects.count(), Submission.objects.count()) == (1, 1)
+    assert not Slot.objects.filter(rater__isnull=False).exists()
