@@ -39,6 +39,15 @@ class ReadOnly:
         return False
 
 
+class NoSandboxes:
+    """The throw-away copies of dry runs are nobody's to look at; ``sandbox`` is the way to what says so."""
+
+    sandbox = "project__is_sandbox"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(**{self.sandbox: False})  # type: ignore[misc]
+
+
 class MembershipInline(admin.TabularInline):
     model = Membership
     extra = 0
@@ -46,7 +55,8 @@ class MembershipInline(admin.TabularInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin):
+class ProjectAdmin(NoSandboxes, admin.ModelAdmin):
+    sandbox = "is_sandbox"
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
     prepopulated_fields = {"slug": ("name",)}
@@ -98,7 +108,7 @@ class CriterionInline(ReadOnly, admin.TabularInline):
 
 
 @admin.register(Campaign)
-class CampaignAdmin(ReadOnly, admin.ModelAdmin):
+class CampaignAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
     list_display = ("name", "project", "state", "imported", "presentation", "ratings_per_unit", "created_at")
     list_select_related = ("project",)
     list_filter = ("state", "imported", "presentation")
@@ -107,7 +117,7 @@ class CampaignAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Rater)
-class RaterAdmin(ReadOnly, admin.ModelAdmin):
+class RaterAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
     list_display = ("pseudonym", "project", "created_at")
     list_select_related = ("project",)
     search_fields = ("pseudonym",)
@@ -115,7 +125,8 @@ class RaterAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Rating)
-class RatingAdmin(ReadOnly, admin.ModelAdmin):
+class RatingAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
     list_display = ("id", "campaign", "rater", "criterion", "value", "revision", "extra", "created_at")
     list_select_related = ("campaign", "rater", "criterion")
     show_full_result_count = False

@@ -1,0 +1,35 @@
+"""A dry run in a real worker: asked for, killed half-way, taken up again; nothing is left behind."""
+
+import pytest
+
+from annotation import tasks
+from annotation.models import DryRun, JobState, Project, Rating
+from annotation.services.dry_runs import dry_run_create
+from tests.annotation.services.dry_runs.conftest import FEW, make_draft
+from tests.worker import Worker, wait_until
+
+
+@pytest.mark.worker
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_worker_leaves_no_sandbox_and_another_finishes(project: Project, worker: Worker) -> None:
+    campaign = make_draft(project, items=6, k=3)
+    run = dry_run_create(campaign=campaign, specification={**FEW, "raters": 8})
+    tasks.dry_run_execute.delay(run.pk)
+
+    def ratings_are_coming_in() -> bool:
+        return Rating.objects.filter(campaign__project__is_sandbox=True).count() > 3
+
+    wait_until(ratings_are_coming_in, seconds=120)
+    worker.kill()
+    assert Project.objects.filter(is_sandbox=True).count() == 1
+    worker.start()
+
+    def done() -> bool:
+        return DryRun.objects.get(pk=run.pk).state == JobState.DONE
+
+    wait_until(done, seconds=240)
+    run.refresh_from_db()
+    assert run.attempt == 2
+    assert run.result["simulated"]["filled"] == 54
+    assert not Project.objects.filter(is_sandbox=True).exists()
+    assert not Rating.objects.exists()
