@@ -7,6 +7,7 @@ from annotation.design import DesignError, QualificationDesign, QualityDesign
 from annotation.models import Campaign, Criterion, QualityRules
 
 FILE_VERSION = 1
+LISTED = ("exclude_raters", "exclude_ratings")  # rules that name people and ratings of this campaign alone
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
@@ -87,5 +88,5 @@ def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[st
         "assay_campaign": FILE_VERSION,
         "name": campaign.name,
         **design,
-        "rules": list(rules.rules) if rules else [],
+        "rules": [rule for rule in rules.rules if rule["rule"] not in LISTED] if rules else [],
     }

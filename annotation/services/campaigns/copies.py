@@ -10,13 +10,14 @@ from django.db import transaction
 
 from annotation.design import FileProblems, read_campaign_file
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Dataset, Project, QualityRules, System, User
+from annotation.models import Campaign, Dataset, Project, System, User
 from annotation.services.audit import audit_record
 from annotation.services.campaign_documents import campaign_export
 from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.problems import refusal
 from annotation.services.campaigns.validation import draft_problems
 from annotation.services.campaigns.writing import campaign_create
+from annotation.services.rules import rules_register
 from annotation.weighting.exclusion import RuleError, rules_from_data
 
 PAYMENT = ("per_unit", "currency", "fee_percent")
@@ -108,9 +109,7 @@ def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by:
         raise refusal(found)
     campaign = campaign_create(project=project, draft=draft, by=by)
     if rules:
-        QualityRules.objects.create(
-            campaign=campaign, version=1, rules=[rule.to_dict() for rule in rules], before_launch=True, created_by=by
-        )
+        rules_register(campaign=campaign, records=[rule.to_dict() for rule in rules], by=by)
     return campaign
 
 

@@ -56,7 +56,8 @@ def test_a_file_makes_the_same_campaign_elsewhere(campaign: Campaign, manager: U
 
 def test_registered_rules_go_along(campaign: Campaign) -> None:
     rule = GoldAccuracyBelow(action="exclude", accuracy=0.6, after=5).to_dict()
-    for version, rules in ((1, []), (2, [rule])):
+    named = {"rule": "exclude_raters", "version": 1, "raters": [1]}
+    for version, rules in ((1, []), (2, [named, rule])):
         QualityRules.objects.create(campaign=campaign, version=version, rules=rules, before_launch=True)
     clone = campaign_clone(campaign=campaign)
     (registered,) = clone.rule_versions.all()
