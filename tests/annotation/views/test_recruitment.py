@@ -1,0 +1,375 @@
+"""Pages of recruitments and accounts, and the doors that raters and providers come by."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import (
+    Campaign,
+    Participation,
+    Project,
+    ProviderAccount,
+    ProviderEvent,
+    Rater,
+    Recruitment,
+    Submission,
+    User,
+)
+from annotation.models import SubmissionStatus as Status
+from annotation.services import recruitment as services
+from annotation.services.recruitment.terms import terms_of
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
+
+AsUser = Callable[[User], Client]
+PERSON = "60bf9310e8dec401be6e9615"
+
+
+@pytest.fixture
+def prolific(settings) -> Iterator[FakeProlific]:
+    with FakeProlific() as fake:
+        settings.PROVIDER_ENDPOINTS = [fake.base_url]
+        settings.PROLIFIC_APP_URL = fake.base_url
+        yield fake
+
+
+@pytest.fixture
+def mturk(settings) -> Iterator[FakeMechanicalTurk]:
+    with FakeMechanicalTurk() as fake:
+        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        yield fake
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    return make_campaign(
+        make_dataset(project), max_units_per_rater=1, payment_per_unit="1.00", payment_currency="GBP",
+        admission="account",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def by_hand(campaign: Campaign) -> Recruitment:
+    return make_recruitment(campaign, None)
+
+
+def entry(recruitment: Recruitment, **query: str) -> str:
+    return f"{reverse('annotation:provider-entry', args=[recruitment.link_token])}?{urlencode(query)}"
+
+
+def prolific_entry(recruitment: Recruitment, person: str = PERSON, session: str = "session1") -> str:
+    return entry(recruitment, PROLIFIC_PID=person, STUDY_ID="study", SESSION_ID=session)
+
+
+def rate_one(client: Client, campaign: Campaign) -> None:
+    def url(name: str) -> str:
+        return reverse(f"annotation:rater-{name}", args=[campaign.link_token])
+
+    client.post(url("consent"), {"agree": "1"})
+    work = client.get(url("work"))
+    token = work.context["presentation"].token
+    client.post(url("submit"), {"token": str(token), "r0-relevance": "4"})
+
+
+# --- Raters -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_prolific_rater_walks_from_the_address_to_the_code(by_hand: Recruitment, campaign: Campaign) -> None:
+    """Also in a campaign that asks everybody else for an account."""
+    client = Client()
+    landing = client.get(prolific_entry(by_hand), follow=True)
+    assert "I do not want to take part" in landing.content.decode()
+    assert "X-Frame-Options" in landing.headers
+    rate_one(client, campaign)
+    page = client.get(reverse("annotation:rater-finish", args=[campaign.link_token])).content.decode()
+    code = next(one.code for one in terms_of(by_hand).codes if one.outcome == "completed")
+    assert f"https://app.prolific.com/submissions/complete?cc={code}" in page
+    assert Submission.objects.get().code == code
+
+
+def test_an_account_is_still_asked_of_those_who_come_by_themselves(campaign: Campaign) -> None:
+    page = Client().get(reverse("annotation:rater-landing", args=[campaign.link_token])).content.decode()
+    assert "Sign in" in page
+
+
+def test_whoever_declines_is_led_back_with_the_code_for_it(by_hand: Recruitment, campaign: Campaign) -> None:
+    client = Client()
+    client.get(prolific_entry(by_hand))
+    page = client.post(reverse("annotation:rater-decline", args=[campaign.link_token])).content.decode()
+    code = next(one.code for one in terms_of(by_hand).codes if one.outcome == "no_consent")
+    assert f"cc={code}" in page
+    assert Participation.objects.count() == 0
+    assert Client().post(reverse("annotation:rater-decline", args=[campaign.link_token])).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({}, "PROLIFIC_PID, STUDY_ID, SESSION_ID are missing"),
+        ({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "s", "SESSION_ID": "s"}, "PROLIFIC_PID: found"),
+        ({"PROLIFIC_PID": "<script>", "STUDY_ID": "s", "SESSION_ID": "s"}, "&lt;script&gt;"),
+    ],
+)
+def test_an_address_that_names_nobody_is_explained(by_hand: Recruitment, query: dict[str, str], said: str) -> None:
+    response = Client().get(entry(by_hand, **query))
+    assert response.status_code == 400
+    assert said in response.content.decode()
+    assert Rater.objects.count() == 0
+
+
+def test_a_person_whose_place_came_too_late_gets_the_code_for_it(by_hand: Recruitment, campaign: Campaign) -> None:
+    campaign.units.update(done_slots=campaign.ratings_per_unit)
+    page = Client().get(prolific_entry(by_hand)).content.decode()
+    code = next(one.code for one in terms_of(by_hand).codes if one.outcome == "out_of_work")
+    assert "There was nothing left to rate" in page
+    assert f"cc={code}" in page
+
+
+def test_a_preview_takes_no_slot_and_makes_no_rater(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
+    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")
+    response = Client().get(entry(hit, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId=hit.external_id))
+    assert response.status_code == 200
+    assert "Preview" in response.content.decode()
+    assert not response.cookies
+    assert (Rater.objects.count(), Submission.objects.count()) == (0, 0)
+    assert mturk.base_url in response.headers["Content-Security-Policy"]
+
+
+def test_only_amazon_may_frame_and_only_who_came_through_amazon(
+    campaign: Campaign, mturk: FakeMechanicalTurk, settings
+) -> None:
+    settings.MTURK_SUBMIT_ORIGINS = []
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    hit = make_recruitment(campaign, None, kind="mturk")
+    query = {"assignmentId": "3A", "hitId": "3H", "workerId": "A1", "turkSubmitTo": "https://www.mturk.com"}
+    client = Client()
+    response = client.get(entry(hit, **query), follow=True, secure=True)
+    policy = response.headers["Content-Security-Policy"]
+    assert "frame-ancestors https://worker.mturk.com" in policy
+    assert "form-action 'self' https://www.mturk.com https://workersandbox.mturk.com;" in policy
+    assert "X-Frame-Options" not in response.headers
+    for name in ("csrftoken", f"assay_rater_{campaign.project_id}"):
+        made = client.cookies[name].OutputString()
+        assert "SameSite=None; Partitioned" in made
+        assert "Secure" in made
+    other = Client().get(reverse("annotation:rater-landing", args=[campaign.link_token]), secure=True)
+    assert "frame-ancestors 'none'" in other.headers["Content-Security-Policy"]
+    assert other.headers["X-Frame-Options"] == "DENY"
+    client.cookies["assay_frame"] = "https://evil.example.org"
+    made_up = client.get(reverse("annotation:rater-landing", args=[campaign.link_token]), secure=True)
+    assert "frame-ancestors 'none'" in made_up.headers["Content-Security-Policy"]
+    client.cookies["assay_frame"] = "mturk"
+    assert "frame-ancestors 'none'" in client.get("/", secure=True).headers["Content-Security-Policy"]
+
+
+def test_a_browser_that_keeps_no_cookies_in_frames_is_offered_a_tab(
+    campaign: Campaign, mturk: FakeMechanicalTurk
+) -> None:
+    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")
+    _, url = mturk.worker_accepts(hit.external_id)
+    path = url.removeprefix("http://127.0.0.1:8000")
+    onward = Client().get(path).headers["Location"]
+    page = Client().get(onward)  # which has lost the cookie
+    assert "in a new tab" in page.content.decode()
+    assert Rater.objects.count() == 1
+
+
+def test_a_form_is_never_posted_to_an_address_somebody_made_up(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
+    hit = make_recruitment(campaign, None, kind="mturk")
+    query = {"assignmentId": "3A", "hitId": "3H", "workerId": "A1", "turkSubmitTo": "https://evil.example.org"}
+    response = Client().get(entry(hit, **query))
+    assert response.status_code == 400
+    assert Submission.objects.count() == 0
+
+
+def test_finishing_needs_no_provider(campaign: Campaign, prolific: FakeProlific) -> None:
+    """It is down from the moment on when the rater has come."""
+    study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base="http://127.0.0.1")
+    _, url = prolific.participant_enters(study.external_id)
+    client = Client()
+    client.get(url.removeprefix("http://127.0.0.1"))
+    prolific.fail(503, times=99)
+    rate_one(client, campaign)
+    page = client.get(reverse("annotation:rater-finish", args=[campaign.link_token])).content.decode()
+    assert "cc=" in page
+    assert campaign.ratings.count() == 1
+
+
+# --- Managers ---------------------------------------------------------------------------------------------------------
+
+
+def test_outsiders_see_nothing_and_viewers_change_nothing(
+    by_hand: Recruitment, campaign: Campaign, viewer: User, outsider: User, as_user: AsUser, prolific: FakeProlific
+) -> None:
+    account = prolific_account(campaign.project, prolific)
+    one = [campaign.project.slug, campaign.pk, by_hand.pk]
+    reading = [
+        reverse("annotation:campaign-recruitments", args=one[:2]),
+        reverse("annotation:campaign-recruitment", args=one),
+    ]
+    managing = [
+        reverse("annotation:provider-list", args=one[:1]),
+        reverse("annotation:provider-connect", args=[*one[:1], "prolific"]),
+        reverse("annotation:provider-detail", args=[*one[:1], account.pk]),
+        reverse("annotation:campaign-recruitment-create", args=[*one[:2], "prolific"]),
+        reverse("annotation:campaign-recruitment-edit", args=one),
+        reverse("annotation:campaign-recruitment-bonus", args=one),
+    ]
+    posting = [
+        reverse("annotation:provider-test", args=[*one[:1], account.pk]),
+        reverse("annotation:provider-remove", args=[*one[:1], account.pk]),
+        reverse("annotation:campaign-recruitment-act", args=[*one, "stop"]),
+        reverse("annotation:campaign-recruitment-review", args=one),
+        reverse("annotation:campaign-recruitment-places", args=one),
+    ]
+    for url in (*reading, *managing):
+        assert as_user(outsider).get(url).status_code == 404
+        assert as_user(viewer).get(url).status_code == (200 if url in reading else 403)
+    for url in posting:
+        assert as_user(outsider).post(url).status_code == 404
+        assert as_user(viewer).post(url).status_code == 403
+    page = as_user(viewer).get(reading[1]).content.decode()
+    assert str(by_hand.link_token) not in page
+    assert not any(one.code in page for one in terms_of(by_hand).codes)
+
+
+def test_an_account_is_connected_tested_and_its_token_never_shown(
+    project: Project, manager: User, as_user: AsUser, prolific: FakeProlific
+) -> None:
+    client = as_user(manager)
+    url = reverse("annotation:provider-connect", args=[project.slug, "prolific"])
+    data = {"name": "Lab", "token": prolific.token, "workspace": prolific.workspace, "endpoint": prolific.base_url}
+    refused = client.post(url, {**data, "endpoint": "http://169.254.169.254"})
+    assert refused.status_code == 200
+    assert ProviderAccount.objects.count() == 0
+    page = client.post(url, data, follow=True).content.decode()
+    assert "The connection works: Rosa Researcher; balance 10000.00 GBP." in page
+    assert prolific.token not in page
+    account = ProviderAccount.objects.get()
+    detail = reverse("annotation:provider-detail", args=[project.slug, account.pk])
+    assert prolific.token not in client.get(detail).content.decode()
+    prolific.token = "withdrawn"
+    page = client.post(reverse("annotation:provider-test", args=[project.slug, account.pk]), follow=True)
+    assert "does not accept this token" in page.content.decode()
+
+
+def test_a_manager_goes_from_draft_to_paid_bonuses(
+    campaign: Campaign, manager: User, as_user: AsUser, prolific: FakeProlific
+) -> None:
+    client, account = as_user(manager), prolific_account(campaign.project, prolific)
+    client.defaults["SERVER_NAME"] = "127.0.0.1"  # providers take no http:// but of a loopback address
+    here = [campaign.project.slug, campaign.pk]
+    create = reverse("annotation:campaign-recruitment-create", args=[*here, "prolific"])
+    form = client.get(create).context["form"]
+    data = {name: value for name, value in form.initial.items() if value is not None}
+    data |= {name: field.initial for name, field in form.fields.items() if name.startswith("after_")}
+    data |= {"account": account.pk, "description": "Rate replies.", "places": 3, "return_policy": "at_once"}
+    made = client.post(create, data, follow=True)
+    study = Recruitment.objects.get()
+    assert "an hour is" in made.content.decode() or study.options["reward"] == "1.00"
+
+    def act(name: str) -> str:
+        url = reverse("annotation:campaign-recruitment-act", args=[*here, study.pk, name])
+        return client.post(url, follow=True).content.decode()
+
+    assert "Drafted at Prolific" in act("draft")
+    assert "Published at Prolific." in act("publish")
+    study.refresh_from_db()
+    taken = comes(study, prolific)
+    prolific.participant_completes(taken.submission.external_id, "X")
+    assert "Up to date." in act("refresh")
+    review = reverse("annotation:campaign-recruitment-review", args=[*here, study.pk])
+    chosen = {"submission": taken.submission.pk, "act": "approve"}
+    page = client.post(review, chosen).content.decode()
+    assert "1 × 1.00 GBP" in page
+    assert prolific.people[taken.submission.external_id].status == "AWAITING REVIEW"
+    page = client.post(review, {**chosen, "confirmed": 1}, follow=True).content.decode()
+    assert "1 of 1 approved." in page
+    page = client.post(review, {**chosen, "confirmed": 1}, follow=True).content.decode()
+    assert "Nothing was chosen" in page
+    bonus = reverse("annotation:campaign-recruitment-bonus", args=[*here, study.pk])
+    bad = client.post(bonus, {"lines": "nobody, 1", "reason": "More"}).content.decode()
+    assert "Line 1: found no submission or rater" in bad
+    prepared = client.post(bonus, {"lines": f"{taken.submission.external_id}, 0.40", "reason": "More"})
+    batch = prepared.headers["Location"]
+    assert "Pay 0.5333 GBP" in client.get(batch).content.decode()
+    assert prolific.bonuses_paid == []
+    assert "Paid: 0.40 GBP to 1." in client.post(batch, {"act": "pay"}, follow=True).content.decode()
+    client.post(batch, {"act": "pay"})
+    assert prolific.bonuses_paid == [(taken.submission.external_id, 0.4)]
+    table = b"".join(client.get(f"{reverse('annotation:campaign-recruitment', args=[*here, study.pk])}?format=csv"))
+    assert f"{taken.submission.external_id},{taken.rater.pseudonym},approved".encode() in table
+    assert PERSON.encode() not in table
+
+
+def test_rejecting_asks_for_a_hundred_characters(
+    campaign: Campaign, manager: User, as_user: AsUser, prolific: FakeProlific
+) -> None:
+    study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
+    taken = comes(study, prolific)
+    prolific.participant_completes(taken.submission.external_id, "X")
+    services.recruitment_refresh(recruitment=study)
+    client = as_user(manager)
+    review = reverse("annotation:campaign-recruitment-review", args=[campaign.project.slug, campaign.pk, study.pk])
+    data = {"submission": taken.submission.pk, "act": "reject", "confirmed": 1, "reason": "low_effort"}
+    page = client.post(review, {**data, "message": "Too short."}).content.decode()
+    assert "Found 10 characters; accepted: 100 or more." in page
+    page = client.post(review, {**data, "message": "Every answer was the middle of the scale. " * 3}, follow=True)
+    assert "1 of 1 rejected." in page.content.decode()
+    assert Submission.objects.get().status == Status.REJECTED
+
+
+def test_the_pages_of_one_campaign_show_nothing_of_anothers(
+    by_hand: Recruitment, campaign: Campaign, manager: User, as_user: AsUser
+) -> None:
+    other = make_campaign(make_dataset(campaign.project, name="other"), name="Other")
+    url = reverse("annotation:campaign-recruitment", args=[campaign.project.slug, other.pk, by_hand.pk])
+    assert as_user(manager).get(url).status_code == 404
+
+
+def test_a_page_of_many_submissions_takes_few_queries(
+    by_hand: Recruitment, campaign: Campaign, manager: User, as_user: AsUser, django_assert_max_num_queries
+) -> None:
+    Submission.objects.bulk_create(
+        Submission(recruitment=by_hand, external_id=f"s{number}", status=Status.AWAITING) for number in range(150)
+    )
+    url = reverse("annotation:campaign-recruitment", args=[campaign.project.slug, campaign.pk, by_hand.pk])
+    client = as_user(manager)
+    with django_assert_max_num_queries(15):
+        first = client.get(url)
+    assert len(first.context["rows"]) == 100
+    second = client.get(f"{url}?status=awaiting&after={first.context['next']}")
+    assert len(second.context["rows"]) == 50
+
+
+# --- Providers --------------------------------------------------------------------------------------------------------
+
+
+def test_a_webhook_takes_what_is_signed_once(
+    campaign: Campaign, prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+) -> None:
+    study = make_recruitment(campaign, prolific_account(campaign.project, prolific))
+    account = services.account_receive_messages(account=study.account, url="http://127.0.0.1:1/")
+    comes(study, prolific)
+    sent: list[int] = []
+    monkeypatch.setattr(
+        "annotation.tasks.provider_event_handle.apply_async", lambda args=(), *_, **__: sent.append(*args)
+    )
+    url = reverse("annotation:provider-webhook", args=[account.pk])
+    headers, body = prolific.signed(prolific.events[-1].payload, event_id="event-1")
+    client = Client(enforce_csrf_checks=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        for _ in range(3):
+            assert client.post(url, body, content_type="application/json", headers=headers).status_code == 202
+    assert sent == [ProviderEvent.objects.get().pk]
+    assert client.post(url, body + b" ", content_type="application/json", headers=headers).status_code == 400
+    assert client.get(url).status_code == 405
+    assert client.post(reverse("annotation:provider-webhook", args=[account.pk + 1])).status_code == 404
+    turk = ProviderAccount.objects.create(project=campaign.project, provider="mturk", name="Turk")
+    assert client.post(reverse("annotation:provider-webhook", args=[turk.pk])).status_code == 404
+    assert Decimal(terms_of(study).reward) == Decimal("2.50")
