@@ -283,6 +283,7 @@ def _answers(
 ) -> dict[str, str]:
     by_pk = {criterion.pk: criterion for criterion in criteria}
     held: dict[str, str] = {}
+    only_compared = all(criterion.kind == ScaleKind.PREFERENCE for criterion in criteria)
     model: Any = Rating if presentation.purpose == Purpose.WORK else CheckAnswer
     answers = model.objects.filter(presentation=presentation).order_by("revision")
     for position, criterion_id, value, reason in answers.values_list("position", "criterion", "value", "cannot_judge"):
@@ -293,7 +294,7 @@ def _answers(
         held.pop(name, None)
         if value is not None:
             held[name] = f"{value:.15g}"
-        if criterion.kind != ScaleKind.PREFERENCE:
+        if criterion.kind != ScaleKind.PREFERENCE or only_compared:  # else each text has a reason of its own
             held[f"cannot-{position}"] = reason
     if campaign.comment != CommentField.OFF:
         last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()

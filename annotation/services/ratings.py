@@ -28,7 +28,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.selectors.handout import ANSWERED
+from annotation.selectors.handout import ANSWERED, rater_record
 from annotation.services.answers import Answer, Given, Place, answer_read, field_name
 from annotation.services.gate import campaigns_close_gate
 from annotation.services.handout import Standing, standing_lock
@@ -72,18 +72,16 @@ def ratings_submit(
     values: Mapping[Place, object],
     cannot_judge: Mapping[int, str] | None = None,
     comment: str = "",
+    campaign: Campaign | None = None,
 ) -> Submission:
     """Store a rater's answer to one screen: a value for every response on it and every criterion.
 
     ``cannot_judge`` gives, by position on screen, the reason why a response has no values. The same answer again
     changes nothing. A different one is a correction: new rows with a higher revision. Where the lease ran out and the
-    slot has gone to someone else, or the rater was excluded meanwhile, the answer is kept, flagged ``extra``.
+    slot has gone to someone else, or the rater was excluded meanwhile, the answer is kept, flagged ``extra``. Where
+    ``campaign`` is given, the screen must be one of its.
     """
-    presentation = (
-        Presentation.objects.select_related("campaign", "check_unit").filter(token=token, rater=rater).first()
-    )
-    if presentation is None or presentation.outcome == PresentationOutcome.IMPORTED:
-        raise SubmissionRefused("This unit was not handed out to you.")
+    presentation = _own_presentation(token, rater, campaign)
     campaign = presentation.campaign
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state == CampaignState.CLOSED:
@@ -110,6 +108,10 @@ def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
         raise SubmissionRefused("This unit was not handed out to you.")
     if presentation.outcome != PresentationOutcome.SHOWN:
         return False
+    if any("\x00" in f"{name}{value}" for name, value in fields.items()):
+        raise AnnotationError.at("fields", "Found a NUL character; accepted: any other.")
+    if any("\x00" in f"{name}{value}" for name, value in fields.items()):
+        raise AnnotationError.at("fields", "Found a NUL character; accepted: any other.")
     size = sum(len(str(name)) + len(str(value)) for name, value in fields.items())
     if len(fields) > DRAFT_FIELDS or size > LONGEST_DRAFT:
         message = f"Found {len(fields)} fields of {size:,} characters; accepted: {DRAFT_FIELDS} of {LONGEST_DRAFT:,}."
@@ -129,6 +131,20 @@ def ratings_await(*, campaigns: Iterable[Campaign]) -> None:
     campaigns_close_gate(campaign.pk for campaign in campaigns)
 
 
+def _own_presentation(token: UUID, rater: Rater, campaign: Campaign | None) -> Presentation:
+    """With its campaign: the one given, without fetching it again."""
+    own = Presentation.objects.filter(token=token, rater=rater).exclude(outcome=PresentationOutcome.IMPORTED)
+    if campaign is None:
+        found = own.select_related("campaign", "check_unit").first()
+    else:
+        found = own.select_related("check_unit").filter(campaign=campaign).first()
+    if found is None:
+        raise SubmissionRefused("This unit was not handed out to you.")
+    if campaign is not None:
+        found.campaign = campaign
+    return found
+
+
 # --- Work -------------------------------------------------------------------------------------------------------------
 
 
@@ -146,8 +162,7 @@ def _settle(presentation: Presentation, slot: Slot, *, excluded: bool) -> None:
     """Fill the slot if it is still this rater's or nobody's; else the answer is late."""
     holds = slot.state == SlotState.LEASED and slot.token == presentation.token
     free = slot.state in (SlotState.OPEN, SlotState.RETURNED) and not excluded
-    if free:  # the rater may have another place in this unit by now
-        free = not Slot.objects.filter(unit=presentation.unit_id, rater=presentation.rater_id).exists()
+    free = free and not _has_part_in(presentation) and not _at_limit(presentation)
     outcome = PresentationOutcome.SUBMITTED if holds or free else PresentationOutcome.LATE
     if holds or free:
         Slot.objects.filter(pk=slot.pk).update(
@@ -156,6 +171,27 @@ def _settle(presentation: Presentation, slot: Slot, *, excluded: bool) -> None:
     _end(presentation, outcome)
     if holds or free:
         Unit.objects.filter(pk=presentation.unit_id).update(done_slots=F("done_slots") + 1)
+
+
+def _has_part_in(presentation: Presentation) -> bool:
+    """The unit came to its rater a second time: a place held, or an answer that counts though its place was opened."""
+    place = Slot.objects.filter(unit=presentation.unit_id, rater=presentation.rater_id)
+    counted = Presentation.objects.filter(
+        campaign=presentation.campaign_id,
+        rater=presentation.rater_id,
+        unit=presentation.unit_id,
+        purpose=Purpose.WORK,
+        outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.REPLACED],
+    )
+    return place.exists() or counted.exists()
+
+
+def _at_limit(presentation: Presentation) -> bool:
+    """Of units given back or lapsed a rater can have any number, and send them all: no more count than may."""
+    campaign = presentation.campaign
+    if campaign.max_units_per_rater is None:
+        return False
+    return rater_record(campaign=campaign, rater=presentation.rater).at_limit(campaign)
 
 
 def _end(presentation: Presentation, outcome: PresentationOutcome) -> None:

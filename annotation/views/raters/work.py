@@ -108,6 +108,7 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             comment=sent.get("comment", ""),
         )
     except SubmissionRefused as error:
+        campaign.refresh_from_db(fields=["state"])  # it may have been closed since this request began
         if campaign.state != CampaignState.CLOSED:
             raise PermissionDenied(error.message) from error
         messages.error(request, _("This campaign has been closed in the meantime; your last answer was not taken."))

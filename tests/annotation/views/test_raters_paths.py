@@ -24,6 +24,8 @@ from annotation.models import (
     User,
 )
 from annotation.selectors.endings import Ending, stay_of
+from annotation.services.campaigns import campaign_close
+from annotation.views.raters import work
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import make_campaign, make_dataset
 
@@ -222,6 +224,47 @@ def test_a_draft_is_kept_for_this_rater_alone(project: Project) -> None:
         r'name="r2-fluency\.[0-9a-f]{8}" value="5" checked', mine.get(url("work", campaign)).content.decode()
     )
     assert mine.post(url("draft", campaign), {**data, "comment": "x" * 30_000}).status_code == 400
+
+
+def test_text_that_cannot_be_stored_is_refused_and_breaks_nothing(project: Project) -> None:
+    campaign = rating_screens.lists(project, comment="optional", cannot_judge_reasons=["No"])
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    for name in ("comment", "cannot-0", "r0-fluency", "r0-\x00"):
+        data = {"token": str(latest().token), name: "a\x00b"}
+        assert client.post(url("draft", campaign), data).status_code == 400
+        assert client.post(url("submit", campaign), data).status_code == 400
+    assert not Rating.objects.exists()
+
+
+def test_going_back_to_a_choice_that_could_not_be_made_shows_why(project: Project) -> None:
+    campaign = rating_screens.choices(project, cannot_judge_reasons=["No", "Garbled"])
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    token = latest().token
+    sent = {"token": str(token), f"cannot-0.{token.hex[:8]}": "Garbled"}
+    assert client.post(url("submit", campaign), sent).status_code == 302
+    page = client.get(url("work", campaign), {"unit": str(token)}).content.decode()
+    assert page.count('<option value="Garbled" selected>') == 1
+    assert client.post(url("submit", campaign), sent).status_code == 302
+    assert Rating.objects.count() == 2
+
+
+def test_a_campaign_closed_while_an_answer_is_on_its_way_says_so(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    submit = work.ratings_submit
+
+    def close_and_submit(**sent: object) -> object:
+        campaign_close(campaign=campaign)
+        return submit(**sent)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(work, "ratings_submit", close_and_submit)
+    response = answer(client, campaign, part=False)
+    assert response.headers["Location"] == url("finish", campaign)
+    assert "closed in the meantime" in client.get(url("finish", campaign)).content.decode()
 
 
 # --- Training and test ------------------------------------------------------------------------------------------------
