@@ -66,6 +66,8 @@ class RuleForm(forms.Form):
         hints = get_type_hints(kind)
         for field in fields(kind):
             self.fields[field.name] = _field(field.name, hints[field.name])
+        if kind.name == "median_seconds_below":
+            self.fields["seconds"].label = "Median seconds below"
         self.fields["remove"] = forms.BooleanField(required=False, label="Remove this rule")
 
     @property

@@ -4,11 +4,12 @@ import re
 from typing import Any
 
 from django import forms
+from django.utils.html import escape
 
 from annotation.models import CampaignState, Dataset, SourceKind
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.releases import WeightFilter, source_counts
+from annotation.selectors.releases import WeightFilter, registered_rules, source_counts
 from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, OWN_PARAMETERS
 
 METHODS = (
@@ -100,6 +101,7 @@ class ReleaseForm(forms.Form):
         label="Leave out raters with fewer ratings than", required=False, help_text="After the rules above."
     )
     with_excluded = forms.BooleanField(label="Count the ratings of excluded raters, too", required=False)
+    with_registered = forms.BooleanField(label="Apply the campaigns' registered rules", required=False)
     n_bootstrap = forms.IntegerField(
         label="Bootstrap samples",
         initial=COMMON_PARAMETERS["n_bootstrap"],
@@ -127,7 +129,10 @@ class ReleaseForm(forms.Form):
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
         self.n_excluded = len(excluded)
         shown = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
-        self.fields["with_excluded"].help_text = f"Excluded in the campaigns by decision: {shown}."
+        self.fields["with_excluded"].help_text = escape(f"Excluded in the campaigns by decision: {shown}.")
+        self.registered = registered_rules(reference_set)
+        listed = ", ".join(f"version {one.version} of “{one.campaign}”" for one in self.registered)
+        self.fields["with_registered"].help_text = escape(f"Judged on the ratings of this release: {listed}.")
 
     @property
     def advanced(self) -> list[Any]:
@@ -136,7 +141,8 @@ class ReleaseForm(forms.Form):
     @property
     def rule_fields(self) -> list[Any]:
         names = ["exclude_raters", "exclude_ratings", "min_seconds", "min_ratings"]
-        return [self[name] for name in (["with_excluded", *names] if self.n_excluded else names)]
+        asked = {"with_registered": bool(self.registered), "with_excluded": bool(self.n_excluded)}
+        return [self[name] for name in [*(name for name, shown in asked.items() if shown), *names]]
 
     def asked(self) -> dict[str, Any]:
         """Arguments of ``release_create``."""
@@ -152,6 +158,7 @@ class ReleaseForm(forms.Form):
             "parameters": parameters,
             "exclusion_rules": self._rules(),
             "with_excluded": cleaned["with_excluded"],
+            "with_registered": cleaned["with_registered"],
         }
 
     def _rules(self) -> list[dict[str, Any]]:

@@ -126,10 +126,10 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
 
 
 def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -> list[RaterRow]:
-    """Raters in the order they first appeared, with what became of the units they were shown."""
+    """Raters in the order they first appeared, with what became of the units they were shown; checks are no units."""
     query = """
         SELECT p.rater_id, r.pseudonym,
-               count(*) FILTER (WHERE p.outcome IN ('submitted', 'imported')),
+               count(*) FILTER (WHERE p.outcome IN ('submitted', 'replaced', 'imported')),
                count(*) FILTER (WHERE p.outcome = 'late'),
                count(*) FILTER (WHERE p.outcome = 'returned'),
                count(*) FILTER (WHERE p.outcome = 'lapsed'),
@@ -139,7 +139,7 @@ def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -
                min(p.shown_at) FILTER (WHERE p.shown_at > 'epoch'),
                max(p.ended_at) FILTER (WHERE p.shown_at IS DISTINCT FROM 'epoch')
         FROM annotation_presentation p JOIN annotation_rater r ON r.id = p.rater_id
-        WHERE p.campaign_id = %s AND p.rater_id > %s
+        WHERE p.campaign_id = %s AND p.purpose = 'work' AND p.rater_id > %s
         GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id LIMIT %s
     """
     with connection.cursor() as cursor:

@@ -14,6 +14,7 @@ from annotation.models import (
     Item,
     JobState,
     Project,
+    QualityRules,
     Rating,
     ReferenceSet,
     Release,
@@ -131,6 +132,12 @@ def last_check_answer_id(reference_set: ReferenceSet) -> int:
     """The newest answer to a check in the set's campaigns; 0 where there is none."""
     found = CheckAnswer.objects.filter(campaign__in=reference_set.campaigns.all()).aggregate(last=Max("id"))["last"]
     return int(found or 0)
+
+
+def registered_rules(reference_set: ReferenceSet) -> list[QualityRules]:
+    """The newest rules of each campaign that registered any, by campaign."""
+    versions = QualityRules.objects.filter(campaign__in=reference_set.campaigns.all())
+    return list(versions.order_by("campaign", "-version").distinct("campaign").select_related("campaign"))
 
 
 def used_ratings(release: Release, response_ids: IntArray, up_to: int, checks_up_to: int) -> UsedRatings:

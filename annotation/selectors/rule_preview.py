@@ -51,7 +51,12 @@ class RulePreview:
 
     @property
     def flagged(self) -> list[Verdict]:
-        return [one for one in self.verdicts if one.action == "flag"]
+        """Each rater once, by the first rule that flags."""
+        found: dict[int, Verdict] = {}
+        for one in self.verdicts:
+            if one.action == "flag":
+                found.setdefault(one.rater.pk, one)
+        return list(found.values())
 
 
 def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment | None = None) -> RulePreview:

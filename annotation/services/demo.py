@@ -25,6 +25,7 @@ from annotation.models import (
     Target,
     User,
 )
+from annotation.services import demo_raters
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.services.imports.problems import Problems
@@ -86,7 +87,7 @@ def raw_file(name: str) -> bytes:
 
 @transaction.atomic
 def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]:
-    """The demo's project, data set, two imported and two live campaigns; what is there already stays as it is.
+    """The demo's project, data set, two imported and three live campaigns; what is there already stays as it is.
 
     Returns counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now; empty if none was.
     """
@@ -107,6 +108,9 @@ def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]
     for draft in _trial_campaigns(dataset):
         if not Campaign.objects.filter(project=project, name=draft.name).exists():
             campaign_launch(campaign=campaign_create(project=project, draft=draft))
+    if not Campaign.objects.filter(project=project, name=demo_raters.NAME).exists():
+        systems = {system.name: system for system in System.objects.filter(dataset=dataset)}
+        demo_raters.watched_campaign(dataset=dataset, systems=systems, by=by)
     return report
 
 

@@ -30,6 +30,7 @@ from annotation.selectors.releases import (
     last_check_answer_id,
     last_rating_id,
     references,
+    registered_rules,
     used_ratings,
 )
 from annotation.services.copying import copy_rows
@@ -68,17 +69,20 @@ def release_create(
     parameters: Mapping[str, Any] | None = None,
     exclusion_rules: Sequence[Mapping[str, Any]] = (),
     with_excluded: bool = False,
+    with_registered: bool = False,
     by: User | None = None,
 ) -> Release:
     """Queue the set's next release. Method, parameters and rules are checked now; the weights follow on a worker.
 
     Raters who are excluded in the set's campaigns at this moment are left out by a rule of their own, written down
-    like any other, unless ``with_excluded``.
+    like any other, unless ``with_excluded``. ``with_registered`` adds the newest rules of each of the campaigns, those
+    of the first campaign first.
     """
     if method not in SCHEME_NAMES:
         raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
     checked = _checked_parameters(reference_set, method, parameters or {})
-    rules = _checked_rules(reference_set, exclusion_rules)
+    asked = [*(_registered_rules(reference_set) if with_registered else ()), *exclusion_rules]
+    rules = _checked_rules(reference_set, asked)
     if not with_excluded:
         rules = _with_decisions(reference_set, rules)
     with transaction.atomic():
@@ -200,6 +204,14 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
             found = Rating.objects.filter(campaign__in=reference_set.campaigns.all(), pk__in=numbers)
             _check_named(rule.ratings, found.values_list("pk", flat=True), rule)
     return [ExcludeExtra(), *rules]
+
+
+def _registered_rules(reference_set: ReferenceSet) -> list[Mapping[str, Any]]:
+    """The newest version of every campaign's rules, each rule once."""
+    found: list[Mapping[str, Any]] = []
+    for version in registered_rules(reference_set):
+        found += [rule for rule in version.rules if rule not in found]
+    return found
 
 
 def _with_decisions(reference_set: ReferenceSet, rules: Sequence[ExclusionRule]) -> list[ExclusionRule]:

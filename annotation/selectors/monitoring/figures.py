@@ -1,7 +1,7 @@
 """What follows from a campaign's ratings and from who is excluded: the same until an answer or a decision arrives."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -52,6 +52,7 @@ FINEST = (
     1000  # values that alpha tells apart; more are those of a slider without steps, taken to this part of its range
 )
 BARS = 20
+LEAST_HOURS = 1.0  # that drift over time is told for: a slope per hour of a few minutes says nothing
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
 
 
@@ -165,7 +166,10 @@ def compute_figures(campaign: Campaign, at: Moment) -> Figures:
         reasons=_reasons(unjudged),
         per_response=_per_response(times, max(len(planned) - len(responses), 0)),
         per_hour=_per_hour(campaign, excluded),
-        criteria=[_criterion_figures(criterion, ratings, placed, unjudged) for criterion in criteria],
+        criteria=[
+            _criterion_figures(criterion, ratings, placed, unjudged, ordered=not campaign.imported)
+            for criterion in criteria
+        ],
         positions=_positions(campaign, criteria, ratings, placed),
         enough=enough(criteria, ratings, len(planned), campaign.ratings_per_unit),
     )
@@ -269,7 +273,12 @@ def _reasons(unjudged: Sequence[tuple[int, str, int]]) -> list[tuple[str, int]]:
 
 
 def _criterion_figures(
-    criterion: Criterion, ratings: RatingColumns, placed: Placed, unjudged: Sequence[tuple[int, str, int]]
+    criterion: Criterion,
+    ratings: RatingColumns,
+    placed: Placed,
+    unjudged: Sequence[tuple[int, str, int]],
+    *,
+    ordered: bool,
 ) -> CriterionFigures:
     mine = ratings.criterion_id == criterion.pk
     own, where = ratings.select(mine), placed.select(mine)
@@ -286,6 +295,9 @@ def _criterion_figures(
     if magnitude and len(value):
         mean = float(np.exp(value.mean())) * float(criterion.standard_value or 1)
     in_sequence = sequence_places(own.rater_id, own.presentation_id).astype(np.float64)
+    if not ordered:  # lines of a file, in no order that anybody rated them in
+        in_sequence[:] = np.nan
+    hours = where.hours if np.nanmax(where.hours, initial=0.0) >= LEAST_HOURS else np.full(len(value), np.nan)
     return CriterionFigures(
         name=criterion.name,
         question=criterion.question,
@@ -297,11 +309,18 @@ def _criterion_figures(
         alpha=krippendorff_alpha(_coarse(table), level="interval" if _continuous(criterion) else "ordinal"),
         icc=icc(table),
         kappa=pairwise_weighted_kappa(table, n_bootstrap=KAPPA_RESAMPLES),
-        by_hours=drift(value, own.rater_id, where.hours),
-        by_place=drift(value, own.rater_id, in_sequence),
-        over_hours=binned(value, own.rater_id, where.hours),
+        by_hours=_drift(
+            value, own.rater_id, hours, f"the ratings span less than {LEAST_HOURS:g} hour, or have no time"
+        ),
+        by_place=_drift(value, own.rater_id, in_sequence, "the order of the ratings is not known"),
+        over_hours=binned(value, own.rater_id, hours),
         over_places=binned(value, own.rater_id, in_sequence + 1),
     )
+
+
+def _drift(value: FloatArray, rater: IntArray, place: FloatArray, unknown: str) -> DriftResult:
+    found = drift(value, rater, place)
+    return replace(found, reason=unknown) if len(place) and np.isnan(place).all() else found
 
 
 def _continuous(criterion: Criterion) -> bool:

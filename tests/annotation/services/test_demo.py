@@ -8,7 +8,9 @@ import pytest
 from django.db import connection, transaction
 
 from annotation.models import Campaign, Dataset, DatasetImport, Project, Rating, ResponseSource, User
+from annotation.selectors.rule_preview import rules_preview
 from annotation.services import demo
+from annotation.weighting.exclusion import rules_from_data
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +67,21 @@ class TestDemo:
         assert by_name["TeamCE"] == by_name["TeamEC"]
         assert len(by_name["TeamCE"]) == 1000
 
-    def test_two_campaigns_are_open_to_try(self) -> None:
+    def test_two_campaigns_are_open_to_try_and_one_to_watch(self) -> None:
         live = Campaign.objects.filter(project__slug="demo", imported=False).order_by("name")
         units = {campaign.name: (campaign.state, campaign.units.count()) for campaign in live}
         # 25 items and three pairs of systems; 40 items and four systems.
+        watched = units.pop("Watch it: simulated raters, with checks")
+        assert watched == ("running", 20)
         assert units == {"Try it: pairs": ("running", 75), "Try it: single responses": ("running", 160)}
+
+    def test_simulated_raters_have_begun_a_campaign_whose_rules_find_the_one_who_clicks(self) -> None:
+        campaign = Campaign.objects.get(name="Watch it: simulated raters, with checks")
+        rules = campaign.rule_versions.get()
+        assert rules.before_launch
+        preview = rules_preview(campaign, rules_from_data(rules.rules))
+        assert {one.rater.pseudonym for one in preview.verdicts} == {"Simulated Eve, who clicks"}
+        assert campaign.check_answers.exists()
 
     def test_loading_it_again_changes_nothing(self) -> None:
         counts = [model.objects.count() for model in (Project, Dataset, Campaign, DatasetImport)]

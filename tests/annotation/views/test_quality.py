@@ -112,9 +112,8 @@ def test_rules_brought_along_as_json_fill_the_rows_and_mistakes_are_named(campai
 
 def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manager, as_user):
     client = as_user(manager)
-    client.post(page(campaign, "campaign-quality-rules"), {
-        "rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1", "do": "register",
-    })  # fmt: skip
+    row = {"rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1"}
+    client.post(page(campaign, "campaign-quality-rules"), {**row, "do": "register"})
     address = page(campaign, "campaign-quality-apply", 1)
     shown = client.get(address)
     assert not RaterDecision.objects.exists()

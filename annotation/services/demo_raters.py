@@ -1,0 +1,118 @@
+"""A campaign of the demo that simulated raters have begun, so that its monitor and its rules have something to show.
+
+They work through the same services as people do, checks and all; their names say what they are.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db.models.functions import Now
+
+from annotation.models import (
+    Campaign,
+    CommentField,
+    Dataset,
+    Presentation,
+    PresentationKind,
+    Purpose,
+    System,
+    Target,
+    UnitResponse,
+    User,
+)
+from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.services.handout import unit_request
+from annotation.services.raters import participation_start, rater_create
+from annotation.services.ratings import ratings_submit
+from annotation.services.rules import rules_register
+from annotation.simulation.answers import answer, latent_quality
+from annotation.simulation.raters import SimulatedRater
+
+NAME = "Watch it: simulated raters, with checks"
+SEED, SCREENS = 7, 14
+RELEVANCE = CriterionDraft(
+    name="relevance",
+    question="How relevant is the response to the text above?",
+    labels=("Off topic", "Barely", "Somewhat", "Mostly", "To the point"),
+)
+RULES = (
+    {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.5, "after": 2},
+    {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 6, "after": 8},
+    {"rule": "agreement_below", "version": 1, "action": "flag", "correlation": 0.2, "after": 10},
+)
+RATERS: dict[str, dict[str, Any]] = {
+    "Simulated Ada": {},
+    "Simulated Bo": {"bias": 0.08},
+    "Simulated Cy": {"bias": -0.08},
+    "Simulated Di": {"noise": 0.25},
+    "Simulated Eve, who clicks": {"spam": "random", "median_seconds": 4.0},
+}
+
+
+def watched_campaign(*, dataset: Dataset, systems: Mapping[str, System], by: User | None = None) -> Campaign:
+    """Rules registered before launch, one check in every four screens, five raters at work."""
+    draft = CampaignDraft(
+        dataset=dataset,
+        name=NAME,
+        criteria=(RELEVANCE,),
+        target=Target.CHOSEN,
+        systems=[systems[name] for name in ("Human", "TeamB")],
+        item_limit=10,
+        presentation=PresentationKind.SINGLE,
+        ratings_per_unit=5,
+        comment=CommentField.OPTIONAL,
+        quality=_quality(),
+        instructions="Rated by simulated raters, to show what a manager sees of a campaign.",
+    )
+    campaign = campaign_create(project=dataset.project, draft=draft)
+    rules_register(campaign=campaign, records=RULES, by=by)
+    campaign = campaign_launch(campaign=campaign)
+    for number, (name, traits) in enumerate(RATERS.items()):
+        _work(campaign, name, SimulatedRater(seed=SEED + number, **traits))
+    return campaign
+
+
+def _quality() -> dict[str, Any]:
+    def screen(text: str, low: int, high: int) -> dict[str, Any]:
+        return {
+            "item": "",
+            "context": [],
+            "message": "what is the capital of france ?",
+            "feedback": "",
+            "texts": [{"text": text, "expected": {"relevance": [low, high]}}],
+        }
+
+    return {
+        "every": 4,
+        "mix": {"gold": 2, "repeat": 1},
+        "repeat_gap": 3,
+        "gold": [
+            screen("it is paris , on the seine .", 4, 5),
+            screen("bananas are yellow .", 1, 2),
+            screen("paris , and has been for centuries .", 4, 5),
+        ],
+    }
+
+
+def _work(campaign: Campaign, name: str, who: SimulatedRater) -> None:
+    rater = rater_create(project=campaign.project, name=name)
+    participation_start(campaign=campaign, rater=rater)
+    for number in range(SCREENS):
+        shown = unit_request(campaign=campaign, rater=rater)
+        if shown is None:
+            return
+        # As if the rater had taken that long.
+        Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=who.seconds()))
+        value = answer(who, _worth(shown), 1, 5, 1)
+        comment = "The second half is cut off." if number == 5 and not who.spam else ""
+        ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): int(value)}, comment=comment)
+
+
+def _worth(shown: Presentation) -> float:
+    """What the screen's text is worth in the simulation."""
+    if shown.purpose in (Purpose.WORK, Purpose.REPEAT):
+        (response,) = UnitResponse.objects.filter(unit=shown.unit_id).values_list("response_id", flat=True)
+        return float(latent_quality([response], SEED)[0])
+    low, high = shown.check_unit.texts[0]["expected"]["relevance"] if shown.check_unit else (1, 5)
+    return ((low + high) / 2 - 1) / 4

@@ -1,0 +1,171 @@
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision, Rating, Slot
+from annotation.selectors.quality import Moment, campaign_log, moment, replay, verdicts
+from annotation.selectors.releases import release_judgements
+from annotation.selectors.rule_preview import rules_preview
+from annotation.services.campaigns import campaign_launch
+from annotation.services.decisions import rater_exclude, rater_include
+from annotation.services.handout import unit_request
+from annotation.services.ratings import ratings_submit
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from annotation.services.rules import rules_apply, rules_read, rules_register
+from annotation.weighting.exclusion import rules_from_data
+from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from tests.annotation.designed import QUALITY, make_designed
+
+GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}
+SLOW = {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 3600, "after": 1}
+
+
+@pytest.fixture
+def campaign(project):
+    quality = QUALITY | {"every": 3, "mix": {"gold": 1}}
+    return make_designed(make_dataset(project, items=2), quality=quality, ratings_per_unit=3)
+
+
+def work(campaign, rater, value, screens=9):
+    for _ in range(screens):
+        shown = unit_request(campaign=campaign, rater=rater)
+        if shown is None:
+            break
+        answer(shown, value)
+
+
+@pytest.fixture
+def raters(campaign):
+    """Every gold wants 4 or 5."""
+    good, bad = join(campaign, "good"), join(campaign, "bad")
+    work(campaign, good, 4)
+    work(campaign, bad, 1)
+    return good, bad
+
+
+def test_versions_count_up_and_tell_whether_they_were_there_before_launch(project, manager):
+    campaign = make_campaign(make_dataset(project), launch=False)
+    first = rules_register(campaign=campaign, records=[GOLD], by=manager)
+    assert rules_register(campaign=campaign, records=[GOLD], by=manager) == first  # the same is no new version
+    campaign_launch(campaign=campaign)
+    second = rules_register(campaign=campaign, records=[GOLD, SLOW], by=manager)
+    assert [(one.version, one.before_launch) for one in (first, second)] == [(1, True), (2, False)]
+    entries = AuditEntry.objects.filter(verb="rules.register").order_by("pk")
+    assert [entry.data for entry in entries] == [
+        {"rules": 1, "before_launch": True}, {"rules": 2, "before_launch": False}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        ([GOLD | {"accuracy": 2}], "rule 1 of 1"),
+        ([GOLD, {"rule": "exclude_raters", "version": 1, "raters": ["nobody"]}], "Rule 2 names nobody"),
+        ([{"rule": "exclude_ratings", "version": 1, "ratings": ["12345678"]}], "Rule 1 names 12345678"),
+        ({"rule": "gold"}, "no list of records"),
+        (["gold"], "no list of records"),
+        ([GOLD] * 51, "Found 51 rules"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_by_number_and_field(campaign, records, told):
+    with pytest.raises(AnnotationError, match=told):
+        rules_register(campaign=campaign, records=records)
+    assert not QualityRules.objects.exists()
+
+
+def test_a_preview_says_what_would_happen_and_changes_nothing(campaign, raters):
+    good, bad = raters
+    preview = rules_preview(campaign, rules_read(campaign=campaign, records=[GOLD, SLOW]))
+    assert [(one.rater, one.action, one.number) for one in preview.verdicts] == [
+        (bad, "exclude", 1), (good, "flag", 2)
+    ]  # fmt: skip  # whom the first rule excluded, the second does not judge
+    assert preview.n_leaving == Rating.objects.filter(rater=bad, extra=False).count()
+    assert preview.n_places == Slot.objects.filter(rater=bad, state="done").count()
+    (relevance,) = preview.criteria
+    assert relevance.before.n - relevance.after.n == preview.n_leaving
+    # 4 and 1 on every response: no agreement at all; with one rater left there is none to tell of.
+    assert relevance.before.icc.icc_1 < 0
+    assert relevance.after.alpha.reason == "no response has ratings of two raters"
+    assert not RaterDecision.objects.exists()
+    assert not Participation.objects.filter(excluded_at__isnull=False).exists()
+
+
+def test_applying_excludes_and_flags_with_the_rule_and_the_evidence(campaign, raters, manager):
+    good, bad = raters
+    rules = rules_register(campaign=campaign, records=[GOLD, SLOW])
+    preview = rules_preview(campaign, rules_from_data(rules.rules))
+    done = rules_apply(campaign=campaign, rules=rules, replace=True, seen=preview.at, by=manager)
+    assert (done.excluded, done.flagged, done.reopened) == (1, 1, preview.n_places)
+    out = RaterDecision.objects.get(rater=bad)
+    assert (out.action, out.rules, out.decided_by) == ("exclude", rules, manager)
+    assert out.reason == "Exclude raters whose gold accuracy is below 0.6, after 1 gold answers."
+    assert (out.evidence["measure"], out.evidence["estimate"]) == ("gold accuracy", 0.0)
+    assert out.evidence["rule"] == GOLD
+    assert RaterDecision.objects.get(rater=good).action == "flag"
+    assert unit_request(campaign=campaign, rater=bad) is None
+    assert not Slot.objects.filter(rater=bad).exists()
+    again = rules_apply(campaign=campaign, rules=rules)
+    assert (again.excluded, again.flagged) == (0, 0)
+    assert again.unchanged == 1  # the flag; the excluded are not judged again
+
+
+def test_a_preview_that_is_no_longer_true_is_not_applied(campaign, raters):
+    _, bad = raters
+    rules = rules_register(campaign=campaign, records=[GOLD])
+    seen = moment(campaign)
+    rater_exclude(campaign=campaign, rater=bad, reason="Seen by eye.")
+    with pytest.raises(AnnotationError, match="Somebody has decided"):
+        rules_apply(campaign=campaign, rules=rules, seen=seen)
+
+
+def test_verdicts_are_the_same_when_judged_again_on_the_log_as_it_stood(campaign, raters):
+    good, bad = raters
+    rules = rules_register(campaign=campaign, records=[GOLD, SLOW])
+    rules_apply(campaign=campaign, rules=rules)
+    entry = AuditEntry.objects.get(verb="rules.apply")
+    late = join(campaign, "late")
+    work(campaign, late, 1)
+    rater_include(campaign=campaign, rater=bad, reason="Asked for.")
+    found = replay(entry)
+    assert found.same
+    assert {rater for rater, *_ in found.again} == {good.pk, bad.pk}
+    now = verdicts(campaign, rules_from_data(rules.rules), moment(campaign))
+    assert {one.rater.pk for one in now if one.action == "exclude"} == {bad.pk, late.pk}
+
+
+def test_a_correction_is_not_seen_before_it_was_made(campaign):
+    rater = join(campaign, "ann")
+    shown = rate_next(campaign, rater, 2)
+    before = moment(campaign)
+    ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 5})
+    assert campaign_log(campaign, before).value.tolist() == [2.0]
+    assert campaign_log(campaign, moment(campaign)).value.tolist() == [5.0]
+
+
+def test_rules_of_another_campaign_and_of_drafts_are_not_applied(project, campaign):
+    draft = make_campaign(campaign.dataset, launch=False, name="Draft")
+    rules = rules_register(campaign=draft, records=[GOLD])
+    with pytest.raises(AnnotationError, match="draft"):
+        rules_apply(campaign=draft, rules=rules)
+    with pytest.raises(AnnotationError, match="another campaign"):
+        rules_apply(campaign=campaign, rules=rules)
+    assert moment(draft) == Moment(0, 0, 0)
+
+
+def test_a_release_made_with_the_registered_rules_leaves_out_whom_they_strike(campaign, raters):
+    _, bad = raters
+    rules_register(campaign=campaign, records=[GOLD])
+    reference_set = reference_set_create(
+        project=campaign.project, dataset=campaign.dataset, name="Outputs", campaigns=[campaign],
+        source_systems=["Ada", "Bo", "Cy"],
+    )  # fmt: skip
+    release = release_create(reference_set=reference_set, with_registered=True, parameters={"n_bootstrap": 10})
+    assert release.exclusion_rules == [{"rule": "exclude_extra", "version": 1}, GOLD]
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    assert release.state == "done", release.error
+    n_bad = Rating.objects.filter(rater=bad).count()
+    assert release.report["ratings"]["excluded"][1] == {"rule": GOLD, "ratings": n_bad}
+    assert release.report["last_check_answer_id"] == moment(campaign).check
+    work(campaign, join(campaign, "later"), 1)  # what comes later changes nothing
+    assert len(release_judgements(release).value) == release.report["ratings"]["kept"]
