@@ -102,9 +102,9 @@ def test_a_draft_holds_every_field_of_a_design(world: World, api: Api) -> None:
     made = client.post(CAMPAIGNS, full, format="json")
     assert made.status_code == 201
     shown = made.json()
-    assert {name: shown[name] for name in full if name not in ("criteria", "systems")} == {
-        name: value for name, value in full.items() if name not in ("criteria", "systems")
-    }
+    assert (shown["quality"]["every"], shown["quality"]["mix"]) == (10, {"repeat": 1})
+    plain = {name: value for name, value in full.items() if name not in ("criteria", "systems", "quality")}
+    assert {name: shown[name] for name in plain} == plain
     assert (shown["criteria"][0]["scale_min"], shown["criteria"][0]["ties"]) == (-2, True)
     seen = api(world.people["viewer"]).get(made["Location"]).json()
     assert (seen["quality"], seen["qualification"], seen["completion_code"]) == (None, None, None)
