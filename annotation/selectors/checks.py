@@ -14,7 +14,7 @@ SLIDER_POINTS = 10  # "one point" of a slider is a tenth of its length
 MAGNITUDE_POINT = float(np.log(1.5))  # and of a magnitude a factor of 1.5
 
 # One row per current answer and criterion. A preference is one choice, though it is stored for both texts: the one
-# counts of which something is expected, or else the first. A repeat is compared with what stood when it was shown.
+# counts of which something is expected, or else the first. A repeat is compared with what stood when it was answered.
 _ANSWERS = """
     SELECT a.rater_id, a.criterion_id, p.purpose, a.value, first.value,
            (text.one -> 'expected' -> c.name ->> 0)::float8, (text.one -> 'expected' -> c.name ->> 1)::float8
@@ -27,7 +27,7 @@ _ANSWERS = """
         SELECT r.value
         FROM annotation_unitresponse shown
         JOIN annotation_rating r ON r.presentation_id = p.repeats_id AND r.response_id = shown.response_id
-            AND r.criterion_id = a.criterion_id AND (r.sent_at IS NULL OR r.sent_at <= p.shown_at)
+            AND r.criterion_id = a.criterion_id AND (r.sent_at IS NULL OR r.sent_at <= p.ended_at)
         WHERE shown.unit_id = p.unit_id AND shown.number = a.number
         ORDER BY r.revision DESC LIMIT 1
     ) first ON p.purpose = 'repeat'

@@ -42,7 +42,7 @@ def test_checks_come_with_their_kind_range_and_first_answer(campaign):
     assert log.of("anchor").low.tolist() == [4.0] * len(log.of("anchor"))
 
 
-def test_a_repeat_is_compared_with_what_stood_when_it_was_shown(project):
+def test_a_repeat_is_compared_with_what_stood_when_it_was_answered(project):
     quality = QUALITY | {"every": 3, "mix": {"repeat": 1}, "repeat_gap": 1}
     campaign = make_designed(make_dataset(project, items=4), quality=quality)
     rater = join(campaign, "ann")
