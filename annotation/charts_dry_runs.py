@@ -39,10 +39,13 @@ def widths_by_ratings(
 ) -> dict[str, Any]:
     """Half-width of the weights' intervals by ratings of each unit, with the one aimed at."""
     colours = PALETTES[theme]
-    names = ("all raters", "without excluded raters")
+    lines = {"all raters": expected}
+    if list(map(list, kept)) != list(map(list, expected)):
+        lines["without excluded raters"] = kept
+    names, shades = list(lines), [colours["accent"], colours["second"]][: len(lines)]
     rows = [
         {"ratings": k, "half": half, "who": name, "planned": k == planned}
-        for name, points in zip(names, (expected, kept), strict=True)
+        for name, points in lines.items()
         for k, half in points
         if half is not None
     ]
@@ -51,10 +54,12 @@ def widths_by_ratings(
         y=alt.Y("half:Q", title="Weights, give or take", scale=alt.Scale(zero=True)),
         color=alt.Color(
             "who:N",
-            legend=alt.Legend(title=None, orient="top", direction="horizontal"),
-            scale=alt.Scale(domain=list(names), range=[colours["second"], colours["accent"]]),
+            legend=alt.Legend(title=None, orient="top", direction="horizontal") if len(names) > 1 else None,
+            scale=alt.Scale(domain=names, range=shades),
         ),
-        strokeDash=alt.StrokeDash("who:N", legend=None, scale=alt.Scale(domain=list(names), range=[[4, 3], [1, 0]])),
+        strokeDash=alt.StrokeDash(
+            "who:N", legend=None, scale=alt.Scale(domain=names, range=[[1, 0], [4, 3]][: len(names)])
+        ),
         tooltip=["who:N", alt.Tooltip("ratings:Q", format="d"), alt.Tooltip("half:Q", format=".2f")],
     )
     rule = alt.Chart(alt.InlineData(values=[{"target": target}])).mark_rule(color=colours["negative"], strokeWidth=1.5)

@@ -120,7 +120,8 @@ def _of_places(result: dict[str, Any]) -> tuple[str, str, str]:
     if part["filled"] >= part["places"]:
         return asked, f"Yes. {came}.", "good"
     share = part["filled"] / part["places"] if part["places"] else 0.0
-    answer = f"No: {percent(share)} would. {came}. More raters, or more screens for each, would be needed."
+    counted = f"{part['filled']:,} of {part['places']:,} places ({percent(share)})"
+    answer = f"No: {counted} would. {came}. More raters, or more screens for each, would be needed."
     return asked, answer, "bad"
 
 
@@ -146,8 +147,8 @@ def _of_time(result: dict[str, Any]) -> tuple[str, str, str]:
     if duration["hours"] is None:
         return asked, f"It would not end: {duration['reason']}.", "bad"
     answer = (
-        f"{hours(duration['hours_p50'])}, give or take: half of {duration['n_replicates']} campaigns played took "
-        f"no longer, and eight of ten took between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}. "
+        f"{hours(duration['hours_p50'])}: half of {duration['n_replicates']} campaigns played on a virtual clock "
+        f"took no longer, and eight of ten between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}. "
         f"About {duration['raters']:.0f} raters would work {hours(duration['rater_hours'])} in all."
     )
     return asked, answer, "plain"
@@ -177,7 +178,7 @@ def _of_detection(result: dict[str, Any]) -> tuple[str, str, str]:
     asked = "Would the checks catch the spammers?"
     rules, found = result["rules"], (result["forecast"] or {}).get("detection")
     if rules["source"] == "none":
-        why = "No checks are mixed in and no rules are registered" if not rules["checks"] else "No rules are registered"
+        why = "no checks are mixed in and no rules are registered" if not rules["checks"] else "no rules are registered"
         return asked, f"No: {why}, so nobody could be caught. {_damage(found)}", "bad"
     if not found or not found["spammers"]:
         return asked, "There were no spammers at work, so that cannot be told. " + _alarms(found), "plain"

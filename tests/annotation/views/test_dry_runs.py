@@ -159,7 +159,7 @@ def test_without_checks_the_page_says_that_nobody_can_be_caught(campaign, run, v
     rules = {"source": "none", "version": None, "checks": False, "sentences": []}
     DryRun.objects.filter(pk=run.pk).update(result={**RESULT, "rules": rules})
     text = as_user(viewer).get(page(campaign, "", run.pk)).content.decode()
-    assert "No checks are mixed in and no rules are registered, so nobody could be caught." in text
+    assert "No: no checks are mixed in and no rules are registered, so nobody could be caught." in text
     assert "The answers of 2 spammers would count like any other." in text
 
 
@@ -171,7 +171,7 @@ def test_trouble_and_open_places_are_said(campaign, run, viewer, as_user):
     text = as_user(viewer).get(page(campaign, "", run.pk)).content.decode()
     assert "Raters met trouble 3 times" in text
     assert "status 500" in text
-    assert "No: 25 % would." in text
+    assert "No: 6 of 24 places (25 %) would." in text
 
 
 def test_progress_is_a_fragment_and_asks_for_the_page_when_over(campaign, run, viewer, as_user):

@@ -1,0 +1,37 @@
+"""The pages of dry runs as people meet them: on a desk and on a phone."""
+
+import pytest
+
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.views.test_dry_runs import make_run
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def fits(page):
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project, manager, device):
+    campaign = make_campaign(make_dataset(project), launch=False)
+    make_run(campaign)
+    latest = make_run(campaign, spam_share=0.3)
+    page = new_page(**device)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/{campaign.pk}/dry-runs/")
+    axe(page)
+    assert fits(page)
+
+    page.get_by_role("link", name=f"Dry run {latest.pk}").click()
+    page.wait_for_selector("[data-chart] svg.marks")
+    page.get_by_text("who answered anything").click()
+    page.get_by_text("gold accuracy 0.20 of 5 answers").wait_for()
+    axe(page)
+    assert fits(page)
+
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("row", name="Spammers among them").wait_for()
+    axe(page)
+    assert fits(page)
