@@ -110,8 +110,6 @@ def draft_save(*, token: UUID, rater: Rater, fields: Mapping[str, Any]) -> bool:
         return False
     if any("\x00" in f"{name}{value}" for name, value in fields.items()):
         raise AnnotationError.at("fields", "Found a NUL character; accepted: any other.")
-    if any("\x00" in f"{name}{value}" for name, value in fields.items()):
-        raise AnnotationError.at("fields", "Found a NUL character; accepted: any other.")
     size = sum(len(str(name)) + len(str(value)) for name, value in fields.items())
     if len(fields) > DRAFT_FIELDS or size > LONGEST_DRAFT:
         message = f"Found {len(fields)} fields of {size:,} characters; accepted: {DRAFT_FIELDS} of {LONGEST_DRAFT:,}."

@@ -103,9 +103,11 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         submission = ratings_submit(
             token=token,
             rater=rater,
+            campaign=campaign,
             values={place: text for name, text in sent.items() if (place := _place(name))},
             cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
             comment=sent.get("comment", ""),
+            campaign=campaign,
         )
     except SubmissionRefused as error:
         campaign.refresh_from_db(fields=["state"])  # it may have been closed since this request began
