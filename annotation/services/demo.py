@@ -109,8 +109,8 @@ def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]
         if not Campaign.objects.filter(project=project, name=draft.name).exists():
             campaign_launch(campaign=campaign_create(project=project, draft=draft))
     if not Campaign.objects.filter(project=project, name=demo_raters.NAME).exists():
-        systems = {system.name: system for system in System.objects.filter(dataset=dataset)}
-        demo_raters.watched_campaign(dataset=dataset, systems=systems, by=by)
+        by_name = {system.name: system for system in System.objects.filter(dataset=dataset)}
+        demo_raters.watched_campaign(dataset=dataset, systems=by_name, by=by)
     return report
 
 
