@@ -103,7 +103,6 @@ def rater_submit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         submission = ratings_submit(
             token=token,
             rater=rater,
-            campaign=campaign,
             values={place: text for name, text in sent.items() if (place := _place(name))},
             cannot_judge={int(name[7:]): text for name, text in sent.items() if name.startswith("cannot-") and text},
             comment=sent.get("comment", ""),
