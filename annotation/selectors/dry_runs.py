@@ -261,8 +261,7 @@ def _found(result: dict[str, Any]) -> list[tuple[str, str]]:
         cost, duration, detection = told["cost"], told["duration"], told["detection"]
         rows += [
             ("Screens", f"{cost['screens']:,}"),
-            ("Cost", money(cost["total"], result["currency"])),
-            ("Cost, 95 %", " to ".join(money(cost[name], result["currency"]) for name in ("total_low", "total_high"))),
+            *_costs(cost, result["currency"] if result["paid"] else ""),
             ("Time, half take no longer", hours(duration["hours_p50"])),
             ("Time, nine of ten take no longer", hours(duration["hours_p90"])),
             ("Raters needed", "–" if duration["raters"] is None else f"{duration['raters']:.0f}"),
@@ -275,6 +274,13 @@ def _found(result: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append((f"… without excluded raters: {name}", _two(row["half_width_kept"])))
         rows.append((f"Rank correlation with true quality: {name}", _signed(row["recovery"])))
     return rows
+
+
+def _costs(cost: dict[str, Any], currency: str) -> list[tuple[str, str]]:
+    if not currency:
+        return []
+    between = " to ".join(money(cost[name], currency) for name in ("total_low", "total_high"))
+    return [("Cost", money(cost["total"], currency)), ("Cost, 95 %", between)]
 
 
 def specified(name: str, value: float | int | None) -> str:
