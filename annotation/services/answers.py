@@ -9,7 +9,7 @@ from annotation.models import Campaign, CommentField, Criterion, Presentation, S
 
 Place = tuple[int, str]  # position on screen from 0, name of the criterion
 
-MOST = 1e6  # of a magnitude
+LEAST, MOST = 1e-6, 1e6  # of a magnitude: on the logarithmic scale one answer could else outweigh all others
 LONGEST_COMMENT = 2000
 
 
@@ -135,7 +135,7 @@ def scale_value(found: object, criterion: Criterion) -> float | None:
 
 def _is_on(number: float, criterion: Criterion) -> bool:
     if criterion.kind == ScaleKind.MAGNITUDE:
-        return 0 < number <= MOST
+        return LEAST <= number <= MOST
     if not criterion.scale_min <= number <= criterion.scale_max:
         return False
     if criterion.kind == ScaleKind.SLIDER:
@@ -150,7 +150,7 @@ def accepted_values(criterion: Criterion) -> str:
     """What a criterion takes, in words."""
     low, high = criterion.scale_min, criterion.scale_max
     if criterion.kind == ScaleKind.MAGNITUDE:
-        return f"a number above 0, up to {MOST:,.0f}"
+        return f"a number above 0, from {LEAST:f} to {MOST:,.0f}"
     if criterion.kind == ScaleKind.SLIDER:
         steps = f" in steps of {criterion.step:g}" if criterion.step else ""
         return f"a number from {low} to {high}{steps}"

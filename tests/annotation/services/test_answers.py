@@ -188,3 +188,21 @@ def test_the_lease_follows_the_campaigns_pace_within_its_bounds(project: Project
     assert shown is not None
     lasts = shown.slot.expires_at - shown.shown_at
     assert lasts.total_seconds() == pytest.approx(pace.lease_seconds, abs=1)
+
+
+@pytest.mark.parametrize("value", ["5e-324", "1e-300", 9e-7])
+def test_a_magnitude_too_small_to_be_meant_cannot_outweigh_all_others(project: Project, value: object) -> None:
+    campaign = make_designed(make_dataset(project), criterion=MAGNITUDE)
+    with pytest.raises(AnnotationError, match=r"accepted: a number above 0, from 0\.000001 to 1,000,000"):
+        send(campaign, value)
+    assert stored(send(campaign, "0.000001")) == [(0, 1e-6)]
+
+
+def test_a_draft_that_cannot_be_stored_is_refused(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project))
+    rater = join(campaign)
+    shown = unit_request(campaign=campaign, rater=rater)
+    assert shown is not None
+    for fields in ({"comment": "a\x00b"}, {"r0-\x00": "1"}):
+        with pytest.raises(AnnotationError, match="NUL"):
+            draft_save(token=shown.token, rater=rater, fields=fields)

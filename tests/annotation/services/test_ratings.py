@@ -1,14 +1,18 @@
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier, Event
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
-from annotation.models import Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
+from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
 from annotation.selectors.ratings import current_ratings
-from annotation.services.handout import unit_request, unit_return
+from annotation.services.decisions import cannot_judge_reopen, rater_exclude, rater_include
+from annotation.services.handout import slots_sweep, unit_request, unit_return
+from annotation.services.raters import participation_start
 from annotation.services.ratings import Submission, SubmissionRefused, ratings_await, ratings_submit
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset
 
@@ -151,3 +155,66 @@ def test_a_snapshot_waits_for_answers_on_their_way_in(presentation: Presentation
         go_on.set()
         submitted.result(30)
     assert snapshot() == 4
+
+
+def lapsed(presentation: Presentation) -> Presentation:
+    """Its lease has run out and was put back."""
+    Slot.objects.filter(pk=presentation.slot_id).update(expires_at=Now() - timedelta(seconds=1))
+    assert slots_sweep() == 1
+    return presentation
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("opened_by", ["cannot judge", "replacing"])
+def test_a_unit_that_came_back_to_its_rater_counts_once_even_where_its_place_was_opened_again(
+    project: Project, opened_by: str
+) -> None:
+    campaign = make_campaign(make_dataset(project, items=1, systems=["Ada", "Bo"]), presentation="pair")
+    Campaign.objects.filter(pk=campaign.pk).update(cannot_judge_reasons=["Garbled"])
+    campaign.refresh_from_db()
+    rater = join(campaign)
+    first = unit_request(campaign=campaign, rater=rater)
+    assert first is not None
+    lapsed(first)
+    again = unit_request(campaign=campaign, rater=rater)
+    assert again is not None
+    assert again.unit_id == first.unit_id
+    reasons = {1: "Garbled"} if opened_by == "cannot judge" else {}
+    places = {(place, "relevance"): 4 for place in range(2) if place not in reasons}
+    ratings_submit(token=again.token, rater=rater, values=places, cannot_judge=reasons)
+    if reasons:
+        assert cannot_judge_reopen(campaign=campaign) == 1
+    else:
+        assert rater_exclude(campaign=campaign, rater=rater, reason="Spam", replace=True).reopened == 1
+        rater_include(campaign=campaign, rater=rater, reason="A mistake")
+    assert answer(first, 2).extra  # from a tab left open
+    counted = current_ratings([campaign]).filter(rater=rater)
+    assert counted.count() == 2
+    assert set(counted.values_list("presentation", flat=True)) == {again.pk}
+
+
+@pytest.mark.django_db
+def test_units_put_aside_do_not_lead_past_the_most_that_one_rater_may_rate(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), max_units_per_rater=2)
+    rater = join(campaign)
+    aside = []
+    for _ in range(4):
+        shown = unit_request(campaign=campaign, rater=rater)
+        assert shown is not None
+        assert unit_return(presentation=shown)
+        aside.append(shown)
+    assert [answer(shown).extra for shown in aside] == [False, False, True, True]
+    assert Slot.objects.filter(state=SlotState.DONE).count() == 2
+
+
+@pytest.mark.django_db
+def test_an_answer_names_a_unit_of_the_campaign_it_is_sent_to(project: Project) -> None:
+    dataset = make_dataset(project)
+    campaign, other = make_campaign(dataset), make_campaign(dataset, name="Other")
+    rater = join(campaign)
+    participation_start(campaign=other, rater=rater)
+    shown = unit_request(campaign=other, rater=rater)
+    assert shown is not None
+    with pytest.raises(SubmissionRefused, match="not handed out to you"):
+        ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 3}, campaign=campaign)
+    assert ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 3}, campaign=other).written == 1
