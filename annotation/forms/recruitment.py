@@ -115,6 +115,7 @@ class RecruitmentForm(forms.Form):
         account = self.fields["account"]
         account.choices = [*choices, ("", f"None: I make the study at {label} by hand")]  # type: ignore[attr-defined]
         account.label = f"Account at {label}"
+        account.initial = next(iter(self.accounts), "")
         if recruitment is not None:
             del self.fields["account"]
         if kind == Provider.MTURK:

@@ -165,6 +165,8 @@ def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]
             f"The campaign counts in {campaign.payment_currency}; this recruitment pays in {currency}. "
             "Sums of the two are not converted."
         )
+    if provider == Provider.PROLIFIC and not campaign.payment_fee_percent:
+        found.append("The campaign names no fee, so that none is counted here; Prolific adds its own to every reward.")
     screens = expected_screens(campaign, places=terms.places)
     if campaign.min_units_per_rater < screens:
         least_done = max(campaign.min_units_per_rater, 1)

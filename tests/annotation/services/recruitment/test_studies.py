@@ -139,6 +139,7 @@ def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign)
     careful = make_campaign(
         make_dataset(campaign.project, name="other"), name="Careful", min_units_per_rater=2, max_units_per_rater=2,
         consent="Yes?",
+        payment_fee_percent=Decimal("33.3"),
     )  # fmt: skip
     fair = make_recruitment(careful, None, reward=Decimal("2.50"))
     assert warnings_of(terms_of(fair), careful, provider="prolific") == []
