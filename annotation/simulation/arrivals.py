@@ -155,18 +155,25 @@ def duration_forecast(
         if run is None:
             reason = "raters leave before the places are filled, however many come"
             nan = math.nan
-            return DurationForecast(*[nan] * 13, n_replicates, reason)
+            return DurationForecast(*(nan,) * 13, n_replicates=n_replicates, reason=reason)
         runs.append(run)
     hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
+    low, middle, high = np.quantile(hours, [0.1, 0.5, 0.9]).tolist()
+    hours_ends, raters_ends, screens_ends = _range(hours), _range(n_raters), _range(screens)
     return DurationForecast(
-        float(hours.mean()),
-        *_range(hours),
-        *np.quantile(hours, [0.1, 0.5, 0.9]).tolist(),
-        float(n_raters.mean()),
-        *_range(n_raters),
-        float(rater_hours.mean()),
-        float(screens.mean()),
-        *_range(screens),
+        hours=float(hours.mean()),
+        hours_low=hours_ends[0],
+        hours_high=hours_ends[1],
+        hours_p10=low,
+        hours_p50=middle,
+        hours_p90=high,
+        raters=float(n_raters.mean()),
+        raters_low=raters_ends[0],
+        raters_high=raters_ends[1],
+        rater_hours=float(rater_hours.mean()),
+        screens=float(screens.mean()),
+        screens_low=screens_ends[0],
+        screens_high=screens_ends[1],
         n_replicates=n_replicates,
     )
 

@@ -73,7 +73,8 @@ def sandbox_purge(project_id: int) -> None:
             return
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL assay.purge = 'on'")
-        campaigns = list(Campaign.objects.filter(project=project).values_list("pk", flat=True))
+        # Locked, so that nothing is hung on a campaign any more while what hangs there is removed.
+        campaigns = list(Campaign.objects.select_for_update().filter(project=project).values_list("pk", flat=True))
         _delete(
             AnswerDraft,
             "presentation_id IN (SELECT id FROM annotation_presentation WHERE campaign_id = ANY(%s))",
