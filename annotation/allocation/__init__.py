@@ -1,6 +1,6 @@
 """Who rates what, in which order: decisions on plain values, without a database."""
 
-from annotation.allocation.checks import CHECK_KINDS, check_at, pick_check, pick_repeat, repeat_order
+from annotation.allocation.checks import CHECK_KINDS, check_at, checks_among, pick_check, pick_repeat, repeat_order
 from annotation.allocation.degrade import OPERATIONS as DEGRADE_OPERATIONS
 from annotation.allocation.degrade import Degraded, degrade, replaced_words
 from annotation.allocation.handout import Candidate, next_unit, order_keys, systems_to_avoid
@@ -31,6 +31,7 @@ __all__ = [
     "adaptive_lease",
     "all_pairs",
     "check_at",
+    "checks_among",
     "degrade",
     "derive_seed",
     "draw_order",

@@ -57,12 +57,69 @@ def check_at(rater_seed: int, place: int, *, every: int, mix: Mapping[str, int])
         raise ValueError(f"every is {every}; accepted: {EVERY[0]} to {EVERY[1]}")
     cards = _cards(mix)
     block, offset = divmod(place, every)
-    spared = PLAIN_SCREENS if block == 0 else 0
-    if every == spared or offset != spared + derive_seed(rater_seed, "check place", block) % (every - spared):
+    if offset != _offset(rater_seed, block, every):
         return None
     dealt_before = block - (every == PLAIN_SCREENS)  # the first block of two screens deals no card
     deck, card = divmod(dealt_before, len(cards))
-    return cards[permutation(derive_seed(rater_seed, "check deck", deck), len(cards))[card]]
+    return _shuffled(rater_seed, deck, cards)[card]
+
+
+def checks_among(rater_seed: int, units: int, *, every: int, mix: Mapping[str, int], supply: Mapping[str, int]) -> int:
+    """How many checks a rater meets on the way through so many units of work; none comes after the last unit.
+
+    It does not depend on how far the rater has come, so that what is left goes down by one with every screen, whether
+    work or check, and tells nobody which of them it was.
+
+    Parameters
+    ----------
+    rater_seed, every, mix
+        As for ``check_at``.
+    units : int
+        0 or more.
+    supply : mapping of kind to count
+        Prepared checks of a kind; those it does not name never run out. Where a kind runs out, work takes the place of
+        its checks and blocks hold more of it; of the other kinds the number then allows for a few too many.
+
+    Raises
+    ------
+    ValueError
+        A number or kind outside what is accepted, named.
+
+    Examples
+    --------
+    >>> checks_among(7, 6, every=4, mix={"gold": 1, "repeat": 1}, supply={})
+    2
+    >>> checks_among(7, 6, every=4, mix={"gold": 1, "repeat": 1}, supply={"gold": 0})
+    1
+    """
+    if units < 0:
+        raise ValueError(f"units is {units}; accepted: 0 or more")
+    if not EVERY[0] <= every <= EVERY[1]:
+        raise ValueError(f"every is {every}; accepted: {EVERY[0]} to {EVERY[1]}")
+    cards = _cards(mix)
+    bare = every == PLAIN_SCREENS  # the first block is two units and no check
+    rest = units - PLAIN_SCREENS * bare
+    if rest <= 0:
+        return 0
+    full, before_last = divmod(rest - 1, every - 1)  # blocks before the last unit's; units before it in its own
+    offset = _offset(rater_seed, full + bare, every)
+    dealt = full + (offset is not None and offset <= before_last)
+    decks, part = divmod(dealt, len(cards))
+    rest_of_deck = _shuffled(rater_seed, decks, cards)[:part]
+    met = {kind: decks * cards.count(kind) + rest_of_deck.count(kind) for kind in set(cards)}
+    return sum(min(n, supply.get(kind, n)) for kind, n in met.items())
+
+
+def _offset(rater_seed: int, block: int, every: int) -> int | None:
+    """Of the check within its block; None where the block has none."""
+    spared = PLAIN_SCREENS if block == 0 else 0
+    if every == spared:
+        return None
+    return spared + derive_seed(rater_seed, "check place", block) % (every - spared)
+
+
+def _shuffled(rater_seed: int, deck: int, cards: Sequence[str]) -> list[str]:
+    return [cards[card] for card in permutation(derive_seed(rater_seed, "check deck", deck), len(cards))]
 
 
 def pick_check(rater_seed: int, kind: str, candidates: Iterable[int], seen: Collection[int]) -> int | None:

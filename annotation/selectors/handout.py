@@ -3,13 +3,17 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
+from annotation.allocation import checks_among
 from annotation.models import (
+    MIXED_IN,
     Campaign,
     CampaignState,
+    CheckUnit,
     Participation,
     Presentation,
     PresentationOutcome,
@@ -105,6 +109,26 @@ def seconds_to_wait(*, campaign: Campaign, rater: Rater) -> int:
     return rater_record(campaign=campaign, rater=rater).seconds_to_wait(campaign)
 
 
+# Of the rater's own units, those over are answered or given back: what is left of the rest does not depend on them.
+_PROGRESS = """
+    WITH mine AS (
+        SELECT unit_id, purpose, outcome <> 'returned' AS answered
+        FROM annotation_presentation
+        WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND purpose NOT IN ('training', 'test')
+          AND outcome IN ('submitted', 'late', 'replaced', 'returned')
+    )
+    SELECT count(*) FILTER (WHERE answered), count(*), count(*) FILTER (WHERE purpose = 'work'),
+           (SELECT count(*) FROM (
+               SELECT FROM annotation_unit
+               WHERE campaign_id = %(campaign)s AND NOT stopped AND done_slots < %(k)s
+                 AND id NOT IN (SELECT unit_id FROM mine WHERE unit_id IS NOT NULL)
+               LIMIT %(most)s) AS wanting),
+           (SELECT order_seed FROM annotation_participation
+            WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s)
+    FROM mine
+"""
+
+
 def participation_of(*, campaign: Campaign, rater: Rater | None) -> Participation | None:
     return Participation.objects.filter(campaign=campaign, rater=rater).first() if rater else None
 
@@ -121,17 +145,37 @@ def presentation_before(*, campaign: Campaign, rater: Rater, than: Presentation 
 
 
 def progress(*, campaign: Campaign, rater: Rater) -> Progress:
-    """Screens done and left, checks included: to the rater they are all the same."""
-    own = Presentation.objects.filter(campaign=campaign, rater=rater).exclude(purpose__in=BEFORE_WORK)
-    done = own.filter(outcome__in=ANSWERED).count()
+    """Screens done and left, checks included: to the rater they are all the same, and the counts move alike."""
+    parameters = {
+        "campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(_PROGRESS, parameters)
+        done, over, units_over, units_left, seed = cursor.fetchone()
     limit = campaign.max_units_per_rater
-    left: int | None = _available(campaign, rater)[:COUNTED_UP_TO].count()
-    if left == COUNTED_UP_TO and limit is None:
-        return Progress(done, None, None)
+    if units_left == COUNTED_UP_TO:
+        return Progress(done, None if limit is None else max(limit - done, 0), limit)
+    left = 0
+    if units_left:
+        units = units_over + units_left
+        left = max(units + _checks_among(campaign, seed or 0, units) - over, 1)
+    return Progress(done, left if limit is None else max(min(limit - done, left), 0), limit)
+
+
+def _checks_among(campaign: Campaign, rater_seed: int, units: int) -> int:
     every = campaign.quality.get("every", 0)
-    if every and left:
-        left += left // (every - 1)
-    return Progress(done, max(left if limit is None else min(limit - done, left), 0), limit)
+    if not every:
+        return 0
+    mix = campaign.quality["mix"]
+    supply = {kind: n for kind, n in _prepared(campaign.pk, campaign.design_hash).items() if kind in mix}
+    return checks_among(rater_seed, units, every=every, mix=mix, supply=supply)
+
+
+@lru_cache(maxsize=64)
+def _prepared(campaign_id: int, _design_hash: str) -> dict[str, int]:
+    """Of each kind of check that is prepared, how many there are: as many as at the launch."""
+    counted = CheckUnit.objects.filter(campaign=campaign_id).order_by().values_list("kind").annotate(n=Count("pk"))
+    return dict.fromkeys((kind.value for kind in MIXED_IN if kind != Purpose.REPEAT), 0) | dict(counted)
 
 
 def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
@@ -146,9 +190,14 @@ def waiting(*, campaign: Campaign, rater: Rater) -> Waiting:
     record = rater_record(campaign=campaign, rater=rater)
     if record.at_limit(campaign):
         return Waiting.LIMIT
-    if not _available(campaign, rater).exists():
+    if not has_work(campaign=campaign, rater=rater):
         return Waiting.COMPLETE
     return Waiting.PAUSE_BETWEEN if record.seconds_to_wait(campaign) else Waiting.OTHERS
+
+
+def has_work(*, campaign: Campaign, rater: Rater) -> bool:
+    """Whether a unit wants this rater's answer, be it held by others at this moment."""
+    return _available(campaign, rater).exists()
 
 
 def _available(campaign: Campaign, rater: Rater) -> QuerySet[Unit]:

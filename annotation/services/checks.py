@@ -12,7 +12,7 @@ from annotation.models import (
     Rater,
     Stage,
 )
-from annotation.selectors.handout import ANSWERED
+from annotation.selectors.handout import ANSWERED, has_work
 from annotation.services.qualification import next_screen
 
 
@@ -26,8 +26,8 @@ def check_due(*, campaign: Campaign, rater: Rater, rater_seed: int, place: int) 
     """The check at this place of the rater's sequence of screens, if there is to be one and there is one to show."""
     every, mix = campaign.quality.get("every", 0), campaign.quality.get("mix", {})
     kind = check_at(rater_seed, place, every=every, mix=mix) if every else None
-    if kind is None:
-        return None
+    if kind is None or not has_work(campaign=campaign, rater=rater):
+        return None  # after the last unit a screen could only be a check
     if kind == Purpose.REPEAT:
         return _repeat(campaign, rater, rater_seed, place)
     screens = CheckUnit.objects.filter(campaign=campaign, kind=kind)

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.allocation import CHECK_KINDS, check_at, pick_check, pick_repeat, repeat_order
+from annotation.allocation import CHECK_KINDS, check_at, checks_among, pick_check, pick_repeat, repeat_order
 
 seeds = st.integers(-(2**63), 2**63 - 1)
 periods = st.integers(2, 60)
@@ -203,3 +203,32 @@ def test_two_raters_meet_their_checks_at_different_places(first, second, every):
 def test_what_is_not_accepted_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# --- How many there will be -------------------------------------------------------------------------------------------
+
+
+@given(seeds, st.integers(2, 12), mixes, st.integers(0, 60), st.dictionaries(st.sampled_from(CHECK_KINDS), st.just(0)))
+def test_the_checks_among_so_many_units_are_those_met_before_the_last(seed, every, mix, units, supply):
+    met, place, worked = [], 0, 0
+    while worked < units:
+        kind = check_at(seed, place, every=every, mix=mix)
+        met.append(kind)
+        worked += kind is None
+        place += 1
+    expected = sum(kind is not None and kind not in supply for kind in met)
+    assert checks_among(seed, units, every=every, mix=mix, supply=supply) == expected
+
+
+@given(seeds, st.integers(2, 12), st.integers(0, 200), st.integers(0, 9))
+def test_there_are_no_more_checks_than_prepared_ones(seed, every, units, prepared):
+    without_end = checks_among(seed, units, every=every, mix=ONE, supply={})
+    found = checks_among(seed, units, every=every, mix=ONE, supply={"gold": prepared})
+    assert found == min(without_end, prepared)
+
+
+def test_checks_among_refuses_what_cannot_be():
+    with pytest.raises(ValueError, match="units is -1; accepted: 0 or more"):
+        checks_among(1, -1, every=3, mix=ONE, supply={})
+    with pytest.raises(ValueError, match="every is 1; accepted: 2 to 1000"):
+        checks_among(1, 1, every=1, mix=ONE, supply={})

@@ -121,6 +121,37 @@ def test_a_limit_counts_every_screen_and_progress_says_so(project: Project) -> N
     assert waiting(campaign=limited, rater=rater) == Waiting.LIMIT
 
 
+@pytest.mark.parametrize("every", [2, 4, 5])
+@pytest.mark.parametrize("gives_back", [False, True])
+def test_what_is_done_and_left_moves_alike_for_work_and_checks(project: Project, every: int, gives_back: bool) -> None:
+    """Whoever watched the counts would otherwise know a check once it is answered, and could go back to it."""
+    quality = {**QUALITY, "every": every, "mix": {"gold": 1}, "gold": [screen(f"Gold {n}", 4, 5) for n in range(30)]}
+    campaign = make_designed(make_dataset(project, items=5), quality=quality, ratings_per_unit=1)
+    rater = join(campaign)
+    left, seen = [], []
+    while shown := unit_request(campaign=campaign, rater=rater):
+        now = progress(campaign=campaign, rater=rater)
+        assert now.done == (0 if gives_back else len(seen))
+        left.append(now.left)
+        seen.append(shown.purpose)
+        if gives_back:
+            assert unit_return(presentation=shown)
+        else:
+            answer(shown)
+    assert Purpose.GOLD in seen
+    assert left == list(range(len(seen), 0, -1))
+    assert seen[-1] == Purpose.WORK  # a screen after "nothing left" could only be a check
+    assert progress(campaign=campaign, rater=rater).left == 0
+
+
+def test_what_is_left_allows_for_checks_that_run_out(project: Project) -> None:
+    quality = {**QUALITY, "mix": {"gold": 1}, "every": 3}  # three of them
+    campaign = make_designed(make_dataset(project, items=10), quality=quality, ratings_per_unit=1)
+    rater = join(campaign)
+    assert progress(campaign=campaign, rater=rater).left == 30 + 3
+    assert len(work_through(campaign)) == 33
+
+
 def test_degraded_screens_change_one_text_and_anchors_expect_a_high_value(campaign: Campaign) -> None:
     for unit in CheckUnit.objects.filter(campaign=campaign, kind=Purpose.DEGRADED).select_related("item"):
         (text,) = unit.texts
