@@ -155,7 +155,9 @@ def duration_forecast(
         if run is None:
             reason = "raters leave before the places are filled, however many come"
             nan = math.nan
-            return DurationForecast(*(nan,) * 13, n_replicates=n_replicates, reason=reason)
+            return DurationForecast(
+                nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, n_replicates, reason
+            )  # fmt: skip
         runs.append(run)
     hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
     low, middle, high = np.quantile(hours, [0.1, 0.5, 0.9]).tolist()
