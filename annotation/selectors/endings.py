@@ -26,8 +26,8 @@ class Stay:
 
     @property
     def entitled(self) -> bool:
-        """To the completion code."""
-        return self.ending == Ending.COMPLETED
+        """To the completion code. That work ran out before the fewest was reached is not the rater's fault."""
+        return self.ending == Ending.COMPLETED or (self.ending == Ending.RAN_OUT and self.done > 0)
 
     @property
     def may_go_on(self) -> bool:

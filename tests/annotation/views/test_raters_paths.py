@@ -339,6 +339,16 @@ def test_the_code_comes_with_the_fewest_screens_asked_for(project: Project) -> N
         answer(client, campaign, part=False)
 
 
+def test_whoever_runs_out_of_work_before_the_fewest_screens_gets_the_code(project: Project) -> None:
+    dataset = make_dataset(project, items=1, systems=["Ada"])
+    campaign = make_campaign(dataset, min_units_per_rater=2, ratings_per_unit=1, completion_code="THANKS-42")
+    client, idle = joined(campaign), joined(campaign)
+    client.get(url("work", campaign))
+    answer(client, campaign)
+    assert "THANKS-42" in client.get(url("finish", campaign)).content.decode()
+    assert "THANKS-42" not in idle.get(url("finish", campaign)).content.decode()
+
+
 def test_each_way_to_end_has_its_name(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1, systems=["Ada"]), min_units_per_rater=2, ratings_per_unit=1)
     client = joined(campaign)
