@@ -46,7 +46,7 @@ class Answer:
 
 
 def page(title: str, inner: str, status: int = 200) -> Answer:
-    html = f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1>{inner}"
+    html = f"<!doctype html><html lang=en><link rel=icon href=data:,><title>{title}</title><h1>{title}</h1>{inner}"
     return Answer(status, html, content_type="text/html; charset=utf-8")
 
 

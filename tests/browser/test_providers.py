@@ -1,0 +1,163 @@
+"""Raters come by the direct link, through Prolific and Mechanical Turk, and get back to where they came from."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import FrameLocator, Page, expect
+
+from annotation.models import Campaign, Membership, Project, Rater, Rating, Role, Slot, SlotState, Submission, User
+from annotation.services.recruitment import recruitment_refresh
+from annotation.services.recruitment.terms import terms_of
+from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+
+PERSON = "60bf9310e8dec401be6e9615"
+
+
+@pytest.fixture
+def campaign(transactional_db: None) -> Campaign:
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    return make_campaign(make_dataset(project), max_units_per_rater=2, consent="I agree.", completion_code="DIRECT-1")
+
+
+@pytest.fixture
+def prolific(settings) -> Iterator[FakeProlific]:
+    with FakeProlific() as fake:
+        settings.PROLIFIC_APP_URL = fake.base_url
+        yield fake
+
+
+@pytest.fixture
+def mturk(settings) -> Iterator[FakeMechanicalTurk]:
+    with FakeMechanicalTurk() as fake:
+        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        yield fake
+
+
+def address(live_server) -> str:  # type: ignore[no-untyped-def]
+    """By number, as the copies of the providers are: to a browser "localhost" is another site."""
+    return str(live_server.url.replace("localhost", "127.0.0.1"))
+
+
+def code_of(recruitment: object, outcome: str) -> str:
+    return next(one.code for one in terms_of(recruitment).codes if one.outcome == outcome)  # type: ignore[arg-type]
+
+
+def rate(place: Page | FrameLocator, screens: int) -> None:
+    """By mouse, as anybody can."""
+    place.get_by_label("I have read this and agree").check()
+    place.get_by_role("button", name="Start rating").click()
+    for done in range(screens):
+        expect(place.locator("#rater-progress")).to_contain_text(f"{done} of")
+        place.locator(".scale-point").nth(3).click()
+        place.get_by_role("button", name="Send").click()
+
+
+def test_by_the_direct_link_to_a_code(live_server, new_page, campaign: Campaign) -> None:
+    page = new_page(**DESKTOP)
+    page.goto(live_server.url + reverse("annotation:rater-landing", args=[campaign.link_token]))
+    rate(page, 2)
+    expect(page.locator("#completion-code")).to_have_text("DIRECT-1")
+
+
+def test_through_prolific_and_back_with_the_code(live_server, new_page, campaign, prolific) -> None:
+    account = prolific_account(campaign.project, prolific)
+    study = make_recruitment(campaign, account, base=address(live_server))
+    page = new_page(**PHONE)
+    page.goto(prolific.start_url(study.external_id, PERSON))
+    axe(page)
+    rate(page, 2)
+    expect(page.locator("#completion-code")).to_have_text(code_of(study, "completed"))
+    expect(page.locator("[data-forward-note]")).to_contain_text("You are taken to Prolific in")
+    axe(page)
+    page.get_by_role("button", name="Stay here").click()
+    expect(page.locator("[data-forward-note]")).to_be_hidden()
+    page.get_by_role("link", name="Finish at Prolific").click()
+    expect(page.get_by_text("AWAITING REVIEW")).to_be_visible()
+    (there,) = prolific.people.values()
+    assert there.study_code == code_of(study, "completed")
+    assert Rating.objects.count() == 2
+
+
+def test_through_prolific_one_is_taken_back_without_a_click(live_server, new_page, campaign, prolific) -> None:
+    study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base=address(live_server))
+    page = new_page(**DESKTOP)
+    page.clock.install()
+    page.goto(prolific.start_url(study.external_id, PERSON))
+    rate(page, 2)
+    expect(page.locator("[data-forward-note]")).to_be_visible()
+    page.clock.run_for(16_000)
+    expect(page.get_by_text("AWAITING REVIEW")).to_be_visible()
+
+
+def test_whoever_does_not_agree_is_led_back_to_prolific(live_server, new_page, campaign, prolific) -> None:
+    study = make_recruitment(campaign, prolific_account(campaign.project, prolific), base=address(live_server))
+    page = new_page(**DESKTOP)
+    page.goto(prolific.start_url(study.external_id, PERSON))
+    page.get_by_role("button", name="I do not want to take part").click()
+    axe(page)
+    page.get_by_role("link", name="Finish at Prolific").click()
+    (there,) = prolific.people.values()
+    assert there.study_code == code_of(study, "no_consent")
+    assert there.return_requested
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_in_mechanical_turks_frame_to_the_last_form(
+    live_server, new_page, console_errors, campaign, mturk, settings, secure: bool
+) -> None:
+    """``secure``: the frame belongs to another site, and cookies are made for that. Loopback stands for TLS here."""
+    outside = mturk.base_url
+    if secure:
+        settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+        outside = mturk.base_url.replace("127.0.0.1", "localhost")
+        settings.MTURK_SUBMIT_ORIGINS = [mturk.base_url, outside]
+    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk", base=address(live_server))
+    page = new_page(**DESKTOP)
+    page.goto(f"{outside}/hits/{hit.external_id}")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("Preview: accept the task to begin")).to_be_visible()
+    assert (Rater.objects.count(), Slot.objects.exclude(state=SlotState.OPEN).count()) == (0, 0)
+    page.goto(f"{outside}/hits/{hit.external_id}?worker=A1WORKER")
+    frame = page.frame_locator("iframe")
+    rate(frame, 2)
+    frame.get_by_role("button", name="Finish at Mechanical Turk").click()
+    expect(frame.get_by_text("The HIT has been successfully submitted")).to_be_visible()
+    (assignment,) = mturk.assignments.values()
+    assert assignment.status == "Submitted"
+    assert code_of(hit, "completed") in assignment.answer
+    assert Rating.objects.count() == 2
+    assert Submission.objects.get().outcome == "completed"
+
+
+@pytest.mark.parametrize(("options", "theme"), [(DESKTOP, "light"), (PHONE, "dark")])
+def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campaign, prolific, options, theme) -> None:
+    user = User.objects.create_user("max-manager", password="password")
+    Membership.objects.create(project=campaign.project, user=user, role=Role.MANAGER)
+    account = prolific_account(campaign.project, prolific)
+    study = make_recruitment(campaign, account, base=address(live_server))
+    taken = comes(study, prolific, PERSON)
+    prolific.participant_completes(taken.submission.external_id, "NONSENSE")
+    recruitment_refresh(recruitment=study)
+    page = new_page(**options, theme=theme)
+    sign_in(page, live_server.url, "max-manager", "password")
+    here = f"{live_server.url}/p/chit-chat"
+    recruitment = f"{here}/campaigns/{campaign.pk}/recruitment"
+    for url in (
+        f"{here}/providers/", f"{here}/providers/connect/mturk/", f"{here}/providers/{account.pk}/", f"{recruitment}/",
+        f"{recruitment}/new/prolific/", f"{recruitment}/{study.pk}/edit/", f"{recruitment}/{study.pk}/bonuses/",
+        f"{recruitment}/{study.pk}/",
+    ):  # fmt: skip
+        page.goto(url)
+        axe(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), url
+    expect(page.get_by_text("Code entered: “NONSENSE”; none was given.")).to_be_visible()
+    page.get_by_label(f"Choose {taken.rater}").check()
+    page.get_by_role("button", name="Approve …").click()
+    axe(page)
+    page.get_by_role("button", name="Approve and pay 2.50 GBP").click()
+    expect(page.get_by_text("1 of 1 approved.")).to_be_visible()
+    assert [one.status for one in prolific.people.values()] == ["APPROVED"]
