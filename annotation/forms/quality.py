@@ -71,6 +71,11 @@ class RuleForm(forms.Form):
         self.fields["remove"] = forms.BooleanField(required=False, label="Remove this rule")
 
     @property
+    def rule(self) -> str:
+        """For templates, which would call the class."""
+        return self.kind.name
+
+    @property
     def title(self) -> str:
         return TITLES.get(self.kind.name, self.kind.name)
 

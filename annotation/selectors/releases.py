@@ -137,7 +137,7 @@ def last_check_answer_id(reference_set: ReferenceSet) -> int:
 def registered_rules(reference_set: ReferenceSet) -> list[QualityRules]:
     """The newest rules of each campaign that registered any, by campaign."""
     versions = QualityRules.objects.filter(campaign__in=reference_set.campaigns.all())
-    return list(versions.order_by("campaign", "-version").distinct("campaign").select_related("campaign"))
+    return list(versions.order_by("campaign_id", "-version").distinct("campaign_id").select_related("campaign"))
 
 
 def used_ratings(release: Release, response_ids: IntArray, up_to: int, checks_up_to: int) -> UsedRatings:

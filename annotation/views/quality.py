@@ -71,6 +71,7 @@ def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     if wanted := request.GET.get("format"):
         name = f"{project.slug}-campaign-{campaign.pk}-raters"
         return table_response(format=wanted, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
+    has_chart = bool(_marks(rows))
     state = request.GET.get("state", "")
     if state in STATES:
         rows = [row for row in rows if row.state == state]
@@ -93,6 +94,7 @@ def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "counts": stage_counts(campaign),
         "page": page,
         "more": len(rows) > page * PAGE,
+        "has_chart": has_chart,
     }
     return render(request, "annotation/campaign_raters.html", context)
 
@@ -113,7 +115,17 @@ def _sorted(asked: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
 def campaign_raters_chart(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
-    marks = [
+    marks = _marks(rater_quality_rows(campaign))
+    theme, picture = chart_theme(request), file_format != "json"
+    specification = charts.raters_by_time(marks, theme=theme, picture=picture)
+    if not picture:
+        return JsonResponse(specification)
+    return picture_response(specification, file_format, f"campaign-{campaign.pk}-raters")
+
+
+def _marks(rows: list[RaterRow]) -> list[dict[str, Any]]:
+    """What the chart shows: raters whose time and agreement are known."""
+    return [
         {
             "rater": row.rater.pseudonym,
             "seconds": row.measures["seconds"].estimate,
@@ -121,14 +133,9 @@ def campaign_raters_chart(request: HttpRequest, project_slug: str, pk: int, file
             "ratings": row.measures["n"].n,
             "state": row.state if row.state in ("flagged", "excluded") else "at work",
         }
-        for row in rater_quality_rows(campaign)
+        for row in rows
         if row.measures["seconds"].is_defined and row.measures["agreement"].is_defined
     ]
-    theme, picture = chart_theme(request), file_format != "json"
-    specification = charts.raters_by_time(marks, theme=theme, picture=picture)
-    if not picture:
-        return JsonResponse(specification)
-    return picture_response(specification, file_format, f"campaign-{campaign.pk}-raters")
 
 
 @login_required

@@ -1,5 +1,10 @@
 import pytest
 
+from annotation.models import RaterDecision
+from annotation.services.handout import unit_request
+from tests.annotation.campaigns import answer, join
+from tests.annotation.campaigns import make_dataset as make_live_dataset
+from tests.annotation.designed import QUALITY, make_designed
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import axe, sign_in
 
@@ -22,5 +27,65 @@ def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, 
     rate(campaign, "bob", second, 2)
 
     page.get_by_text("2 of 2").wait_for(timeout=15_000)
-    page.get_by_text("no response has ratings of two raters").wait_for()
+    page.get_by_text("no response has ratings of two raters").first.wait_for()
+    page.get_by_role("link", name="±0.5").click()
+    page.locator('#campaign-live nav a[aria-current="true"]', has_text="±0.5").wait_for()
     axe(page)
+
+
+@pytest.fixture
+def checked(project):
+    """One rater who answers 4 to all, and one who answers 1; gold wants 4 or 5."""
+    quality = QUALITY | {"every": 3, "mix": {"gold": 1}}
+    campaign = make_designed(make_live_dataset(project, items=2), quality=quality, ratings_per_unit=3)
+    for name, value in (("ann", 4), ("bob", 1)):
+        rater = join(campaign, name)
+        for _ in range(9):
+            answer(unit_request(campaign=campaign, rater=rater), value)
+    return campaign
+
+
+@pytest.mark.parametrize("size", ["page_desktop", "page_phone"])
+def test_a_manager_writes_rules_sees_what_they_change_and_applies_them(
+    live_server, request, project, manager, checked, size
+):
+    page = request.getfixturevalue(size)
+    home = f"{live_server.url}/p/chit-chat/campaigns/{checked.pk}"
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{home}/quality/")
+    axe(page)
+    page.get_by_role("link", name="Write rules").click()
+    page.get_by_label("Another rule").select_option(label="Gold answered wrongly too often")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_label("After so many answers").fill("1")
+    page.get_by_role("button", name="See what they change").last.click()
+    page.get_by_role("heading", name="What they would change now").wait_for()
+    axe(page)
+    page.get_by_role("button", name="Register version 1").click()
+    page.get_by_text("Version 1 of the rules is registered.").wait_for()
+    page.get_by_role("link", name="See what they change").click()
+    page.get_by_label("of the excluded for others").check()
+    axe(page)
+    page.get_by_role("button", name="Apply to 1 verdict").click()
+    page.get_by_text("1 excluded, 0 flagged.").wait_for()
+    decision = RaterDecision.objects.get()
+    assert decision.rater.pseudonym.startswith("bob")
+    page.get_by_role("link", name="Judge again").click()
+    page.get_by_text("The same again.").wait_for()
+    axe(page)
+
+
+def test_raters_are_compared_opened_and_decided_about(live_server, page_desktop, project, manager, checked):
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/campaigns/{checked.pk}/raters/")
+    page.get_by_role("link", name="Gold", exact=True).click()
+    page.locator("tbody tr").first.get_by_role("link", name="bob").wait_for()
+    axe(page)
+    page.locator("tbody tr").first.get_by_role("link", name="bob").click()
+    page.get_by_role("heading", name="Answers in order").wait_for()
+    axe(page)
+    page.locator("#flag-reason").fill("Looks like clicking.")
+    page.get_by_role("button", name="Flag", exact=True).click()
+    page.get_by_text("bob is flagged.").wait_for()
+    assert page.get_by_text("Looks like clicking.").count() == 1

@@ -83,6 +83,7 @@ def test_rules_are_written_row_by_row_without_json(campaign, manager, as_user):
     assert client.get(address).status_code == 200
     added = client.post(address, {"do": "add", "add": "gold_accuracy_below"}).content.decode()
     assert 'name="r0-accuracy"' in added
+    assert '<input type="hidden" name="rule-0" value="gold_accuracy_below">' in added
     row = {"rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1"}
     second = {"rule-1": "median_seconds_below", "r1-action": "flag", "r1-seconds": "-2", "r1-after": "10"}
     refused = client.post(address, {**row, **second, "do": "register"})
