@@ -15,6 +15,7 @@ from annotation.models import (
     Presentation,
     PresentationOutcome,
     Project,
+    Purpose,
     Rater,
     ReferenceSet,
     Release,
@@ -101,7 +102,9 @@ def project_overview(project: Project) -> Overview:
         "campaigns": project.campaigns.count(),
         "raters": project.raters.count(),
         "judgements": Presentation.objects.filter(
-            campaign__project=project, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
+            campaign__project=project,
+            purpose=Purpose.WORK,
+            outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED],
         ).count(),
         "releases": releases.count(),
         "runs": runs.filter(state=JobState.DONE).count(),

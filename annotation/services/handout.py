@@ -42,14 +42,17 @@ _LOCK = """
 """
 
 _HELD = """
-    SELECT p.id
-    FROM annotation_slot s JOIN annotation_presentation p ON p.token = s.token
-    WHERE s.campaign_id = %(campaign)s AND s.rater_id = %(rater)s
-      AND s.state = 'leased' AND s.expires_at > statement_timestamp()
-    UNION ALL
-    SELECT id FROM annotation_presentation
-    WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND outcome = 'shown' AND purpose <> 'work'
-    LIMIT 1
+    SELECT (SELECT p.id
+            FROM annotation_slot s JOIN annotation_presentation p ON p.token = s.token
+            WHERE s.campaign_id = %(campaign)s AND s.rater_id = %(rater)s
+              AND s.state = 'leased' AND s.expires_at > statement_timestamp()
+            UNION ALL
+            SELECT id FROM annotation_presentation
+            WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s AND outcome = 'shown' AND purpose <> 'work'
+            LIMIT 1),
+           EXISTS (SELECT FROM annotation_slot
+                   WHERE campaign_id = %(campaign)s AND rater_id = %(rater)s
+                     AND state = 'leased' AND expires_at <= statement_timestamp())
 """
 
 _LAPSED = """
@@ -149,10 +152,13 @@ def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state != CampaignState.RUNNING or standing.excluded or standing.stage == Stage.FAILED:
         return None
-    held = presentation_held(campaign=campaign, rater=rater)
-    if held is not None:
-        return held
-    _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
+        held, some_lapsed = cursor.fetchone()
+    if held is not None:  # on screen: a check, or work whose lease is running
+        return Presentation.objects.get(pk=held)
+    if some_lapsed:
+        _lapse("AND campaign_id = %(campaign)s AND rater_id = %(rater)s", campaign=campaign.pk, rater=rater.pk)
     if standing.stage != Stage.WORK:
         return checks.screen_before_work(
             campaign=campaign, rater=rater, rater_seed=standing.order_seed, stage=standing.stage
@@ -162,14 +168,6 @@ def unit_request(*, campaign: Campaign, rater: Rater) -> Presentation | None:
         return None
     check = checks.check_due(campaign=campaign, rater=rater, rater_seed=standing.order_seed, place=record.place)
     return check or _take(campaign, rater, standing, record)
-
-
-def presentation_held(*, campaign: Campaign, rater: Rater) -> Presentation | None:
-    """What the rater has on screen: its lease is still running."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, {"campaign": campaign.pk, "rater": rater.pk})
-        row = cursor.fetchone()
-    return Presentation.objects.get(pk=row[0]) if row else None
 
 
 @transaction.atomic

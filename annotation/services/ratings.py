@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -29,6 +29,7 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.handout import ANSWERED, rater_record
+from annotation.selectors.screens import criteria_of
 from annotation.services.answers import Answer, Given, Place, answer_read, field_name
 from annotation.services.gate import campaigns_close_gate
 from annotation.services.handout import Standing, standing_lock
@@ -86,7 +87,7 @@ def ratings_submit(
     standing = standing_lock(campaign=campaign, rater=rater)
     if standing.state == CampaignState.CLOSED:
         raise SubmissionRefused("This campaign has been closed; ratings are no longer accepted.")
-    criteria = list(Criterion.objects.filter(campaign=campaign).order_by("position", "id"))
+    criteria = criteria_of(campaign)
     answer = answer_read(
         campaign=campaign,
         presentation=presentation,
@@ -146,24 +147,35 @@ def _own_presentation(token: UUID, rater: Rater, campaign: Campaign | None) -> P
 # --- Work -------------------------------------------------------------------------------------------------------------
 
 
+# The outcome is that of now: whether an answer is there changes only under the participation's lock, or alone behind
+# the gate, and both are held.
+_LOCK_PLACE = """
+    SELECT s.state, s.token, p.outcome
+    FROM annotation_presentation p JOIN annotation_slot s ON s.id = p.slot_id
+    WHERE p.id = %s
+    FOR NO KEY UPDATE OF s
+"""
+
+
 def _take_work(presentation: Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
-    slot = Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
-    presentation.refresh_from_db(fields=["outcome"])
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_PLACE, [presentation.pk])
+        state, token, presentation.outcome = cursor.fetchone()
     correction = presentation.outcome in ANSWERED
     if not correction:
-        _settle(presentation, slot, excluded=standing.excluded)
-    written = _write_ratings(presentation, answer) + _write_comment(presentation, comment)
+        holds = state == SlotState.LEASED and token == presentation.token
+        free = state in (SlotState.OPEN, SlotState.RETURNED) and not standing.excluded
+        _settle(presentation, holds=holds, free=free)
+    written = _write_ratings(presentation, answer, correction) + _write_comment(presentation, comment)
     return Submission(presentation, written, correction)
 
 
-def _settle(presentation: Presentation, slot: Slot, *, excluded: bool) -> None:
+def _settle(presentation: Presentation, *, holds: bool, free: bool) -> None:
     """Fill the slot if it is still this rater's or nobody's; else the answer is late."""
-    holds = slot.state == SlotState.LEASED and slot.token == presentation.token
-    free = slot.state in (SlotState.OPEN, SlotState.RETURNED) and not excluded
     free = free and not _has_part_in(presentation) and not _at_limit(presentation)
     outcome = PresentationOutcome.SUBMITTED if holds or free else PresentationOutcome.LATE
     if holds or free:
-        Slot.objects.filter(pk=slot.pk).update(
+        Slot.objects.filter(pk=presentation.slot_id).update(
             state=SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
         )
     _end(presentation, outcome)
@@ -197,13 +209,12 @@ def _end(presentation: Presentation, outcome: PresentationOutcome) -> None:
     presentation.outcome = outcome
 
 
-def _write_ratings(presentation: Presentation, answer: Answer) -> int:
+def _write_ratings(presentation: Presentation, answer: Answer, correction: bool) -> int:
     """Append what differs from the current ratings; the number of new rows."""
-    responses = dict(UnitResponse.objects.filter(unit=presentation.unit_id).values_list("number", "response_id"))
-    current = {
-        (rating.response_id, rating.criterion_id): rating
-        for rating in Rating.objects.filter(presentation=presentation).order_by("revision")
-    }
+    shown = UnitResponse.objects.filter(unit=presentation.unit_id).order_by()
+    responses = dict(shown.values_list("number", "response_id"))
+    there = Rating.objects.filter(presentation=presentation).order_by("revision") if correction else ()
+    current = {(rating.response_id, rating.criterion_id): rating for rating in there}
     new = []
     for (number, criterion), given in answer.items():
         before = current.get((responses[number], criterion))

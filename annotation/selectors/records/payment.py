@@ -53,14 +53,19 @@ def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
 
 
 def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
-    """Per rater: screens answered, checks and late ones included, and the time from shown to sent."""
+    """Per rater: screens answered, checks and late ones included, and the time from shown to sent.
+
+    Training and test are not paid by the screen, but their time is time worked.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT count(*), sum(extract(epoch FROM ended_at - shown_at))::float8
+            SELECT count(*) FILTER (WHERE purpose NOT IN ('training', 'test')),
+                   sum(extract(epoch FROM ended_at - shown_at))::float8
             FROM annotation_presentation
             WHERE campaign_id = %s AND outcome IN ('submitted', 'late', 'replaced')
-            GROUP BY rater_id ORDER BY rater_id
+            GROUP BY rater_id HAVING count(*) FILTER (WHERE purpose NOT IN ('training', 'test')) > 0
+            ORDER BY rater_id
             """,
             [campaign.pk],
         )

@@ -15,10 +15,12 @@ from annotation.models import (
     SlotState,
 )
 from annotation.selectors.handout import Waiting, progress, waiting
+from annotation.selectors.projects import project_overview
 from annotation.selectors.ratings import rating_columns
+from annotation.selectors.records.payment import payment
 from annotation.services.handout import unit_request, unit_return
 from tests.annotation.campaigns import answer, join, make_dataset
-from tests.annotation.designed import QUALITY, make_designed, screen
+from tests.annotation.designed import QUALIFICATION, QUALITY, make_designed, screen
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +59,24 @@ def test_checks_take_no_slot_and_leave_no_rating(campaign: Campaign) -> None:
     assert not Rating.objects.filter(presentation__in=checks).exists()
     assert CheckAnswer.objects.filter(presentation__in=checks).count() == len(checks)
     assert len(rating_columns([campaign]).value) == 30
+
+
+def test_checks_are_no_judgements_of_the_project_and_training_is_not_paid_by_the_screen(project: Project) -> None:
+    campaign = make_designed(
+        make_dataset(project, items=3), quality=QUALITY, qualification=QUALIFICATION, payment_per_unit="0.10"
+    )
+    rater = join(campaign)
+    purposes = []
+    while shown := unit_request(campaign=campaign, rater=rater):
+        answer(shown, 1 if "Bananas." in str(shown.check_unit and shown.check_unit.texts) else 5)
+        purposes.append(shown.purpose)
+    before_work = sum(purpose in (Purpose.TRAINING, Purpose.TEST) for purpose in purposes)
+    assert before_work == 3
+    work = purposes.count(Purpose.WORK)
+    assert project_overview(project).counts["judgements"] == work == 9
+    due = payment(campaign)
+    assert due is not None
+    assert due.total == pytest.approx(0.10 * (len(purposes) - before_work))
 
 
 def test_no_check_is_shown_twice_to_a_rater(campaign: Campaign) -> None:

@@ -165,7 +165,7 @@ def test_an_answer_takes_a_bounded_number_of_queries(
     client = joined(campaign)
     client.get(url("work", campaign))
     answer(client, campaign)
-    with django_assert_max_num_queries(31):  # type: ignore[attr-defined]
+    with django_assert_max_num_queries(25):  # type: ignore[attr-defined]
         answer(client, campaign)  # stores it, hands out the next screen and shows it
 
 
