@@ -1,9 +1,17 @@
+import json
+from datetime import timedelta
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from django.utils import timezone
 
-from annotation.models import Participation, Rater
-from annotation.selectors.monitoring import campaign_monitor
+from annotation.models import CampaignSnapshot, Participation, Rater
+from annotation.selectors.monitoring import Figures, campaign_monitor, compute_figures, live, plain
+from annotation.selectors.monitoring.stored import revived
+from annotation.selectors.quality import moment
 from annotation.services.decisions import rater_exclude, rater_include
+from annotation.services.snapshots import snapshot_update, snapshots_waiting
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
 
 
@@ -104,3 +112,99 @@ def test_figures_are_computed_once_until_a_rating_arrives(dataset, django_assert
     after = campaign_monitor(campaign)
     assert (before.figures.n_ratings, after.figures.n_ratings) == (1, 2)
     assert before.figures_version != after.figures_version
+
+
+def test_figures_survive_the_way_to_json_and_back(dataset):
+    campaign = make_campaign(dataset, presentation="pair")
+    item = make_item(dataset, "i")
+    one, two = make_response(item, "One", "A"), make_response(item, "Two", "B")
+    for rater, first, second in (("ann", 5, 3), ("bob", 4, 3), ("cem", 3, 3)):
+        presentation = present(campaign, rater, one, two)
+        rate_in(presentation, one, first, position=0)
+        rate_in(presentation, two, second, position=1)
+    figures = compute_figures(campaign, moment(campaign))
+    stored = json.loads(json.dumps(plain(figures), allow_nan=False))
+    again = revived(Figures, stored)
+    assert plain(again) == plain(figures)
+    assert again.per_hour == figures.per_hour
+    assert again.criteria[0].icc.icc_1_low == pytest.approx(figures.criteria[0].icc.icc_1_low, nan_ok=True)
+    assert np.isnan(again.criteria[0].by_hours.slope)
+
+
+def test_figures_of_many_ratings_are_a_workers_and_say_as_of_when(dataset, monkeypatch):
+    monkeypatch.setattr(live, "SYNCHRONOUS", 2)
+    campaign = make_campaign(dataset)
+    found = responses(dataset, 4)
+    for response in found[:3]:
+        rate(campaign, "ann", response, 4)
+    waiting = campaign_monitor(campaign)
+    assert waiting.figures is None
+    assert waiting.live  # the page goes on asking
+    assert snapshots_waiting() == [campaign.pk]
+    snapshot_update(campaign_id=campaign.pk)
+    ready = campaign_monitor(campaign)
+    assert ready.figures.n_ratings == 3
+    assert ready.computed_at is not None
+    assert not ready.behind
+    assert snapshots_waiting() == []
+    rate(campaign, "ann", found[3], 2)
+    behind = campaign_monitor(campaign)
+    assert (behind.figures.n_ratings, behind.behind) == (3, True)
+    assert snapshots_waiting() == []  # not before a minute has passed
+    CampaignSnapshot.objects.update(computed_at=timezone.now() - timedelta(seconds=61))
+    assert snapshots_waiting() == [campaign.pk]
+
+
+def test_few_ratings_wait_for_no_worker(dataset):
+    campaign = make_campaign(dataset)
+    rate(campaign, "ann", responses(dataset, 1)[0], 4)
+    assert snapshots_waiting() == []
+
+
+def test_certainty_is_that_of_the_pooled_spread(dataset):
+    """Cochran 1977, section 4.6. Ratings 4, 5, 4 / 1, 2, 1 / 3, 3, 5: pooled s = sqrt(4/6 + ...) by hand below."""
+    campaign = make_campaign(dataset, ratings_per_unit=3)
+    judged = ([4, 5, 4], [1, 2, 1], [3, 3, 5])
+    for response, values in zip(responses(dataset, 3), judged, strict=True):
+        for rater, value in zip("abc", values, strict=True):
+            rate(campaign, rater, response, value)
+    (found,) = campaign_monitor(campaign).figures.enough
+    # Sums of squares 2/3, 2/3, 8/3 = 4 over 6 degrees of freedom, halved per unit of weight (five points, -1 to 1);
+    # t(6) at 95% from a printed table: 2.447.
+    half = 2.447 * (4 / 6) ** 0.5 / 2 / 3**0.5
+    assert found.half_width == pytest.approx(half, abs=1e-3)
+    target = next(one for one in found.targets if one.half_width == 0.2)
+    assert target.needed == 25  # (2.447 * 0.408 / 0.2)^2 = 24.96
+    assert target.more == 3 * (25 - 3)
+
+
+def test_cannot_judge_is_counted_by_reason_and_is_no_rating(dataset):
+    campaign = make_campaign(dataset)
+    first, second = responses(dataset, 2)
+    rate(campaign, "ann", first, 4)
+    rate(campaign, "bob", second, None, cannot_judge="not my language")
+    figures = campaign_monitor(campaign).figures
+    assert figures.reasons == [("not my language", 1)]
+    assert (figures.n_ratings, figures.criteria[0].n_cannot_judge) == (1, 1)
+    assert figures.n_superseded == 0
+
+
+def test_spending_counts_answered_screens_and_the_providers_fee(dataset):
+    campaign = make_campaign(
+        dataset, payment_per_unit=Decimal("0.10"), payment_fee_percent=Decimal(40), ratings_per_unit=2
+    )
+    for response in responses(dataset, 2):
+        rate(campaign, "ann", response, 4)
+    spend = campaign_monitor(campaign).spend
+    assert (spend.screens, spend.pay, spend.with_fee) == (2, Decimal("0.2"), Decimal("0.28"))
+    assert spend.total == Decimal("0.56")  # two units, two places each
+
+
+def test_the_pace_of_the_last_hour_foretells_the_end(dataset):
+    campaign = make_campaign(dataset, launched_at=timezone.now() - timedelta(hours=3), ratings_per_unit=3)
+    for response in responses(dataset, 4):
+        rate(campaign, "ann", response, 4)
+    pace = campaign_monitor(campaign).pace
+    assert (pace.screens, pace.per_hour) == (4, 4.0)
+    left = (pace.end - timezone.now()).total_seconds() / 3600
+    assert left == pytest.approx(8 / 4, abs=0.02)  # four units of three places, one of each filled
