@@ -29,6 +29,7 @@ from annotation.models import (
 )
 from annotation.services.audit import audit_record
 from annotation.services.raters import LETTERS
+from annotation.services.recruitment.forgetting import forget
 
 ERASED = "[erased]"
 SHORTEST_ID = 6  # a shorter one would be found in ordinary words and numbers
@@ -145,6 +146,7 @@ def _files(rater: Rater) -> tuple[str, ...]:
 def _unlink_submissions(rater: Rater) -> int:
     """Amounts, times and outcomes stay: they say what was paid."""
     mine = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
+    forget(mine)
     for submission in mine:
         submission.external_id, submission.submit_to, submission.note = f"erased-{submission.pk}", "", ""
     Submission.objects.bulk_update(mine, ["external_id", "submit_to", "note"])

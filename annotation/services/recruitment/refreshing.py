@@ -26,6 +26,7 @@ from annotation.providers.errors import ProviderError
 from annotation.services.audit import audit_record
 from annotation.services.decisions import rater_exclude, rater_leaves
 from annotation.services.recruitment.accounts import client_of
+from annotation.services.recruitment.forgetting import is_forgotten
 from annotation.services.recruitment.terms import terms_of
 
 FOLLOWED_FOR = timedelta(days=40)  # a completed study whose submissions are still open; Prolific decides after 21
@@ -84,6 +85,8 @@ def study_apply(*, recruitment: Recruitment, study: Study) -> None:
 @transaction.atomic
 def submission_apply(*, recruitment: Recruitment, told: Told) -> bool:
     """Take over what the provider says of one submission; whoever has given up loses their places, by the policy."""
+    if is_forgotten(recruitment, told.id):
+        return False
     submission, created = Submission.objects.select_for_update().get_or_create(
         recruitment=recruitment,
         external_id=told.id,

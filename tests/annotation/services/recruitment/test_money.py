@@ -2,8 +2,9 @@ from decimal import Decimal
 
 import pytest
 
+from annotation import tasks
 from annotation.errors import AnnotationError
-from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission
+from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.providers.base import RejectionReason
 from annotation.providers.errors import ProviderError
@@ -164,11 +165,14 @@ def test_an_erased_rater_is_neither_decided_about_nor_paid(
     study: Recruitment, prolific: FakeProlific, awaiting: list[Submission]
 ) -> None:
     rater_erase(rater=Rater.objects.get(pk=awaiting[0].rater_id))
+    study.refresh_from_db()
     with pytest.raises(AnnotationError, match="cannot be paid"):
         services.bonus_prepare(recruitment=study, amounts={awaiting[0].pk: Decimal("1.00")}, reason="More")
     done = services.submissions_approve(recruitment=study, submissions=awaiting)
     assert (done.asked, done.left) == (2, 1)
+    study.refresh_from_db()
     services.recruitment_refresh(recruitment=study)
+    assert Submission.objects.count() == 3  # Prolific's list does not bring it back
     assert Submission.objects.filter(pk=awaiting[0].pk).get().external_id.startswith("erased-")
 
 
@@ -182,3 +186,16 @@ def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> Non
     ):
         with pytest.raises(AnnotationError, match="made by hand"):
             act()
+
+
+def test_a_worker_approves_many_and_shrugs_where_that_was_done(
+    study: Recruitment, prolific: FakeProlific, awaiting: list[Submission], manager: User
+) -> None:
+    for _ in range(2):
+        tasks.submissions_approve(study.pk, [one.pk for one in awaiting], manager.pk)
+    assert set(statuses()) == {Status.APPROVED}
+    assert AuditEntry.objects.get(verb="submission.approve").actor == manager
+    prolific.token = "withdrawn"
+    tasks.recruitment_refresh(study.pk)
+    study.refresh_from_db()
+    assert "does not accept this token" in study.options["trouble"]["message"]
