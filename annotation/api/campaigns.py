@@ -174,12 +174,17 @@ class MonitorSerializer(serializers.Serializer):
     slots_leased = serializers.IntegerField()
     percent_done = serializers.FloatField()
     raters_active = serializers.IntegerField()
-    raters = serializers.IntegerField(source="figures.n_raters")
-    judgements = serializers.IntegerField(source="figures.n_judgements")
-    ratings = serializers.IntegerField(source="figures.n_ratings")
-    ratings_extra = serializers.IntegerField(source="figures.n_extra")
-    ratings_superseded = serializers.IntegerField(source="figures.n_superseded")
-    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True)
+    raters = serializers.IntegerField(source="figures.n_raters", allow_null=True)
+    judgements = serializers.IntegerField(source="figures.n_judgements", allow_null=True)
+    ratings = serializers.IntegerField(source="figures.n_ratings", allow_null=True)
+    ratings_extra = serializers.IntegerField(source="figures.n_extra", allow_null=True)
+    ratings_superseded = serializers.IntegerField(source="figures.n_superseded", allow_null=True)
+    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True, allow_null=True)
+    computed_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When a worker computed the figures of a campaign with more than 20,000 ratings; they are null until "
+        "it has. Null where they are of this moment.",
+    )
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
