@@ -150,7 +150,7 @@ def _own_presentation(token: UUID, rater: Rater, campaign: Campaign | None) -> P
 # The outcome is that of now: whether an answer is there changes only under the participation's lock, or alone behind
 # the gate, and both are held.
 _LOCK_PLACE = """
-    SELECT s.state, s.token, p.outcome
+    SELECT s.id, s.unit_id, s.state, s.token, p.outcome
     FROM annotation_presentation p JOIN annotation_slot s ON s.id = p.slot_id
     WHERE p.id = %s
     FOR NO KEY UPDATE OF s
@@ -160,27 +160,27 @@ _LOCK_PLACE = """
 def _take_work(presentation: Presentation, standing: Standing, answer: Answer, comment: str) -> Submission:
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_PLACE, [presentation.pk])
-        state, token, presentation.outcome = cursor.fetchone()
+        slot_id, unit_id, state, token, presentation.outcome = cursor.fetchone()
     correction = presentation.outcome in ANSWERED
     if not correction:
         holds = state == SlotState.LEASED and token == presentation.token
         free = state in (SlotState.OPEN, SlotState.RETURNED) and not standing.excluded
-        _settle(presentation, holds=holds, free=free)
+        _settle(presentation, slot_id, unit_id, holds=holds, free=free)
     written = _write_ratings(presentation, answer, correction) + _write_comment(presentation, comment)
     return Submission(presentation, written, correction)
 
 
-def _settle(presentation: Presentation, *, holds: bool, free: bool) -> None:
+def _settle(presentation: Presentation, slot_id: int, unit_id: int, *, holds: bool, free: bool) -> None:
     """Fill the slot if it is still this rater's or nobody's; else the answer is late."""
     free = free and not _has_part_in(presentation) and not _at_limit(presentation)
     outcome = PresentationOutcome.SUBMITTED if holds or free else PresentationOutcome.LATE
     if holds or free:
-        Slot.objects.filter(pk=presentation.slot_id).update(
+        Slot.objects.filter(pk=slot_id).update(
             state=SlotState.DONE, rater=presentation.rater_id, token=presentation.token, expires_at=None
         )
     _end(presentation, outcome)
     if holds or free:
-        Unit.objects.filter(pk=presentation.unit_id).update(done_slots=F("done_slots") + 1)
+        Unit.objects.filter(pk=unit_id).update(done_slots=F("done_slots") + 1)
 
 
 def _has_part_in(presentation: Presentation) -> bool:
