@@ -116,4 +116,4 @@ def _figures_or_404(campaign: Campaign) -> Figures:
 def _target(request: HttpRequest) -> float:
     """The half-width that the address asks about, if it is one of those offered."""
     asked = request.GET.get("target", "")
-    return next((target for target in selectors.TARGETS if f"{target:g}" == asked), USUAL_TARGET)
+    return next((target for target in selectors.TARGETS if asked in (f"{target:g}", f"{target:.2f}")), USUAL_TARGET)

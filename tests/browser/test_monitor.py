@@ -40,8 +40,8 @@ def checked(project):
     campaign = make_designed(make_live_dataset(project, items=2), quality=quality, ratings_per_unit=3)
     for name, value in (("ann", 4), ("bob", 1)):
         rater = join(campaign, name)
-        for _ in range(9):
-            answer(unit_request(campaign=campaign, rater=rater), value)
+        while (shown := unit_request(campaign=campaign, rater=rater)) is not None:
+            answer(shown, value)
     return campaign
 
 

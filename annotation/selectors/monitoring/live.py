@@ -28,6 +28,7 @@ from annotation.weighting.intervals import wilson_interval
 
 ACTIVE_MINUTES = 5
 PACE_HOURS = 1
+BUSY_SECONDS = 15
 COMMENTS = 5
 KEPT_SECONDS = 3600
 SYNCHRONOUS = 20_000  # ratings up to which figures are computed while a page waits
@@ -119,16 +120,17 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         return Monitor(campaign, 0, 0, 0, 0, figures, computed_at, at, None, None, None, [])
     found = places(campaign)
     held = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
+    active, pace = _busy(campaign, found.wanted - found.done, large=figures is None or computed_at is not None)
     return Monitor(
         campaign=campaign,
         slots_total=found.wanted,
         slots_done=found.done,
         slots_leased=held.count(),
-        raters_active=_active_raters(campaign),
+        raters_active=active,
         figures=figures,
         computed_at=computed_at,
         now=at,
-        pace=_pace(campaign, found.wanted - found.done),
+        pace=pace,
         spend=_spend(campaign, figures, found.wanted),
         qualification=_qualification(campaign),
         comments=_comments(campaign),
@@ -175,6 +177,17 @@ def waiting_for_figures() -> list[Campaign]:
 
 
 # --- Counts of this moment --------------------------------------------------------------------------------------------
+
+
+def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | None]:
+    """Raters at work and the pace. Where many ratings come in, both hold for some seconds: they walk the last hour's."""
+    key = f"campaign-busy-{campaign.pk}-{campaign.state}"
+    found: tuple[int, Pace | None] | None = cache.get(key) if large else None
+    if found is None:
+        found = _active_raters(campaign), _pace(campaign, left)
+        if large:
+            cache.set(key, found, BUSY_SECONDS)
+    return found
 
 
 def _active_raters(campaign: Campaign) -> int:

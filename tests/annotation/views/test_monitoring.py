@@ -96,3 +96,11 @@ def test_means_by_place_on_the_screen_can_be_kept(project, viewer, as_user):
 def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, as_user, name, args):
     assert as_user(outsider).get(page(campaign, name, *args)).status_code == 404
     assert as_user(viewer).post(page(campaign, name, *args)).status_code == 405
+
+
+def test_a_half_width_to_reach_is_chosen_from_those_offered(campaign, viewer, as_user):
+    client, address = as_user(viewer), page(campaign, "campaign-monitor-fragment")
+    for asked, expected in (("0.10", 0.1), ("0.5", 0.5), ("0.75", 0.75), ("0.77", 0.25), ("x", 0.25)):
+        answer = client.get(f"{address}?target={asked}")
+        assert answer.context["target"] == expected
+        assert f"?target={expected:.2f}#enough" in answer.content.decode()
