@@ -180,7 +180,7 @@ def waiting_for_figures() -> list[Campaign]:
 
 
 def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | None]:
-    """Raters at work and the pace. Where many ratings come in, both hold for some seconds: they walk the last hour's."""
+    """Raters at work and the pace. Of large campaigns both hold for some seconds: they walk the last hour's ratings."""
     key = f"campaign-busy-{campaign.pk}-{campaign.state}"
     found: tuple[int, Pace | None] | None = cache.get(key) if large else None
     if found is None:
