@@ -45,7 +45,7 @@ CONFIDENTIAL = ("completion_code", "qualification", "quality")  # worth money, o
 # The texts that the joined rows hold are most of what a page would otherwise carry.
 LOG_COLUMNS = (
     "response__item__external_id", "presentation__source_row", "rater__pseudonym", "criterion__name", "rated_as__name",
-    "campaign", "value", "position", "revision", "extra", "sent_at", "created_at",
+    "campaign", "value", "cannot_judge", "position", "revision", "extra", "sent_at", "created_at",
 )  # fmt: skip
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
@@ -141,8 +141,8 @@ class RatingSerializer(serializers.ModelSerializer):
     class Meta:
         model = Rating
         fields = (
-            "id", "item", "response", "presentation", "rater", "criterion", "value", "position", "revision", "extra",
-            "rated_as", "source_row", "sent_at", "created_at",
+            "id", "item", "response", "presentation", "rater", "criterion", "value", "cannot_judge", "position",
+            "revision", "extra", "rated_as", "source_row", "sent_at", "created_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -294,16 +294,22 @@ class CampaignsViewSet(ReadViewSet):
         return Response(MonitorSerializer(campaign_monitor(self.get_object())).data)
 
 
-class RatingsViewSet(mixins.ListModelMixin, ProjectViewSet):
-    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
+class OfCampaign(ProjectViewSet):
+    """What belongs to one campaign."""
 
-    queryset = Rating.objects.all()
-    serializer_class = RatingSerializer
     campaign: Campaign
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        self.campaign = get_in_project_or_404(Campaign.objects.all(), self.project, pk=kwargs["campaign_pk"])
+        campaigns = Campaign.objects.select_related("dataset")
+        self.campaign = get_in_project_or_404(campaigns, self.project, pk=kwargs["campaign_pk"])
+
+
+class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
+    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
+
+    queryset = Rating.objects.all()
+    serializer_class = RatingSerializer
 
     def get_queryset(self) -> QuerySet[Rating]:
         shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")

@@ -2,10 +2,11 @@
 
 from rest_framework.routers import BaseRouter
 
-from annotation.api import campaigns, datasets, imports, projects, references
+from annotation.api import campaigns, datasets, imports, operations, projects, references
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"
+CAMPAIGN = f"{PROJECT}/campaigns/<int:campaign_pk>"
 REFERENCE_SET = f"{PROJECT}/reference-sets/<slug:reference_set_slug>"
 
 
@@ -18,7 +19,10 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
     router.register(f"{PROJECT}/rating-imports", imports.RatingImportsViewSet, "rating-import")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
-    router.register(f"{PROJECT}/campaigns/<int:campaign_pk>/ratings", campaigns.RatingsViewSet, "rating")
+    router.register(f"{CAMPAIGN}/ratings", campaigns.RatingsViewSet, "rating")
+    router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
+    router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")
+    router.register(f"{CAMPAIGN}/rules", operations.RulesViewSet, "rules")
     router.register(f"{PROJECT}/reference-sets", references.ReferenceSetsViewSet, "reference-set")
     router.register(f"{REFERENCE_SET}/releases", references.ReleasesViewSet, "release")
     router.register(f"{REFERENCE_SET}/releases/<int:release_number>/weights", references.WeightsViewSet, "weight")

@@ -75,7 +75,7 @@ def test_a_wrong_draft_is_refused_by_field(world: World, api: Api, change: dict,
 
 
 def test_the_log_can_be_narrowed_to_a_rater_and_an_item(world: World, api: Api) -> None:
-    client, where = api(world.people["viewer"]), f"{CAMPAIGNS}{world.names['campaign_pk']}/ratings/"
+    client, where = api(world.people["viewer"]), f"{CAMPAIGNS}{world.names['imported_campaign_pk']}/ratings/"
     everything = client.get(where).json()["results"]
     rater = everything[0]["rater"]
     narrowed = client.get(where, {"rater": rater, "item": "i2"}).json()["results"]

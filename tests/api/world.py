@@ -7,12 +7,16 @@ from typing import Any
 from annotation.models import Campaign, Membership, Project, Role, User
 from annotation.services import imports
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.services.decisions import rater_flag
+from annotation.services.operations import campaign_extend
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create
+from annotation.services.rules import rules_register
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
+from tests.annotation.campaigns import join, rate_next
 
 SYSTEMS = {"Alpha": "the cat sat down here {}", "Beta": "a dog ran off there {}", "Gamma": "nobody knows that {}"}
 ITEMS = [
@@ -72,6 +76,21 @@ def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Ca
     return project.campaigns.get(name=name)
 
 
+FAST = {"rule": "median_seconds_below", "version": 1, "action": "flag", "after": 1}
+RULES = [FAST | {"seconds": 2}, FAST | {"seconds": 3}]
+
+
+def _watched(campaign: Campaign, by: User) -> None:
+    """Two of everything that is written down about a running campaign: ratings, changes, decisions, rules."""
+    for name in ("ann", "bob"):
+        rater = join(campaign, name)
+        rate_next(campaign, rater)
+        rater_flag(campaign=campaign, rater=rater, reason="Looks odd.", by=by)
+    for more in (1, 2):
+        campaign_extend(campaign=campaign, ratings_per_unit=campaign.ratings_per_unit + more, by=by)
+        rules_register(campaign=campaign, records=RULES[:more], by=by)
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -92,7 +111,8 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     _ratings(project, owner, "Outputs", False)
     dataset = project.datasets.get(slug="chats")
     draft = CampaignDraft(dataset=dataset, name="Live", criteria=[CriterionDraft("quality", "How good?")])
-    campaign_launch(campaign=campaign_create(project=project, draft=draft))
+    live = campaign_launch(campaign=campaign_create(project=project, draft=draft))
+    _watched(live, owner)
     for name in ("Gold", "Silver"):
         made = reference_set_create(
             project=project, dataset=dataset, name=name, campaigns=[references], source_kinds=["human"]
@@ -124,7 +144,11 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "response_pk": item.responses.first().pk,
         "dataset_import_pk": project.dataset_imports.first().pk,
         "rating_import_pk": project.rating_imports.first().pk,
-        "campaign_pk": references.pk,
+        "campaign_pk": live.pk,
+        "imported_campaign_pk": references.pk,
+        "amendment_number": 1,
+        "decision_pk": live.decisions.first().pk,
+        "rules_version": 1,
         "reference_set_slug": gold.slug,
         "release_number": 1,
         "score_run_pk": run.pk,

@@ -1,0 +1,296 @@
+"""Changes of a running campaign, decisions about its raters, and the rules that strike them: all append-only logs."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.base import ReadViewSet, Strict, find_named
+from annotation.api.campaigns import OfCampaign
+from annotation.models import Amendment, DecisionAction, QualityRules, Rater, RaterDecision, System
+from annotation.selectors.amendments import amendments
+from annotation.selectors.decisions import decisions
+from annotation.selectors.quality import Moment, Verdict
+from annotation.selectors.rule_preview import rules_preview
+from annotation.services.decisions import (
+    Decided,
+    cannot_judge_reopen,
+    rater_exclude,
+    rater_flag,
+    rater_include,
+    rater_unflag,
+    raters_replace,
+)
+from annotation.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.services.rules import rules_apply, rules_register
+from annotation.weighting.exclusion import rules_from_data
+
+# --- Changes of the campaign ------------------------------------------------------------------------------------------
+
+
+class AmendmentSerializer(serializers.ModelSerializer):
+    by = serializers.SlugRelatedField(source="made_by", slug_field="username", read_only=True)
+
+    class Meta:
+        model = Amendment
+        fields = ("number", "kind", "data", "hash", "by", "made_at")
+        read_only_fields = fields
+
+
+class ExtendSerializer(Strict, serializers.Serializer):
+    ratings_per_unit = serializers.IntegerField(help_text="More than now.")
+
+
+class SystemSerializer(Strict, serializers.Serializer):
+    system = serializers.CharField(help_text="Name of a system that the campaign rates.")
+
+
+class AddItemsSerializer(Strict, serializers.Serializer):
+    item_limit = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Raises the limit of a campaign that has one."
+    )
+
+
+class AmendmentsViewSet(OfCampaign, ReadViewSet):
+    """What was changed since the launch: a chain of hashes that begins at the design's. No change touches a rating."""
+
+    queryset = Amendment.objects.all()
+    serializer_class = AmendmentSerializer
+    ordering = "number"
+    lookup_field = "number"
+    lookup_url_kwarg = "amendment_number"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Amendment]:
+        return amendments(self.campaign)
+
+    def _system(self) -> System:
+        asked = self.asked(SystemSerializer)
+        (system,) = find_named(self.campaign.dataset.systems.all(), [asked["system"]], field="system")
+        return system
+
+    @extend_schema(request=ExtendSerializer, responses={201: AmendmentSerializer})
+    @action(detail=False, methods=["post"])
+    def extend(self, request: Request, **_: Any) -> Response:
+        """More ratings of every unit."""
+        asked = self.asked(ExtendSerializer)
+        made = campaign_extend(campaign=self.campaign, by=request.user, **asked)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+    @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
+    @action(detail=False, methods=["post"], url_path="stop-system")
+    def stop_system(self, request: Request, **_: Any) -> Response:
+        """Hand out no more of a system's texts; what raters have on screen they may still send."""
+        made = system_stop(campaign=self.campaign, system=self._system(), by=request.user)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+    @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
+    @action(detail=False, methods=["post"], url_path="resume-system")
+    def resume_system(self, request: Request, **_: Any) -> Response:
+        """Hand a stopped system's texts out again."""
+        made = system_resume(campaign=self.campaign, system=self._system(), by=request.user)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+    @extend_schema(request=AddItemsSerializer, responses={201: AmendmentSerializer})
+    @action(detail=False, methods=["post"], url_path="add-items")
+    def add_items(self, request: Request, **_: Any) -> Response:
+        """Plan the data set as it is now by the same design, and append what is not there yet."""
+        made = items_add(campaign=self.campaign, by=request.user, **self.asked(AddItemsSerializer))
+        return self.answer(made, status.HTTP_201_CREATED)
+
+
+# --- Decisions about raters -------------------------------------------------------------------------------------------
+
+
+class DecisionSerializer(serializers.ModelSerializer):
+    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    rules = serializers.SlugRelatedField(
+        slug_field="version", read_only=True, help_text="Version of the rules that were applied; none for a person's."
+    )
+    by = serializers.SlugRelatedField(source="decided_by", slug_field="username", read_only=True)
+
+    class Meta:
+        model = RaterDecision
+        fields = ("id", "rater", "action", "reason", "rules", "evidence", "reopened_slots", "by", "decided_at")
+        read_only_fields = fields
+
+
+class DecideSerializer(Strict, serializers.Serializer):
+    rater = serializers.CharField(help_text="Pseudonym of a rater who takes part.")
+    action = serializers.ChoiceField(choices=DecisionAction.choices)
+    reason = serializers.CharField(help_text="Up to 300 characters; kept in the record.")
+    replace = serializers.BooleanField(
+        default=False, help_text="With “exclude”: open the places that the rater has filled for others."
+    )
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["replace"] and asked["action"] != DecisionAction.EXCLUDE:
+            message = f"Found true with {asked['action']!r}; accepted: with 'exclude' only."
+            raise serializers.ValidationError({"replace": [message]})
+        return asked
+
+
+class DecidedSerializer(serializers.Serializer):
+    decision = DecisionSerializer(allow_null=True, help_text="None where it was so already: nothing was written.")
+    released = serializers.IntegerField(help_text="Screens taken from the rater, unanswered.")
+    reopened = serializers.IntegerField(help_text="Filled places opened for others.")
+
+
+class ReopenSerializer(Strict, serializers.Serializer):
+    per_unit = serializers.IntegerField(default=1, help_text="At most so many places of one unit, ever.")
+
+
+class OpenedSerializer(serializers.Serializer):
+    reopened = serializers.IntegerField(help_text="Places opened for others.")
+
+
+DECIDE = {
+    DecisionAction.INCLUDE: rater_include,
+    DecisionAction.FLAG: rater_flag,
+    DecisionAction.UNFLAG: rater_unflag,
+}
+
+
+class DecisionsViewSet(OfCampaign, ReadViewSet):
+    """Who was excluded, taken back in or flagged, when and why; newest first. No rating is changed or removed."""
+
+    queryset = RaterDecision.objects.all()
+    serializer_class = DecisionSerializer
+    ordering = "-pk"
+    lookup_url_kwarg = "decision_pk"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[RaterDecision]:
+        found = decisions(self.campaign)
+        rater = self.parameter("rater")
+        return found.filter(rater__pseudonym=rater) if rater else found
+
+    @extend_schema(parameters=[OpenApiParameter("rater", str, description="Pseudonym of a rater.")])
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        return super().list(request, **kwargs)
+
+    @extend_schema(request=DecideSerializer, responses={200: DecidedSerializer, 201: DecidedSerializer})
+    def create(self, request: Request, **_: Any) -> Response:
+        """Decide about a rater; 200 where it was so already."""
+        asked = self.asked(DecideSerializer)
+        taking_part = Rater.objects.filter(participations__campaign=self.campaign)
+        (rater,) = find_named(taking_part, [asked["rater"]], field="rater", by="pseudonym")
+        given = {"campaign": self.campaign, "rater": rater, "reason": asked["reason"], "by": request.user}
+        if asked["action"] == DecisionAction.EXCLUDE:
+            decided = rater_exclude(**given, replace=asked["replace"])
+        else:
+            decided = DECIDE[asked["action"]](**given)
+        return self._decided(decided)
+
+    def _decided(self, decided: Decided) -> Response:
+        shown = DecidedSerializer(decided, context=self.get_serializer_context()).data
+        return Response(shown, status.HTTP_201_CREATED if decided.decision else status.HTTP_200_OK)
+
+    @extend_schema(request=None, responses=OpenedSerializer)
+    @action(detail=False, methods=["post"], url_path="replace-excluded")
+    def replace_excluded(self, request: Request, **_: Any) -> Response:
+        """Open all places that excluded raters have filled; their ratings stay in the log."""
+        return Response({"reopened": raters_replace(campaign=self.campaign, by=request.user)})
+
+    @extend_schema(request=ReopenSerializer, responses=OpenedSerializer)
+    @action(detail=False, methods=["post"], url_path="reopen-unjudged")
+    def reopen_unjudged(self, request: Request, **_: Any) -> Response:
+        """Give places whose rater could not judge everything on screen to somebody else."""
+        asked = self.asked(ReopenSerializer)
+        return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=request.user, **asked)})
+
+
+# --- Rules ------------------------------------------------------------------------------------------------------------
+
+
+class RulesSerializer(serializers.ModelSerializer):
+    by = serializers.SlugRelatedField(source="created_by", slug_field="username", read_only=True)
+
+    class Meta:
+        model = QualityRules
+        fields = ("version", "rules", "before_launch", "by", "created_at")
+        read_only_fields = fields
+
+
+class RegisterSerializer(Strict, serializers.Serializer):
+    rules = serializers.ListField(child=serializers.DictField(), help_text="All of them, in the order they judge.")
+
+
+class MomentSerializer(Strict, serializers.Serializer):
+    rating = serializers.IntegerField(min_value=0, help_text="The newest rating that is looked at.")
+    check = serializers.IntegerField(min_value=0, help_text="The newest answer to a check.")
+    decision = serializers.IntegerField(min_value=0, help_text="The newest decision.")
+
+
+class ApplySerializer(Strict, serializers.Serializer):
+    replace = serializers.BooleanField(default=False, help_text="Open the places that excluded raters had filled.")
+    as_of = MomentSerializer(required=False, help_text="As a preview gave it; else all there is by now.")
+
+
+class VerdictSerializer(serializers.Serializer):
+    rater = serializers.CharField(source="rater.pseudonym")
+    action = serializers.CharField(help_text="“exclude” or “flag”.")
+    rule = serializers.IntegerField(source="number", help_text="From 1.")
+    sentence = serializers.CharField()
+    evidence = serializers.SerializerMethodField(help_text="The figure, its interval, n, and what it was held against.")
+
+    def get_evidence(self, verdict: Verdict) -> dict[str, Any]:
+        return verdict.evidence.to_dict()
+
+
+class RulesPreviewSerializer(serializers.Serializer):
+    as_of = serializers.DictField(
+        source="at._asdict", child=serializers.IntegerField(), help_text="For “apply”: what this looked at."
+    )
+    verdicts = VerdictSerializer(many=True)
+    ratings = serializers.IntegerField(source="n_ratings", help_text="That count now.")
+    ratings_leaving = serializers.IntegerField(source="n_leaving")
+    places = serializers.IntegerField(source="n_places", help_text="That replacing would open.")
+
+
+class AppliedSerializer(serializers.Serializer):
+    excluded = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+    reopened = serializers.IntegerField(help_text="Filled places opened for others.")
+    unchanged = serializers.IntegerField(help_text="Struck, and so already.")
+
+
+class RulesViewSet(OfCampaign, ReadViewSet):
+    """Every version of the campaign's rules, the newest first. A version never changes."""
+
+    queryset = QualityRules.objects.all()
+    serializer_class = RulesSerializer
+    ordering = "-version"
+    lookup_field = "version"
+    lookup_url_kwarg = "rules_version"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[QualityRules]:
+        return self.campaign.rule_versions.select_related("created_by")
+
+    @extend_schema(request=RegisterSerializer, responses={201: RulesSerializer})
+    def create(self, request: Request, **_: Any) -> Response:
+        """Register the next version; the same as the newest is no new one. Nobody is struck before it is applied."""
+        asked = self.asked(RegisterSerializer)
+        made = rules_register(campaign=self.campaign, records=asked["rules"], by=request.user)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+    @extend_schema(responses=RulesPreviewSerializer)
+    @action(detail=True)
+    def preview(self, request: Request, **_: Any) -> Response:
+        """Whom this version would strike now, and what would leave with them; nothing is written."""
+        found = rules_preview(self.campaign, rules_from_data(self.get_object().rules))
+        return Response(RulesPreviewSerializer(found).data)
+
+    @extend_schema(request=ApplySerializer, responses=AppliedSerializer)
+    @action(detail=True, methods=["post"])
+    def apply(self, request: Request, **_: Any) -> Response:
+        """Exclude and flag whom it strikes, each by a decision that names the rule and what it saw."""
+        rules, asked = self.get_object(), self.asked(ApplySerializer)
+        seen = Moment(**asked["as_of"]) if "as_of" in asked else None
+        done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=request.user)
+        return Response(AppliedSerializer(done).data)
