@@ -36,6 +36,7 @@ class Admission(models.TextChoices):
     OPEN = "open", "Anybody with the link; a name if they like"
     NAMED = "named", "Anybody with the link who gives a name"
     ACCOUNT = "account", "Only people who sign in with an account"
+    PROVIDER = "provider", "Only people whom a provider sends"
 
 
 class CommentField(models.TextChoices):
@@ -408,6 +409,9 @@ class Presentation(models.Model):
     )
     shown_at = models.DateTimeField(null=True, blank=True, help_text="When handed out, by the database's clock.")
     ended_at = models.DateTimeField(null=True, blank=True)
+    seconds_given = models.FloatField(
+        null=True, blank=True, help_text="How long it took, where an imported judgement tells that and no moments."
+    )
     source_row = models.PositiveIntegerField(null=True, blank=True, help_text="Line of the file it was imported from.")
 
     class Meta:
@@ -453,3 +457,10 @@ class Presentation(models.Model):
 
     def __str__(self) -> str:
         return str(self.token)
+
+    @property
+    def seconds(self) -> float | None:
+        """From shown to ended; None where that is not known."""
+        if self.shown_at is None or self.ended_at is None:
+            return self.seconds_given
+        return (self.ended_at - self.shown_at).total_seconds()

@@ -207,7 +207,9 @@ class RatingImport(Job):
     dataset = models.ForeignKey("annotation.Dataset", on_delete=models.CASCADE, related_name="rating_imports")
     name = models.CharField(max_length=120, help_text="Name of the campaign to create.")
     filename = models.CharField(max_length=255)
-    file_format = models.CharField(max_length=10, choices=[("jsonl", "JSON Lines"), ("csv", "CSV"), ("tsv", "TSV")])
+    file_format = models.CharField(
+        max_length=10, choices=[("jsonl", "JSON Lines"), ("json", "JSON"), ("csv", "CSV"), ("tsv", "TSV")]
+    )
     content = models.BinaryField()
     options = models.JSONField(default=dict, blank=True)
     report = models.JSONField(default=dict, blank=True)

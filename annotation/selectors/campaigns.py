@@ -117,11 +117,12 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     columns = (
         "pk", "response__item__external_id", "response_id", "response__text", "presentation__unit__label",
         "rated_as__name", "rater__pseudonym", "criterion__name", "value", "position", "revision", "extra",
-        "presentation__shown_at", "presentation__ended_at", "sent_at", "presentation__source_row",
+        "presentation__shown_at", "presentation__ended_at", "presentation__seconds_given", "sent_at",
+        "presentation__source_row",
     )  # fmt: skip
     found = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
-    for *before, shown, ended, sent, row in found.iterator(chunk_size=2000):
-        seconds = round((ended - shown).total_seconds(), 3) if shown and ended else None
+    for *before, shown, ended, given, sent, row in found.iterator(chunk_size=2000):
+        seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given
         yield (*before, seconds, sent, row)
 
 
@@ -133,11 +134,10 @@ def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -
                count(*) FILTER (WHERE p.outcome = 'late'),
                count(*) FILTER (WHERE p.outcome = 'returned'),
                count(*) FILTER (WHERE p.outcome = 'lapsed'),
-               percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM p.ended_at - p.shown_at)::float8)
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY
+                   coalesce(p.seconds_given, extract(epoch FROM p.ended_at - p.shown_at)::float8))
                    FILTER (WHERE p.outcome IN ('submitted', 'late', 'imported')),
-               -- An import that knows how long and not when starts its clock at the epoch.
-               min(p.shown_at) FILTER (WHERE p.shown_at > 'epoch'),
-               max(p.ended_at) FILTER (WHERE p.shown_at IS DISTINCT FROM 'epoch')
+               min(p.shown_at), max(p.ended_at)
         FROM annotation_presentation p JOIN annotation_rater r ON r.id = p.rater_id
         WHERE p.campaign_id = %s AND p.purpose = 'work' AND p.rater_id > %s
         GROUP BY p.rater_id, r.pseudonym ORDER BY p.rater_id LIMIT %s

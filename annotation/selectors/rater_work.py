@@ -64,11 +64,10 @@ class Screen:
 
     @property
     def seconds(self) -> float | None:
-        shown, ended = self.presentation.shown_at, self.presentation.ended_at
         answered = self.presentation.outcome in (
             PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED
         )  # fmt: skip
-        return (ended - shown).total_seconds() if answered and shown and ended else None
+        return self.presentation.seconds if answered else None
 
     @property
     def at(self) -> datetime | None:

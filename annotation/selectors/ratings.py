@@ -71,7 +71,7 @@ def rating_columns(
     """
     query = """
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
-               extract(epoch FROM p.ended_at - p.shown_at)::float8, r.extra
+               coalesce(p.seconds_given, extract(epoch FROM p.ended_at - p.shown_at)::float8), r.extra
         FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
         WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NOT NULL
           AND (%(include_extra)s OR NOT r.extra)

@@ -127,7 +127,7 @@ def _plan_pairs(campaign: Campaign, sources: list[Source]) -> Plan:
     if sources and len(systems) < 2:
         raise AnnotationError(f"A pair needs two systems; there are outputs of {systems[0]} only.")
     pairs = [(first, second) for first, second in campaign.pairs] or all_pairs(systems)
-    if missing := sorted({system for pair in pairs for system in pair} - set(systems)):
+    if missing := sorted({str(system) for pair in pairs for system in pair} - set(systems)):
         raise AnnotationError(f"Pairs name systems without outputs to rate: {', '.join(missing)}.")
     return plan_pairs(sources, pairs)
 

@@ -280,6 +280,7 @@ class RatersStep(Step):
             (Admission.OPEN, "Anybody; a name if they like"),
             (Admission.NAMED, "Anybody who gives a name"),
             (Admission.ACCOUNT, "Only people who sign in with an account"),
+            (Admission.PROVIDER, "Only people whom Prolific or Mechanical Turk sends; the direct link admits nobody"),
         ],
         help_text="Recruitment services have links of their own.",
     )

@@ -143,7 +143,8 @@ PRESENTATIONS = Table(
     """
     SELECT p.id, r.pseudonym, p.purpose, u.position, i.external_id, c.kind || '-' || c.number, p.repeats_id, s.number,
            p.order_seed, p."order", p.shown_at, p.ended_at,
-           round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8, p.outcome, p.source_row
+           coalesce(p.seconds_given, round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8), p.outcome,
+           p.source_row
     FROM annotation_presentation p
     JOIN annotation_rater r ON r.id = p.rater_id
     LEFT JOIN annotation_unit u ON u.id = p.unit_id
@@ -180,7 +181,8 @@ RATINGS = Table(
     """
     SELECT g.id, g.presentation_id, u.position, i.external_id, g.response_id, t.text, u.label, y.name, r.pseudonym,
            c.name, g.value, g.cannot_judge, g.position, g.revision, g.extra,
-           round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8, g.sent_at, p.source_row
+           coalesce(p.seconds_given, round(extract(epoch FROM p.ended_at - p.shown_at), 3)::float8), g.sent_at,
+           p.source_row
     FROM annotation_rating g
     JOIN annotation_presentation p ON p.id = g.presentation_id
     JOIN annotation_unit u ON u.id = p.unit_id

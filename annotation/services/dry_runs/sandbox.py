@@ -60,7 +60,7 @@ def sandbox_open(*, dry_run: DryRun, claim: Claim, extent: Extent) -> Campaign:
         lease_max_seconds=None,
         seconds_between_units=0,
         # Simulated raters have no accounts.
-        admission=Admission.NAMED if original.admission == Admission.ACCOUNT else original.admission,
+        admission=original.admission if original.admission == Admission.OPEN else Admission.NAMED,
     )
     return campaign_launch(campaign=campaign_create(project=project, draft=draft))
 

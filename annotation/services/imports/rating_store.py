@@ -5,7 +5,6 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -44,7 +43,6 @@ from annotation.services.imports.rating_options import RatingOptions
 IMPORT_PROVIDER = "import"
 MOST_POINTS = 20
 # Where a file says how long a judgement took and not when, its clock starts here: a moment that is plainly none.
-NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Judged(NamedTuple):
@@ -324,10 +322,11 @@ def _store_ratings(
     together = list(zip(presentations, content.judgements, judged, strict=True))
     copy_rows(
         Presentation,
-        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "shown_at", "ended_at", "source_row"],
+        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "shown_at", "ended_at",
+         "seconds_given", "source_row"],
         (
             (pk, campaign.pk, units[what], raters[one.rater], uuid.uuid4(), PresentationOutcome.IMPORTED.value, [0],
-             *_moments(one), one.line)
+             one.shown, one.time, one.seconds, one.line)
             for pk, one, what in together
         ),
     )  # fmt: skip
@@ -342,12 +341,6 @@ def _store_ratings(
             if value is not None
         ),
     )  # fmt: skip
-
-
-def _moments(one: Judgement) -> tuple[datetime | None, datetime | None]:
-    if one.seconds is None:
-        return one.shown, one.time
-    return NO_MOMENT, NO_MOMENT + timedelta(seconds=one.seconds)
 
 
 # --- What it says -----------------------------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ def recruited(facts: Facts) -> str:
         Admission.OPEN: "by a direct link that anybody who had it could open",
         Admission.NAMED: "by a direct link, giving a name",
         Admission.ACCOUNT: "by a direct link, signing in with an account",
+        Admission.PROVIDER: "through a provider alone",
     }[Admission(campaign.admission)]
     return f"Raters came {listed(ways)}." if ways else f"Raters came {link}."
 

@@ -34,6 +34,7 @@ def _landing(request: HttpRequest, campaign: Campaign, rater: Rater | None, erro
         "joined": joined,
         "open": campaign.state == CampaignState.RUNNING,
         "needs_account": campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated),
+        "needs_provider": _lacks_provider(campaign, rater),
         "asks_name": rater is None and campaign.admission != Admission.ACCOUNT,
         "name_required": campaign.admission == Admission.NAMED,
         "longest_name": LONGEST_NAME,
@@ -73,11 +74,17 @@ def _not_yet(request: HttpRequest, campaign: Campaign, rater: Rater | None) -> s
         return _("No new people can join at the moment.")
     if campaign.admission == Admission.ACCOUNT and not (rater or request.user.is_authenticated):
         return _("Please sign in first.")
+    if _lacks_provider(campaign, rater):
+        return _("This campaign takes only people whom it was offered to elsewhere. Please begin there.")
     if campaign.consent and not request.POST.get("agree"):
         return _("To take part you need to agree first: please tick the box.")
     if campaign.admission == Admission.NAMED and rater is None and not request.POST.get("name", "").strip():
         return _("Please give a name to be known by.")
     return ""
+
+
+def _lacks_provider(campaign: Campaign, rater: Rater | None) -> bool:
+    return campaign.admission == Admission.PROVIDER and not (rater and is_recruited(rater, campaign))
 
 
 def _newcomer(request: HttpRequest, campaign: Campaign) -> Rater:

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import F
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Comment, Presentation, Project, Rating, Unit
+from annotation.models import Campaign, Comment, Presentation, Project, Rating, ResponseSource, Unit
 from annotation.selectors.handout import Waiting, seconds_to_wait, waiting
 from annotation.selectors.ratings import judgement_table, rating_columns
 from annotation.services.campaigns import campaign_launch
@@ -95,8 +95,9 @@ def test_each_unit_of_magnitudes_has_its_items_standard_and_does_not_ask_about_i
 
 def test_a_launch_says_which_items_lack_a_standard(project: Project) -> None:
     campaign = make_campaign(make_dataset(project), launch=False)
-    campaign.criteria.update(**MAGNITUDE | {"standard_source": "seed"})
-    with pytest.raises(AnnotationError, match="none for item-0, item-1, item-2, item-3"):
+    campaign.criteria.update(**MAGNITUDE)
+    ResponseSource.objects.filter(kind="human", item__external_id__in=["item-1", "item-3"]).delete()
+    with pytest.raises(AnnotationError, match="item-1, item-3"):
         campaign_launch(campaign=campaign)
     assert not campaign.units.exists()
 

@@ -390,3 +390,12 @@ def test_who_has_not_joined_begins_at_the_beginning(campaign: Campaign, name: st
 @pytest.mark.parametrize("name", ["feedback", "result"])
 def test_who_has_not_joined_has_nothing_to_look_at(campaign: Campaign, name: str) -> None:
     assert Client().get(url(name, campaign)).status_code == 404
+
+
+def test_a_campaign_for_people_from_a_provider_admits_nobody_by_its_own_link(project: Project) -> None:
+    campaign = make_campaign(make_dataset(project), admission="provider")
+    client = Client()
+    assert "only people whom it was offered to elsewhere" in client.get(url("landing", campaign)).content.decode()
+    refused = client.post(url("consent", campaign), {"agree": "1"})
+    assert refused.status_code == 400
+    assert not Participation.objects.filter(campaign=campaign).exists()
