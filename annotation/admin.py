@@ -7,20 +7,32 @@ from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 
 from annotation.models import (
+    Amendment,
+    AuditEntry,
     Campaign,
+    CheckAnswer,
+    Comment,
     Criterion,
     Dataset,
     DatasetImport,
+    DryRun,
     Item,
     Membership,
+    Participation,
     Project,
+    ProviderAccount,
+    ProviderEvent,
+    QualityRules,
     Rater,
+    RaterDecision,
     Rating,
     RatingImport,
+    Recruitment,
     ReferenceSet,
     Release,
     Response,
     ResponseSource,
+    Submission,
     System,
     User,
 )
@@ -130,6 +142,98 @@ class RatingAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
     list_display = ("id", "campaign", "rater", "criterion", "value", "revision", "extra", "created_at")
     list_select_related = ("campaign", "rater", "criterion")
     show_full_result_count = False
+
+
+@admin.register(CheckAnswer)
+class CheckAnswerAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("id", "campaign", "rater", "criterion", "value", "revision", "sent_at")
+    list_select_related = ("campaign", "rater", "criterion")
+    show_full_result_count = False
+
+
+@admin.register(Comment)
+class CommentAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("__str__", "campaign", "rater", "revision", "sent_at")
+    list_select_related = ("campaign", "rater")
+
+
+@admin.register(Participation)
+class ParticipationAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("rater", "campaign", "stage", "attempt", "finished_at", "excluded_at", "flagged_at")
+    list_select_related = ("rater", "campaign")
+    list_filter = ("stage",)
+
+
+@admin.register(RaterDecision)
+class RaterDecisionAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("rater", "campaign", "action", "reason", "reopened_slots", "decided_by", "decided_at")
+    list_select_related = ("rater", "campaign", "decided_by")
+    list_filter = ("action",)
+
+
+@admin.register(QualityRules)
+class QualityRulesAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("campaign", "version", "before_launch", "created_by", "created_at")
+    list_select_related = ("campaign", "created_by")
+
+
+@admin.register(Amendment)
+class AmendmentAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    sandbox = "campaign__project__is_sandbox"
+    list_display = ("campaign", "number", "kind", "made_by", "made_at")
+    list_select_related = ("campaign", "made_by")
+    list_filter = ("kind",)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+    list_display = ("at", "project", "campaign", "actor", "verb", "summary")
+    list_select_related = ("project", "campaign", "actor")
+    search_fields = ("verb", "summary")
+    show_full_result_count = False
+
+
+@admin.register(DryRun)
+class DryRunAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("id", "campaign", "state", "created_at")
+    list_select_related = ("campaign",)
+    list_filter = ("state",)
+
+
+@admin.register(ProviderAccount)
+class ProviderAccountAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("name", "project", "provider", "created_at")
+    list_select_related = ("project",)
+    readonly_fields = ("endpoint",)  # no form field: Django 5.2 warns of a default scheme there
+    exclude = ("secrets",)
+
+
+@admin.register(Recruitment)
+class RecruitmentAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("name", "campaign", "provider", "state", "external_id", "refreshed_at")
+    list_select_related = ("campaign",)
+    list_filter = ("provider", "state")
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("external_id", "recruitment", "rater", "status", "outcome", "paid", "bonus")
+    list_select_related = ("recruitment", "rater")
+    list_filter = ("status",)
+    readonly_fields = ("submit_to",)  # as above
+    search_fields = ("external_id",)
+
+
+@admin.register(ProviderEvent)
+class ProviderEventAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("event_id", "account", "kind", "received_at", "handled_at", "error")
+    list_select_related = ("account",)
+    search_fields = ("event_id",)
 
 
 @admin.register(DatasetImport, RatingImport)

@@ -2,8 +2,32 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from annotation.models import Campaign, Project, User
+from annotation.models import (
+    Amendment,
+    AuditEntry,
+    Campaign,
+    Comment,
+    Participation,
+    Project,
+    ProviderAccount,
+    ProviderEvent,
+    QualityRules,
+    RaterDecision,
+    Recruitment,
+    Submission,
+    User,
+)
+from annotation.services.decisions import rater_flag
+from annotation.services.operations import campaign_extend
+from annotation.services.ratings import ratings_submit
+from annotation.services.rules import rules_register
+from tests.annotation.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.datasets import example_dataset, example_ratings
+
+LOGS = (
+    Amendment, AuditEntry, Comment, Participation, ProviderAccount, ProviderEvent, QualityRules, RaterDecision,
+    Recruitment, Submission,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -15,7 +39,7 @@ def test_every_list_and_a_row_of_each_can_be_looked_at(as_user, superuser: User,
     example_ratings(example_dataset(project))
     client = as_user(superuser)
     models = [model for model in admin.site._registry if model._meta.app_label == "annotation"]
-    assert len(models) >= 13
+    assert len(models) >= 25
     for model in models:
         name = f"admin:annotation_{model._meta.model_name}"
         assert client.get(reverse(f"{name}_changelist")).status_code == 200, model
@@ -32,6 +56,31 @@ def test_ratings_and_campaigns_cannot_be_changed_there(as_user, superuser: User,
             client.post(reverse(f"admin:annotation_{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
         )
     assert Campaign.objects.get().name == campaign.name
+
+
+def test_what_the_project_wrote_down_about_itself_can_be_looked_at(
+    as_user, superuser: User, project: Project, owner: User
+) -> None:
+    """One row of each log, so that every list and detail page is drawn with something in it."""
+    campaign = make_campaign(make_dataset(project), comment="optional")
+    rater = join(campaign, "ann")
+    shown = rate_next(campaign, rater)
+    ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): 4}, comment="Hard to tell.")
+    rater_flag(campaign=campaign, rater=rater, reason="Looks odd.", by=owner)
+    campaign_extend(campaign=campaign, ratings_per_unit=5, by=owner)
+    rules_register(campaign=campaign, records=[], by=owner)
+    account = ProviderAccount.objects.create(project=project, provider="prolific", name="Ours", secrets="hush-hush")
+    ProviderEvent.objects.create(account=account, event_id="e1", kind="submission.status.change")
+    recruitment = Recruitment.objects.create(campaign=campaign, account=account, provider="prolific", name="Study")
+    Submission.objects.create(recruitment=recruitment, rater=rater, external_id="s1")
+    client = as_user(superuser)
+    for model in LOGS:
+        name, row = f"admin:annotation_{model._meta.model_name}", model.objects.first()
+        assert row is not None, model
+        assert client.get(reverse(f"{name}_changelist")).status_code == 200, model
+        page = client.get(reverse(f"{name}_change", args=[row.pk]))
+        assert (page.status_code, "hush-hush" in page.text) == (200, False), model
+        assert client.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403, model
 
 
 def test_it_is_for_staff_alone(as_user, owner: User) -> None:
