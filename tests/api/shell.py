@@ -67,11 +67,13 @@ class Shell:
 
     def _curl(self, command: str) -> Any:
         words = iter(self._words(command)[1:])
-        address, data, form, headers = "", [], {}, {}
+        address, method, data, form, headers = "", None, [], {}, {}
         for word in words:
             if word == "-H":
                 name, _, value = next(words).partition(": ")
                 headers[name] = value
+            elif word == "-X":
+                method = next(words)
             elif word == "-d":
                 given = next(words)
                 data.append(self._path(given[1:]).read_text() if given.startswith("@") else given)
@@ -84,7 +86,8 @@ class Shell:
         if form:
             body = encode_multipart(BOUNDARY, form)
             headers["Content-Type"] = f"multipart/form-data; boundary={BOUNDARY}"
-        with urllib.request.urlopen(urllib.request.Request(address, data=body, headers=headers)) as response:
+        request = urllib.request.Request(address, data=body, headers=headers, method=method)
+        with urllib.request.urlopen(request) as response:
             self.answers.append(Answer(command, response.status, json.load(response)))
         return self.answers[-1].body
 

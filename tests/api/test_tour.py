@@ -31,6 +31,12 @@ def test_the_documented_tour_goes_from_token_to_table(tour: Shell) -> None:
     (monitor,) = (body for command, body in said.items() if "/monitor/" in command)
     assert (monitor["judgements"], monitor["ratings"]) == (15, 30)
 
+    # Both systems wrote the same for item 2, so two pairs are left; the template asks five ratings of each.
+    (extended,) = (body["data"] for command, body in said.items() if "/extend/" in command)
+    assert extended == {"ratings_per_unit": [5, 7], "places": 4}
+    (applied,) = (body for command, body in said.items() if "/apply/" in command)
+    assert applied == {"excluded": 0, "flagged": 0, "reopened": 0, "unchanged": 0}
+
     # Linear weights: 2 (mean - 1) / (5 - 1) - 1, where the mean of 4.5 and 5 is 4.75.
     (weights,) = (body["results"] for command, body in said.items() if "weights/" in command)
     assert {row["text"]: row["weight"] for row in weights}["I did. What a strike."] == pytest.approx(0.875)
