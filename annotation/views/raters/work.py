@@ -15,7 +15,16 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.errors import AnnotationError
 from annotation.markdown import markdown
-from annotation.models import Campaign, CampaignState, Criterion, Presentation, PresentationKind, Purpose, Rater
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Criterion,
+    Presentation,
+    PresentationKind,
+    Purpose,
+    Rater,
+    ScaleKind,
+)
 from annotation.selectors.handout import (
     ANSWERED,
     BEFORE_WORK,
@@ -190,20 +199,32 @@ def _feedback(
     return page(request, campaign, "rater_feedback", context, shown_at=at)
 
 
+def _words(criterion: Criterion) -> dict[str, str]:
+    """What stands on the screen for a value, where anything does."""
+    question = Question("", "", criterion)
+    if criterion.kind in (ScaleKind.LIKERT, ScaleKind.PREFERENCE):
+        return {str(point.value): point.label for point in question.points}
+    ends = question.ends  # a slider names its ends alone
+    return {str(criterion.scale_min): ends[0], str(criterion.scale_max): ends[1]} if ends else {}
+
+
 def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[str, object]:
     criterion = next(one for one in criteria if one.name == wrong.criterion)
-    words = {str(point.value): point.label for point in Question("", "", criterion).points} if criterion.labels else {}
+    is_preference = criterion.kind == ScaleKind.PREFERENCE
+    words = _words(criterion)
 
     def said(value: float | None) -> str:
         if value is None:
             return _("cannot judge")
         number = f"{value:g}"
         figure = number.replace("-", "−")
-        return f"{figure} ({words[number]})" if words.get(number) else figure
+        if not words.get(number):
+            return figure
+        return words[number] if is_preference else f"{figure} ({words[number]})"  # its numbers no rater has seen
 
     expected = said(wrong.low) if wrong.low == wrong.high else f"{said(wrong.low)} – {said(wrong.high)}"
     return {
-        "letter": shown.responses[wrong.position].letter,
+        "letter": "" if is_preference else shown.responses[wrong.position].letter,
         "question": criterion.question,
         "found": said(wrong.found),
         "expected": expected,

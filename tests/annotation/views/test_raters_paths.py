@@ -270,6 +270,29 @@ def test_a_campaign_closed_while_an_answer_is_on_its_way_says_so(
 # --- Training and test ------------------------------------------------------------------------------------------------
 
 
+def test_feedback_names_the_ends_of_a_slider(project: Project) -> None:
+    screen = {"message": "How are you?", "texts": [{"text": "Fine!", "expected": {"adequacy": [70, 100]}}]}
+    campaign = rating_screens.sliders(project, qualification={"training": [screen]})
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    sent = {"token": str(latest().token), "r0-adequacy": 0}
+    page = client.post(url("submit", campaign), sent, headers=PART).content.decode()
+    assert "<bdi>0 (None)</bdi>" in page
+    assert "<bdi>70 – 100 (All)</bdi>" in page
+
+
+def test_feedback_says_a_preference_in_the_words_of_its_screen(project: Project) -> None:
+    texts = [{"text": "Fine!", "expected": {"better": [1, 2]}}, {"text": "Bananas."}]
+    training = [{"message": "How are you?", "texts": texts}]
+    campaign = rating_screens.choices(project, qualification={"training": training})
+    client = joined(campaign)
+    client.get(url("work", campaign))
+    sent = {"token": str(latest().token), "r0-better": -2}
+    page = client.post(url("submit", campaign), sent, headers=PART).content.decode()
+    assert "<bdi>B is much better</bdi>" in page
+    assert "<bdi>A is better – A is much better</bdi>" in page
+
+
 def test_feedback_and_result_without_script_follow_a_redirect(project: Project) -> None:
     campaign = rating_screens.qualified(project)
     client = joined(campaign)
