@@ -40,6 +40,11 @@ class RaterRow(NamedTuple):
     last_ended: object
 
 
+def plain_campaigns(project: Project) -> QuerySet[Campaign]:
+    """Without the counts, which take a while where a campaign is large."""
+    return Campaign.objects.filter(project=project).select_related("dataset")
+
+
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
     """Each with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots planned)."""
     units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
@@ -58,8 +63,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         return Coalesce(Subquery(query.annotate(**total).values(name)), 0, output_field=IntegerField())
 
     return (
-        Campaign.objects.filter(project=project)
-        .select_related("dataset")
+        plain_campaigns(project)
         .annotate(
             n_units=number(units, total=Count("pk")),
             n_done=number(judged, total=Count("pk")),

@@ -14,7 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.forms.campaigns import CloneForm, ImportForm, StartForm
 from annotation.models import Campaign, Dataset, Role
 from annotation.parameters import whole_number
-from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.campaigns import campaigns_of, plain_campaigns
 from annotation.services import campaigns as services
 from annotation.services.campaign_documents import campaign_export as export_of
 
@@ -48,7 +48,7 @@ def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def campaign_clone(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = get_in_project_or_404(campaigns_of(project), project, pk=pk)
+    campaign = get_in_project_or_404(plain_campaigns(project), project, pk=pk)
     form = CloneForm(campaign, request.POST or None, name=services.free_name(project, campaign.name))
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

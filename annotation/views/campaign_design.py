@@ -17,7 +17,7 @@ from annotation.errors import AnnotationError
 from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.models import Campaign, CampaignState, Item, PresentationKind, Project, Role
 from annotation.parameters import whole_number
-from annotation.selectors.campaigns import campaigns_of, rated_sources
+from annotation.selectors.campaigns import plain_campaigns, rated_sources
 from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
 from annotation.views.campaigns import launch_text
@@ -31,7 +31,7 @@ IDS_OFFERED = 300
 
 def _draft_or_404(request: HttpRequest, slug: str, pk: int) -> tuple[Project, Campaign]:
     project = get_project_or_404(request.user, slug, role=Role.MANAGER)
-    return project, get_in_project_or_404(campaigns_of(project), project, pk=pk)
+    return project, get_in_project_or_404(plain_campaigns(project), project, pk=pk)
 
 
 def _if_frozen(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse | None:
@@ -133,7 +133,7 @@ def step_of(path: str) -> tuple[str, str]:
 def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     """What a rater will see, for the frame beside the form. Posted to, with what the form holds; nothing is stored."""
     project = get_project_or_404(request.user, project_slug)
-    campaign = get_in_project_or_404(campaigns_of(project), project, pk=pk)
+    campaign = get_in_project_or_404(plain_campaigns(project), project, pk=pk)
     form_class = STEPS.get(request.POST.get("step", ""))
     changes: dict[str, Any] = {}
     if form_class is not None and campaign.state == CampaignState.DRAFT:

@@ -28,7 +28,7 @@ PAGE = 50
 
 
 def _campaign_or_404(project: Project, pk: int) -> Campaign:
-    return get_in_project_or_404(selectors.campaigns_of(project), project, pk=pk)
+    return get_in_project_or_404(selectors.plain_campaigns(project), project, pk=pk)
 
 
 @login_required
@@ -90,7 +90,7 @@ def launch_text(report: services.LaunchReport) -> str:
 def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     """The whole design, to read; frozen from launch on, with what was changed since."""
     project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
+    campaign = get_in_project_or_404(selectors.campaigns_of(project), project, pk=pk)
     quality, qualification = campaign.quality, campaign.qualification
     context = {
         "project": project,

@@ -212,6 +212,11 @@ def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[s
     criterion = next(one for one in criteria if one.name == wrong.criterion)
     is_preference = criterion.kind == ScaleKind.PREFERENCE
     words = _words(criterion)
+    found, low, high = wrong.found, wrong.low, wrong.high
+    if (
+        is_preference and wrong.position == 1 and found is not None
+    ):  # of the text on screen as B; the words are said from A
+        found, low, high = -found, -high, -low
 
     def said(value: float | None) -> str:
         if value is None:
@@ -222,11 +227,11 @@ def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[s
             return figure
         return words[number] if is_preference else f"{figure} ({words[number]})"  # its numbers no rater has seen
 
-    expected = said(wrong.low) if wrong.low == wrong.high else f"{said(wrong.low)} – {said(wrong.high)}"
+    expected = said(low) if low == high else f"{said(low)} – {said(high)}"
     return {
         "letter": "" if is_preference else shown.responses[wrong.position].letter,
         "question": criterion.question,
-        "found": said(wrong.found),
+        "found": said(found),
         "expected": expected,
     }
 
