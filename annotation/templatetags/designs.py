@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -16,7 +17,7 @@ def _says_nothing(value: object) -> bool:
 
 @register.filter
 def design_value(value: object) -> str | SafeString:
-    """Text as it is written, lists in a line, whole objects as JSON; what is empty says so."""
+    """Text as it is written, lists in a line, objects by their fields, the rest as JSON; what is empty says so."""
     if value is None or value in ("", [], {}):
         return format_html('<span class="muted">{}</span>', "none")
     if isinstance(value, bool):
@@ -28,6 +29,8 @@ def design_value(value: object) -> str | SafeString:
     if isinstance(value, dict):
         lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if not _says_nothing(one))
         return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return format_html_join("", '<div class="design-one">{}</div>', ((design_value(one),) for one in value))
     if isinstance(value, list):
         return format_html('<code class="design-json">{}</code>', json.dumps(value, ensure_ascii=False, indent=1))
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -36,3 +39,9 @@ def design_value(value: object) -> str | SafeString:
 @register.filter
 def design_path(path: Sequence[str]) -> str:
     return " › ".join(part.replace("_", " ") for part in path)
+
+
+@register.filter
+def plainly(number: Decimal) -> str:
+    """Without zeros that say nothing: 0.12 for 0.1200, and 20 for 20.00, which ``normalize`` alone writes as 2E+1."""
+    return f"{number.normalize():f}"

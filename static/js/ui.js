@@ -70,7 +70,19 @@
     else if (button.dataset.dialogOpen) document.getElementById(button.dataset.dialogOpen)?.showModal();
     else button.closest("dialog")?.close();
   });
-  document.addEventListener("DOMContentLoaded", () => localiseTimes(document));
+  /* On a narrow screen the entry of this page may stand beyond the edge. */
+  function showCurrentEntries() {
+    for (const entry of document.querySelectorAll(".subnav a[aria-current]")) {
+      const nav = entry.closest(".subnav");
+      const beyond = entry.getBoundingClientRect().right - nav.getBoundingClientRect().right;
+      if (beyond > 0) nav.scrollLeft += beyond + nav.clientWidth / 4;
+    }
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    localiseTimes(document);
+    showCurrentEntries();
+  });
   document.addEventListener("htmx:load", (event) => localiseTimes(event.detail.elt));
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
