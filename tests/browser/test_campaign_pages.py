@@ -1,0 +1,80 @@
+"""Every page of a campaign that has been through everything: light at a desk, dark on a phone."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import AuditEntry
+from annotation.services.campaigns import campaign_clone
+from annotation.services.decisions import rater_flag
+from annotation.services.handout import unit_request
+from annotation.services.operations import campaign_extend, system_stop
+from annotation.services.rules import rules_apply, rules_register
+from tests.annotation.campaigns import answer, join, make_dataset
+from tests.annotation.designed import QUALITY, make_designed
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGES = [
+    "campaign-detail", "campaign-design", "campaign-ratings", "campaign-raters", "campaign-quality",
+    "campaign-quality-rules", "campaign-dry-runs", "campaign-clone", "campaign-records", "campaign-record-methods",
+    "campaign-record-datasheet", "campaign-audit",
+]  # fmt: skip
+OF_THE_PROJECT = [
+    "campaign-list",
+    "campaign-create",
+    "campaign-import",
+    "campaign-compare",
+    "project-audit",
+    "rater-held",
+]
+OPERATIONS = ["extend", "stop-system", "resume-system", "add-items", "replace-excluded", "reopen-unjudged"]
+STEPS = ["what", "screen", "words", "raters", "quality", "review"]
+RULES = [{"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}]
+
+
+@pytest.fixture
+def campaign(project, manager):
+    """Watched, judged by rules, extended, one of its systems stopped."""
+    quality = QUALITY | {"every": 3, "mix": {"gold": 1}}
+    made = make_designed(make_dataset(project, items=2), quality=quality, ratings_per_unit=2)
+    for name, value in (("ann", 4), ("bob", 1)):
+        rater = join(made, name)
+        while (shown := unit_request(campaign=made, rater=rater)) is not None:
+            answer(shown, value)
+    rater_flag(campaign=made, rater=rater, reason="Always the same.", by=manager)
+    rules_apply(campaign=made, rules=rules_register(campaign=made, records=RULES, by=manager), by=manager)
+    campaign_extend(campaign=made, ratings_per_unit=3, by=manager)
+    system_stop(campaign=made, system=made.dataset.systems.first(), by=manager)
+    return made
+
+
+def addresses(campaign):
+    """Every page that reads, by its name."""
+    slug, here = campaign.project.slug, (campaign.project.slug, campaign.pk)
+    rater = campaign.participations.order_by("pk").last().rater_id
+    of_campaign = [reverse(f"annotation:{name}", args=here) for name in PAGES]
+    of_project = [reverse(f"annotation:{name}", args=[slug]) for name in OF_THE_PROJECT]
+    draft = campaign_clone(campaign=campaign, name="Twin")
+    compared = f"{reverse('annotation:campaign-compare', args=[slug])}?left={campaign.pk}&right={draft.pk}"
+    steps = [reverse("annotation:campaign-step", args=[slug, draft.pk, step]) for step in STEPS]
+    applied = AuditEntry.objects.get(campaign=campaign, verb="rules.apply").pk
+    return [
+        *of_campaign, *of_project, compared, *steps,
+        *(reverse("annotation:campaign-operation", args=[*here, name]) for name in OPERATIONS),
+        f"{reverse('annotation:campaign-operation', args=[*here, 'extend'])}?ratings_per_unit=4",
+        reverse("annotation:campaign-rater", args=[*here, rater]),
+        reverse("annotation:rater-erase", args=[slug, rater]),
+        reverse("annotation:campaign-quality-apply", args=[*here, 1]),
+        f"{reverse('annotation:campaign-quality', args=here)}?replay={applied}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_every_page_of_a_campaign_can_be_read_by_everybody(live_server, new_page, owner, campaign, size, theme):
+    page = new_page(**size, theme=theme)
+    sign_in(page, live_server.url, owner.username, "password")
+    for address in addresses(campaign):
+        page.goto(f"{live_server.url}{address}")
+        axe(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), address
