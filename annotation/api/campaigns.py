@@ -162,10 +162,24 @@ class CriterionFiguresSerializer(serializers.Serializer):
     values = serializers.ListField(
         child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
     )
-    alpha = FiniteField(source="alpha.alpha", allow_null=True, help_text="Krippendorff's, ordinal.")
+    cannot_judge = serializers.IntegerField(source="n_cannot_judge", help_text="Set aside with a reason; no ratings.")
+    alpha = FiniteField(
+        source="alpha.alpha",
+        allow_null=True,
+        help_text="Krippendorff's: ordinal for points and preferences, interval for sliders and magnitudes.",
+    )
     alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
+    icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
+    icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")
+    icc_1_high = FiniteField(source="icc.icc_1_high", allow_null=True)
     icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
+    icc_k_low = FiniteField(source="icc.icc_k_low", allow_null=True, help_text="Of its 95% interval.")
+    icc_k_high = FiniteField(source="icc.icc_k_high", allow_null=True)
     icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")
+    kappa = FiniteField(source="kappa.kappa", allow_null=True, help_text="Pairwise quadratic weighted, averaged.")
+    kappa_low = FiniteField(source="kappa.low", allow_null=True, help_text="Of its 95% interval.")
+    kappa_high = FiniteField(source="kappa.high", allow_null=True)
+    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or nothing.")
 
 
 class MonitorSerializer(serializers.Serializer):

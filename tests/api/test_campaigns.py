@@ -83,6 +83,15 @@ def test_the_log_can_be_narrowed_to_a_rater_and_an_item(world: World, api: Api) 
     assert len(narrowed) == 2  # two references an item
 
 
+def test_agreement_comes_with_its_intervals(world: World, api: Api) -> None:
+    where = f"{CAMPAIGNS}{world.names['imported_campaign_pk']}/monitor/"
+    (criterion,) = api(world.people["viewer"]).get(where).json()["criteria"]
+    for name in ("icc_1", "icc_k"):
+        assert criterion[f"{name}_low"] <= criterion[name] <= criterion[f"{name}_high"]
+    assert (criterion["kappa"] is None) == bool(criterion["kappa_reason"])
+    assert criterion["cannot_judge"] == 0
+
+
 def test_a_draft_holds_every_field_of_a_design(world: World, api: Api) -> None:
     client = api(world.people["manager"])
     full = {
