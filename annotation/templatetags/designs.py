@@ -25,7 +25,7 @@ def design_value(value: object) -> str | SafeString:
     if isinstance(value, str):
         return format_html('<span class="design-text">{}</span>', value)
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        return ", ".join(map(str, value))
+        return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     if isinstance(value, dict):
         lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if not _says_nothing(one))
         return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
