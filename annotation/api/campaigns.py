@@ -168,6 +168,8 @@ class CriterionFiguresSerializer(serializers.Serializer):
         allow_null=True,
         help_text="Krippendorff's: ordinal for points and preferences, interval for sliders and magnitudes.",
     )
+    alpha_low = FiniteField(source="alpha.low", allow_null=True, help_text="Of its 95% interval.")
+    alpha_high = FiniteField(source="alpha.high", allow_null=True)
     alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
     icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
     icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")

@@ -47,7 +47,7 @@ from annotation.weighting import (
 )
 from annotation.weighting.groups import codes_of
 
-KAPPA_RESAMPLES = 300
+RESAMPLES = 300
 FINEST = (
     1000  # values that alpha tells apart; more are those of a slider without steps, taken to this part of its range
 )
@@ -306,9 +306,11 @@ def _criterion_figures(
         n_cannot_judge=sum(n for pk, _, n in unjudged if pk == criterion.pk),
         mean=mean,
         values=_values(criterion, shown),
-        alpha=krippendorff_alpha(_coarse(table), level="interval" if _continuous(criterion) else "ordinal"),
+        alpha=krippendorff_alpha(
+            _coarse(table), level="interval" if _continuous(criterion) else "ordinal", n_bootstrap=RESAMPLES
+        ),
         icc=icc(table),
-        kappa=pairwise_weighted_kappa(table, n_bootstrap=KAPPA_RESAMPLES),
+        kappa=pairwise_weighted_kappa(table, n_bootstrap=RESAMPLES),
         by_hours=_drift(
             value, own.rater_id, hours, f"the ratings span less than {LEAST_HOURS:g} hour, or have no time"
         ),

@@ -9,9 +9,9 @@ POSITION_COLUMNS = (
     "undefined_reason",
 )  # fmt: skip
 AGREEMENT_COLUMNS = (
-    "criterion", "ratings", "cannot_judge", "mean", "responses_with_two_raters", "alpha", "alpha_level", "alpha_reason",
-    "icc_1", "icc_1_low", "icc_1_high", "icc_k", "icc_k_low", "icc_k_high", "k", "icc_reason", "kappa", "kappa_low",
-    "kappa_high", "kappa_pairs", "kappa_reason",
+    "criterion", "ratings", "cannot_judge", "mean", "responses_with_two_raters", "alpha", "alpha_low", "alpha_high",
+    "alpha_level", "alpha_reason", "icc_1", "icc_1_low", "icc_1_high", "icc_k", "icc_k_low", "icc_k_high", "k",
+    "icc_reason", "kappa", "kappa_low", "kappa_high", "kappa_pairs", "kappa_reason",
 )  # fmt: skip
 DRIFT_COLUMNS = (
     "criterion", "against", "slope", "low", "high", "p", "ratings", "raters", "undefined_reason", "from", "to",
@@ -39,9 +39,9 @@ def agreement_rows(figures: Figures) -> list[tuple[Any, ...]]:
     return [
         (
             one.name, one.n_ratings, one.n_cannot_judge, one.mean, one.alpha.n_responses, one.alpha.alpha,
-            one.alpha.level, one.alpha.reason, one.icc.icc_1, one.icc.icc_1_low, one.icc.icc_1_high, one.icc.icc_k,
-            one.icc.icc_k_low, one.icc.icc_k_high, one.icc.k, one.icc.reason, one.kappa.kappa, one.kappa.low,
-            one.kappa.high, one.kappa.n_pairs, one.kappa.reason,
+            one.alpha.low, one.alpha.high, one.alpha.level, one.alpha.reason, one.icc.icc_1, one.icc.icc_1_low,
+            one.icc.icc_1_high, one.icc.icc_k, one.icc.icc_k_low, one.icc.icc_k_high, one.icc.k, one.icc.reason,
+            one.kappa.kappa, one.kappa.low, one.kappa.high, one.kappa.n_pairs, one.kappa.reason,
         )
         for one in figures.criteria
     ]  # fmt: skip

@@ -272,7 +272,7 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
                 n_cannot_judge=silent.get(criterion.pk, 0),
                 mean=float(mine.value.mean()) if len(mine.value) else float("nan"),
                 sd=float(mine.value.std(ddof=1)) if len(mine.value) > 1 else float("nan"),
-                alpha=krippendorff_alpha(table, level=alpha_level(criterion)),
+                alpha=krippendorff_alpha(table, level=alpha_level(criterion), n_bootstrap=300),
                 icc=icc(table),
                 repeated=Share.of(equal, len(pairs)),
                 repeat_difference=float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()) if len(pairs) else float("nan"),

@@ -179,7 +179,7 @@ def agreement(found: CriterionFacts) -> str:
         return f"agreement is undefined ({alpha.reason})"
     rated = "pairs" if found.criterion.kind == ScaleKind.PREFERENCE else "responses"
     measured = (
-        f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, math.nan, math.nan, alpha.reason)} over "
+        f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, alpha.low, alpha.high, alpha.reason)} over "
         f"{alpha.n_responses:,} {rated} with two raters or more"
     )
     if icc.reason:

@@ -36,6 +36,33 @@ def test_alpha_is_the_one_krippendorff_prints(level, printed):
     assert (result.n_responses, result.n_ratings) == (11, 40)  # the unit with one rating cannot be paired
 
 
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_the_interval_of_alpha_is_that_of_resampled_responses(level):
+    """Each resample written out and given to the krippendorff package."""
+    table = table_of(KRIPPENDORFF)
+    result = krippendorff_alpha(table, level=level, n_bootstrap=60, rng=np.random.default_rng(5))
+    pairable = KRIPPENDORFF[:, (~np.isnan(KRIPPENDORFF)).sum(axis=0) >= 2]
+    n = pairable.shape[1]
+    draws = np.random.default_rng(5).multinomial(n, np.full(n, 1 / n), size=60)
+    alphas = [krippendorff.alpha(np.repeat(pairable, times, axis=1), level_of_measurement=level) for times in draws]
+    assert (result.low, result.high) == pytest.approx(tuple(np.percentile(alphas, [2.5, 97.5])), abs=1e-12)
+    assert result.low < result.alpha < result.high
+
+
+def test_alpha_has_no_interval_unless_it_is_asked_for_and_none_where_it_is_undefined():
+    assert np.isnan([krippendorff_alpha(SHROUT_FLEISS).low, krippendorff_alpha(SHROUT_FLEISS).high]).all()
+    undefined = krippendorff_alpha([[3, 3], [3, 3]], n_bootstrap=10)
+    assert np.isnan([undefined.alpha, undefined.low, undefined.high]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "name"), [({"n_bootstrap": -1}, "n_bootstrap"), ({"confidence": 1.0}, "confidence")]
+)
+def test_alpha_refuses_intervals_that_cannot_be(options, name):
+    with pytest.raises(ValueError, match=f"{name} is"):
+        krippendorff_alpha(SHROUT_FLEISS, **options)
+
+
 @given(
     st.lists(st.lists(st.sampled_from([1, 2, 3, 5, None]), min_size=4, max_size=4), min_size=2, max_size=8),
     st.sampled_from(["nominal", "ordinal", "interval"]),
