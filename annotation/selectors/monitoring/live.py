@@ -20,7 +20,7 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.selectors.amendments import places
+from annotation.selectors.amendments import Places, places
 from annotation.selectors.monitoring.figures import Figures, compute_figures, spent
 from annotation.selectors.monitoring.stored import revived
 from annotation.selectors.quality import Moment, moment, stage_counts
@@ -131,7 +131,7 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         computed_at=computed_at,
         now=at,
         pace=pace,
-        spend=_spend(campaign, figures, found.wanted),
+        spend=_spend(campaign, figures, found),
         qualification=_qualification(campaign),
         comments=_comments(campaign),
     )
@@ -214,13 +214,16 @@ def _pace(campaign: Campaign, left: int) -> Pace | None:
     return Pace(screens, hours, end)
 
 
-def _spend(campaign: Campaign, figures: Figures | None, wanted: int) -> Spend | None:
+def _spend(campaign: Campaign, figures: Figures | None, found: Places) -> Spend | None:
     if not campaign.payment_per_unit or figures is None:
         return None
     pay, with_fee = spent(campaign, figures.n_paid)
     total = None
     if figures.n_paid_work:
-        work = max(wanted, figures.n_paid_work)
+        to_come = 0 if campaign.state == CampaignState.CLOSED else max(found.wanted - found.done, 0)
+        work = (
+            max(figures.n_paid_work, found.done) + to_come
+        )  # late and replaced answers are paid beside those that count
         total = spent(campaign, work * figures.n_paid / figures.n_paid_work)[1]
     return Spend(figures.n_paid, pay, with_fee, total)
 

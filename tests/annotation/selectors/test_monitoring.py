@@ -200,6 +200,17 @@ def test_spending_counts_answered_screens_and_the_providers_fee(dataset):
     assert spend.total == Decimal("0.56")  # two units, two places each
 
 
+def test_answers_that_are_asked_for_again_are_paid_beside_those_to_come(dataset):
+    campaign = make_campaign(dataset, payment_per_unit=Decimal("0.10"), ratings_per_unit=2)
+    for response in responses(dataset, 2):
+        (rating,) = rate(campaign, "spam", response, 4)
+    Participation.objects.create(campaign=campaign, rater=rating.rater, order_seed=1)
+    assert rater_exclude(campaign=campaign, rater=rating.rater, reason="Spam", replace=True).reopened == 2
+    spend = campaign_monitor(campaign).spend
+    assert (spend.screens, spend.pay) == (2, Decimal("0.2"))
+    assert spend.total == Decimal("0.6")  # two answers replaced, and all four places yet to be filled
+
+
 def test_the_pace_of_the_last_hour_foretells_the_end(dataset):
     campaign = make_campaign(dataset, launched_at=timezone.now() - timedelta(hours=3), ratings_per_unit=3)
     for response in responses(dataset, 4):
