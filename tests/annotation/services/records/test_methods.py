@@ -72,7 +72,8 @@ def test_agreement_is_that_of_krippendorff_and_pingouin(campaign: Campaign) -> N
     assert found.icc.icc_1 == pytest.approx(single["ICC"])
     assert found.icc.icc_k == pytest.approx(mean["ICC"])
     text = sentences(campaign)
-    assert f"Krippendorff's α (ordinal) is {alpha:.2f} over 6 responses" in text
+    assert f"Krippendorff's α (ordinal) is {alpha:.2f} " in text
+    assert "over 6 responses with two raters or more" in text
     assert f"ICC(1) is {single['ICC']:.2f} [{found.icc.icc_1_low:.2f}, {found.icc.icc_1_high:.2f}]" in text
 
 
@@ -139,7 +140,12 @@ def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> Non
     text = sentences(campaign)
     assert "2 raters were paid GBP 7.00 in all, as the provider reports, bonuses of GBP 1.00 included." in text
     assert "That is GBP 7.00 an hour (median over raters 8.25, lowest 4.50" in text
-    assert "Raters came through Prolific." in text
+    assert "Raters came through Prolific and by a direct link that anybody who had it could open." in text
+    Submission.objects.bulk_create(
+        Submission(recruitment=recruitment, rater=one, external_id=f"more-{one.pk}")
+        for one in Rater.objects.filter(participations__campaign=campaign, submissions__isnull=True)
+    )
+    assert "Raters came through Prolific." in sentences(campaign)
 
 
 def test_without_a_provider_it_says_what_is_due_and_that_payments_are_not_known(campaign: Campaign) -> None:
