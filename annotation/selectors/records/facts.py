@@ -19,6 +19,7 @@ from annotation.models import (
     RaterDecision,
     ScaleKind,
     Stage,
+    Submission,
 )
 from annotation.selectors.records.payment import Payment, payment
 from annotation.weighting import AlphaResult, IccResult, RatingTable, icc, krippendorff_alpha
@@ -97,7 +98,8 @@ class Facts:
     comments: int
     criteria: list[CriterionFacts]
     screens: dict[str, Screens] = field(default_factory=dict)
-    providers: list[str] = field(default_factory=list)
+    providers: list[str] = field(default_factory=list)  # that sent raters; before anybody came, that are to
+    by_link: bool = False  # whether anybody came otherwise
     rules_versions: int = 0
     rules_before_launch: bool = False
     amendments: list[tuple[int, str]] = field(default_factory=list)  # number, kind as people read it
@@ -141,12 +143,25 @@ def campaign_facts(campaign: Campaign) -> Facts:
         comments=campaign.comments.exclude(text="").values("presentation").distinct().count(),
         criteria=_criteria(campaign, counted, sorted(excluded)),
         screens=_screens(campaign),
-        providers=list(campaign.recruitments.order_by("provider").values_list("provider", flat=True).distinct()),
+        **_ways(campaign),
         rules_versions=rules.count(),
         rules_before_launch=rules.filter(before_launch=True).exists(),
         amendments=[(one.number, one.get_kind_display()) for one in campaign.amendments.order_by("number")],
         payment=payment(campaign),
     )
+
+
+def _ways(campaign: Campaign) -> dict[str, Any]:
+    """How raters came."""
+    sent = Submission.objects.filter(recruitment__campaign=campaign, rater__isnull=False)
+    standing = Participation.objects.filter(campaign=campaign)
+    recruitments = campaign.recruitments.order_by("provider")
+    if standing.exists():
+        recruitments = recruitments.filter(submissions__rater__isnull=False)
+    return {
+        "providers": list(recruitments.values_list("provider", flat=True).distinct()),
+        "by_link": standing.exclude(rater__in=sent.values("rater")).exists(),
+    }
 
 
 def _counted(campaign: Campaign, excluded: Sequence[int]) -> Counted:

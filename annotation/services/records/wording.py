@@ -99,7 +99,9 @@ def recruited(facts: Facts) -> str:
         Admission.ACCOUNT: "by a direct link, signing in with an account",
         Admission.PROVIDER: "through a provider alone",
     }[Admission(campaign.admission)]
-    return f"Raters came {listed(ways)}." if ways else f"Raters came {link}."
+    if not ways or (facts.by_link and campaign.admission != Admission.PROVIDER):
+        ways.append(link)
+    return f"Raters came {listed(ways)}."
 
 
 def trained(facts: Facts) -> list[str]:
