@@ -13,6 +13,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +47,12 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def prepare(options: argparse.Namespace) -> dict[str, dict[str, str]]:
+@contextmanager
+def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]:
+    """What there is to see. The copy of Prolific answers until the last picture is taken."""
     if options.world and options.world.exists():
-        return dict(json.loads(options.world.read_text()))
+        yield json.loads(options.world.read_text())
+        return
     import django  # settings come from the environment
 
     django.setup()
@@ -56,11 +61,11 @@ def prepare(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 
     with FakeProlific() as fake:
         world = build(fake, base=options.base)
-    wait_for_dry_runs()
-    found = {"paths": world.paths, "links": world.links}
-    if options.world:
-        options.world.write_text(json.dumps(found, indent=1))
-    return found
+        wait_for_dry_runs()
+        found = {"paths": world.paths, "links": world.links}
+        if options.world:
+            options.world.write_text(json.dumps(found, indent=1))
+        yield found
 
 
 class Photographer:
@@ -173,9 +178,8 @@ def cell(out: Path, stem: str, title: str) -> str:
 def main() -> int:
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
-    world = prepare(options)
     complaints: list[str] = []
-    with sync_playwright() as playwright:
+    with prepared(options) as world, sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         for width in options.width or WIDTHS:
             for theme in options.theme or THEMES:

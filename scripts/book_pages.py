@@ -245,7 +245,7 @@ MANAGED = [
     Shot(
         WATCHING, "overview-watched", "Overview of the demo", "“Watch it”, as the demo comes.", "watched", "", show_live
     ),
-    Shot(WATCHING, "ratings", "Ratings", "The log, corrections and late ones included.", "main", "ratings/"),
+    Shot(WATCHING, "ratings", "Ratings", "The log, corrections and late ones included.", "watched", "ratings/"),
     Shot(RATERS, "raters", "Raters", "Each with time, agreement and checks.", "main", "raters/"),
     Shot(RATERS, "rater", "One rater", "Everything the rater answered, and what was decided.", "rater"),
     Shot(
