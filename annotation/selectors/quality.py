@@ -185,17 +185,19 @@ def verdict_record(found: Sequence[Verdict]) -> list[list[Any]]:
 def rater_quality_rows(campaign: Campaign, at: Moment | None = None) -> list[RaterRow]:
     """Everybody who joined or rated, with all measures; kept until an answer or a decision arrives."""
     at = at or moment(campaign)
-    key = f"campaign-raters-{campaign.pk}-{at.version}"
-    measured: dict[str, dict[str, Measure]] | None = cache.get(key)
+    key = f"campaign-raters-by-id-{campaign.pk}-{at.version}"
+    measured: dict[int, dict[str, Measure]] | None = cache.get(key)
     if measured is None:
-        measured = _measured(campaign, at)
+        named = _measured(campaign, at)
+        ids = Rater.objects.filter(project=campaign.project_id, pseudonym__in=named).values_list("pk", "pseudonym")
+        measured = {pk: named[name] for pk, name in ids}  # an erasure may rename a rater meanwhile, and keeps no name
         cache.set(key, measured, KEPT_SECONDS)
     joined = {one.rater_id: one for one in Participation.objects.filter(campaign=campaign).select_related("rater")}
-    others = Rater.objects.filter(project=campaign.project_id, pseudonym__in=measured).exclude(pk__in=joined)
+    others = Rater.objects.filter(pk__in=measured).exclude(pk__in=joined)
     everybody = [*(one.rater for one in joined.values()), *others]
     work = {row.rater_id: row for row in rater_rows(campaign)}
     return [
-        RaterRow(rater, joined.get(rater.pk), measured.get(rater.pseudonym) or NOTHING, work.get(rater.pk))
+        RaterRow(rater, joined.get(rater.pk), measured.get(rater.pk) or NOTHING, work.get(rater.pk))
         for rater in sorted(everybody, key=lambda rater: rater.pk)
     ]
 

@@ -26,6 +26,7 @@ from annotation.models import (
     Submission,
     User,
 )
+from annotation.selectors.quality import rater_quality_rows
 from annotation.selectors.records.held import held_about
 from annotation.selectors.records.reading import table_rows
 from annotation.selectors.records.tables import ALL, TABLES
@@ -186,6 +187,13 @@ def test_afterwards_the_log_is_append_only_again(campaign: Campaign, jane: Rater
     rater_erase(rater=jane, comments=True)
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         Comment.objects.update(text="changed")
+
+
+def test_the_measures_of_who_was_erased_stay(campaign: Campaign, jane: Rater) -> None:
+    before = {row.rater.pk: repr(row.measures) for row in rater_quality_rows(campaign)}  # kept until an answer arrives
+    assert "value" in before[jane.pk] or "estimate" in before[jane.pk]
+    rater_erase(rater=jane)
+    assert {row.rater.pk: repr(row.measures) for row in rater_quality_rows(campaign)} == before
 
 
 def test_an_erasure_is_logged_in_numbers_alone(campaign: Campaign, jane: Rater, manager: User) -> None:
