@@ -1,5 +1,6 @@
 """What follows from a campaign's ratings and from who is excluded: the same until an answer or a decision arrives."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -163,7 +164,7 @@ def compute_figures(campaign: Campaign, at: Moment) -> Figures:
         n_excluded_ratings=len(columns.value) - len(ratings.value),
         n_paid=n_work + n_checks,
         n_paid_work=n_work,
-        reasons=_reasons(unjudged),
+        reasons=_reasons(campaign, excluded),
         per_response=_per_response(times, max(len(planned) - len(responses), 0)),
         per_hour=_per_hour(campaign, excluded),
         criteria=[
@@ -265,10 +266,11 @@ def _per_response(times: IntArray, unrated: int) -> list[tuple[int, int]]:
     return [(0, unrated), *rows] if unrated else rows
 
 
-def _reasons(unjudged: Sequence[tuple[int, str, int]]) -> list[tuple[str, int]]:
-    totals: dict[str, int] = {}
-    for _, reason, n in unjudged:
-        totals[reason] = totals.get(reason, 0) + n
+def _reasons(campaign: Campaign, excluded: Sequence[int]) -> list[tuple[str, int]]:
+    """How often each was given for a text, however many questions were asked about it."""
+    rows = current_ratings([campaign]).filter(value__isnull=True).exclude(rater__in=excluded).order_by()
+    given = rows.values_list("cannot_judge", "presentation", "position", "rater", "response").distinct()
+    totals = Counter(reason for reason, *_ in given)
     return sorted(totals.items(), key=lambda entry: (-entry[1], entry[0]))
 
 

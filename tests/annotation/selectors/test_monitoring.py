@@ -189,6 +189,15 @@ def test_cannot_judge_is_counted_by_reason_and_is_no_rating(dataset):
     assert figures.n_superseded == 0
 
 
+def test_a_text_that_two_questions_ask_about_could_not_be_judged_once(dataset):
+    campaign = make_campaign(dataset, criteria={"fluency": (1, 5), "relevance": (1, 5)})
+    (first,) = responses(dataset, 1)
+    rate(campaign, "ann", first, None, None, cannot_judge="cut off")
+    figures = campaign_monitor(campaign).figures
+    assert figures.reasons == [("cut off", 1)]
+    assert [one.n_cannot_judge for one in figures.criteria] == [1, 1]
+
+
 def test_spending_counts_answered_screens_and_the_providers_fee(dataset):
     campaign = make_campaign(
         dataset, payment_per_unit=Decimal("0.10"), payment_fee_percent=Decimal(40), ratings_per_unit=2
