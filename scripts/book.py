@@ -31,7 +31,7 @@ from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
 TALLEST = 1600  # what is below is cut off: a page scrolls, a picture need not
-WIDEST, QUALITY = 1024, 42  # some 300 pictures have to stay within 8 MB
+WIDEST, QUALITY = 1024, 38  # some 300 pictures have to stay within 8 MB
 
 
 def arguments() -> argparse.Namespace:
