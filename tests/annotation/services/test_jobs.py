@@ -103,8 +103,8 @@ def test_ratings_and_done_releases_are_guarded_by_the_database(db: None) -> None
             "checkanswer_append_only",
             "comment_append_only",
             "qualityrules_append_only",
-            "rating_append_only",
             "raterdecision_append_only",
+            "rating_append_only",
             "release_weight_immutable",
         ]
 
