@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 
 from annotation.models import Campaign, DryRun, JobState
 
-MONEY = {"GBP": "£", "USD": "$", "EUR": "€"}
 NEARLY_ALL = 0.995
 LABELS = {
     "raters": "Raters who come",
@@ -296,8 +295,7 @@ def specified(name: str, value: float | int | None) -> str:
 
 
 def money(amount: str, currency: str) -> str:
-    text = f"{float(amount):,.2f}"
-    return f"{MONEY[currency]}{text}" if currency in MONEY else f"{text} {currency}"
+    return f"{float(amount):,.2f} {currency}"
 
 
 def hours(value: float | None) -> str:

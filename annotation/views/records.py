@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -17,7 +18,7 @@ from annotation.access import get_in_project_or_404, get_project_or_404, may_man
 from annotation.errors import AnnotationError
 from annotation.exports import CONTENT_TYPES, table_response
 from annotation.markdown import markdown
-from annotation.models import Campaign, Project, Role
+from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.selectors.records.facts import Facts, campaign_facts
 from annotation.selectors.records.tables import ALL, TABLES
 from annotation.services.records import datasheet as sheets
@@ -43,9 +44,18 @@ METHODS: dict[str, tuple[str, Callable[[Facts], str]]] = {
 }
 
 
+CHECK_TABLES = ("check_units", "check_answers")
+CHECKS_REFUSED = "The known answers of checks are for managers until the campaign is closed."
+
+
 def _campaign(request: HttpRequest, slug: str, pk: int, role: Role = Role.VIEWER) -> tuple[Project, Campaign]:
     project = get_project_or_404(request.user, slug, role=role)
     return project, get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
+
+
+def _shows_checks(project: Project, campaign: Campaign) -> bool:
+    """A viewer may be a rater, too: known answers are for managers until the campaign is closed."""
+    return may_manage(project) or campaign.state == CampaignState.CLOSED
 
 
 def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpResponseBase:
@@ -63,7 +73,14 @@ def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpRe
 def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project, campaign = _campaign(request, project_slug, pk)
     may_search = Role(project.membership.role) == Role.OWNER  # type: ignore[attr-defined]
-    context = {"project": project, "campaign": campaign, "tables": ALL, "may_search": may_search}
+    shows_checks = _shows_checks(project, campaign)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "tables": [table for table in ALL if shows_checks or table.name not in CHECK_TABLES],
+        "shows_checks": shows_checks,
+        "may_search": may_search,
+    }
     return render(request, "annotation/campaign_records.html", context)
 
 
@@ -72,6 +89,8 @@ def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
 def campaign_record_download(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
     """The complete record, written while it is sent. ``?parquet=0`` leaves Parquet out."""
     project, campaign = _campaign(request, project_slug, pk)
+    if not _shows_checks(project, campaign):
+        raise PermissionDenied(CHECKS_REFUSED)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
     chunks = record_chunks(campaign, formats=formats, documents=record_documents)
     return _file(chunks, "application/zip", f"{project.slug}-campaign-{campaign.pk}-record.zip")
@@ -87,6 +106,8 @@ def campaign_record_table(
         raise Http404(
             f"No table {name!r} as {file_format!r}; there are {', '.join(TABLES)} as {', '.join(CONTENT_TYPES)}."
         )
+    if name in CHECK_TABLES and not _shows_checks(project, campaign):
+        raise PermissionDenied(CHECKS_REFUSED)
     table = TABLES[name]
     return table_response(
         format=file_format,

@@ -208,20 +208,20 @@ def paid(found: Payment | None) -> list[str]:
     people = count(found.raters, "rater")
     if found.source == "provider":
         first = (
-            f"{people} {'was' if found.raters == 1 else 'were'} paid {money} {figure(found.total)} in all, as the "
-            f"provider reports, bonuses of {money} {figure(found.bonus)} included."
+            f"{people} {'was' if found.raters == 1 else 'were'} paid {figure(found.total)} {money} in all, as the "
+            f"provider reports, bonuses of {figure(found.bonus)} {money} included."
         )
         clock = "from the start to the end of a stay at the provider"
     else:
         first = (
-            f"Raters were to be paid {money} {found.per_unit:g} for each screen answered, {money} "
-            f"{figure(found.total)} in all for {people}; payments made are not in the record."
+            f"Raters were to be paid {found.per_unit:g} {money} for each screen answered, "
+            f"{figure(found.total)} {money} in all for {people}; payments made are not in the record."
         )
         clock = "from shown to sent, over all screens answered"
     said = [first]
     if math.isfinite(found.hourly):
         said.append(
-            f"That is {money} {figure(found.hourly)} an hour (median over raters {figure(found.hourly_median)}, lowest "
+            f"That is {figure(found.hourly)} {money} an hour (median over raters {figure(found.hourly_median)}, lowest "
             f"{figure(found.hourly_lowest)}; time measured {clock})."
         )
     return said

@@ -161,7 +161,7 @@ def test_the_review_says_what_it_comes_to(manager: User, as_user: AsUser, draft:
     # 4 items of 3 systems by 3 raters are 36 places; one check in 5 screens adds 9; 45 screens at 0.10, and 33.3%.
     assert "Ready to be launched" in review
     assert ">45<" in review
-    assert "EUR 6.00" in review
+    assert "6.00 EUR" in review
     assert "There is no consent text" in review
 
 

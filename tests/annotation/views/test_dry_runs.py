@@ -140,9 +140,9 @@ def test_the_form_suggests_and_can_be_filled_in_as_an_earlier_one(campaign, mana
 def test_the_page_answers_what_a_manager_asks(campaign, run, viewer, as_user):
     text = " ".join(as_user(viewer).get(page(campaign, "", run.pk)).content.decode().split())
     for said in (
-        "£4.00: £3.00 to raters for 30 screens",
-        "between £3.50 and £4.50",
-        "A rater would earn £12.50 an hour",
+        "4.00 GBP: 3.00 GBP to raters for 30 screens",
+        "between 3.50 GBP and 4.50 GBP",
+        "A rater would earn 12.50 GBP an hour",
         "between 24 min and 48 min",
         "known to ± 0.70",
         "It would take 28 ratings of each unit",
@@ -209,7 +209,7 @@ def test_two_runs_stand_side_by_side_with_what_differs_marked(campaign, run, vie
     rows = {row.label: row for row in response.context["asked"] + response.context["found"]}
     assert rows["Spammers among them"].values == ["10 %", "30 %"]
     assert rows["Spammers among them"].differs
-    assert rows["Cost"].values == ["£4.00", "£4.00"]
+    assert rows["Cost"].values == ["4.00 GBP", "4.00 GBP"]
     assert not rows["Cost"].differs
 
 

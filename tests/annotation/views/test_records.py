@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation.models import AuditEntry, Campaign, Datasheet, Project, Rater, RaterIdentity, User
 from annotation.selectors.records.tables import TABLES
+from annotation.services.campaigns import campaign_close
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 AsUser = Callable[[User], Client]
@@ -65,13 +66,31 @@ def test_a_viewer_reads_but_does_not_answer_or_erase(
 ) -> None:
     client = as_user(viewer)
     for name in READ:
-        assert client.get(url(name, campaign)).status_code == 200
+        expected = 403 if name == "campaign-record-download" else 200
+        assert client.get(url(name, campaign)).status_code == expected
     assert b"Save answers" not in content(client.get(url("campaign-record-datasheet", campaign)))
     assert client.post(url("campaign-record-datasheet", campaign)).status_code == 403
     slug = campaign.project.slug
     assert client.get(reverse("annotation:rater-held", args=[slug])).status_code == 403
     assert client.post(reverse("annotation:rater-erase", args=[slug, rater.pk])).status_code == 403
     assert b"Erasure on request" not in content(client.get(url("campaign-records", campaign)))
+
+
+def test_known_answers_are_for_managers_until_the_campaign_is_closed(
+    viewer: User, manager: User, as_user: AsUser, campaign: Campaign
+) -> None:
+    record = url("campaign-record-download", campaign)
+    tables = [
+        reverse("annotation:campaign-record-table", args=[campaign.project.slug, campaign.pk, name, "csv"])
+        for name in ("check_units", "check_answers")
+    ]
+    for address in (record, *tables):
+        assert as_user(viewer).get(address).status_code == 403
+        assert as_user(manager).get(address).status_code == 200
+    assert b"for managers alone" in content(as_user(viewer).get(url("campaign-records", campaign)))
+    campaign_close(campaign=campaign)
+    for address in (record, *tables):
+        assert as_user(viewer).get(address).status_code == 200
 
 
 def test_a_manager_may_not_look_for_people_or_erase_them(

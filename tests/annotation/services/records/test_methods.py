@@ -138,8 +138,8 @@ def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> Non
     assert paid_out.hourly == pytest.approx(7.0)
     assert (paid_out.hourly_median, paid_out.hourly_lowest) == (pytest.approx(8.25), pytest.approx(4.5))
     text = sentences(campaign)
-    assert "2 raters were paid GBP 7.00 in all, as the provider reports, bonuses of GBP 1.00 included." in text
-    assert "That is GBP 7.00 an hour (median over raters 8.25, lowest 4.50" in text
+    assert "2 raters were paid 7.00 GBP in all, as the provider reports, bonuses of 1.00 GBP included." in text
+    assert "That is 7.00 GBP an hour (median over raters 8.25, lowest 4.50" in text
     assert "Raters came through Prolific and by a direct link that anybody who had it could open." in text
     Submission.objects.bulk_create(
         Submission(recruitment=recruitment, rater=one, external_id=f"more-{one.pk}")
