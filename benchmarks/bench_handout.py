@@ -42,8 +42,8 @@ def run(seconds: int = SECONDS) -> list[dict[str, Any]]:
         home = Path(folder)
         home.chmod(0o755)  # the database runs under an account of its own
         stack = Stack(home)
-        stack.start()
         try:
+            stack.start()
             steady = stack.load(seconds)
             faults = [(15, stack.kill_web), (30, stack.kill_worker), (45, stack.crash_database)]
             faulty = stack.load(FAULT_SECONDS, faults)
