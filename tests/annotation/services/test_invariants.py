@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Event
+from typing import ClassVar
 
 import pytest
 from django.db import connection, transaction
@@ -49,6 +50,8 @@ PICK = st.integers(0, 10**6)
 
 class Walk(RuleBasedStateMachine):
     """A campaign of four raters. ``sent`` is the model: every answer that was acknowledged, revision by revision."""
+
+    acknowledged: ClassVar[int] = 0  # over all walks: a walk in which nobody answers would show nothing
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,6 +125,7 @@ class Walk(RuleBasedStateMachine):
         assert not closed, "a closed campaign took an answer"
         assert Rating.objects.count() + CheckAnswer.objects.count() == before + found.written
         self.sent.setdefault(presentation.pk, []).append((values, unjudged))
+        Walk.acknowledged += 1
 
     @rule(pick=PICK, value=st.integers(1, 5), leave_out=st.booleans())
     def submit(self, pick: int, value: int, leave_out: bool) -> None:
@@ -302,6 +306,7 @@ def check_places(campaign: Campaign) -> None:
 
 @pytest.mark.django_db
 def test_invariants_hold_over_random_interleavings_of_everything_that_raters_and_managers_do() -> None:
+    Walk.acknowledged = 0
     run_state_machine_as_test(
         Walk,
         settings=settings(
@@ -312,6 +317,7 @@ def test_invariants_hold_over_random_interleavings_of_everything_that_raters_and
             phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.target],
         ),
     )
+    assert Walk.acknowledged >= 25
 
 
 class Crowd:

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,7 +65,7 @@ class Trouble:
     after: bool = False  # the work is done, and only its answer is lost
 
 
-class FakeServer:
+class FakeServer(ABC):
     """Start and stop with ``with``; every request is kept in ``requests``."""
 
     def __init__(self) -> None:
@@ -87,8 +88,9 @@ class FakeServer:
         self._server.server_close()
         self._thread.join()
 
+    @abstractmethod
     def answer(self, request: Request) -> Answer:
-        raise NotImplementedError
+        """What the provider's own server would say."""
 
     def name(self, request: Request) -> str:
         """What a trouble's ``where`` is looked for in."""

@@ -22,6 +22,7 @@ from annotation.providers.errors import NotFound, ProviderError
 from annotation.providers.prolific import client as prolific_client
 from annotation.providers.prolific import wire
 from tests.annotation.providers.fakes import FakeProlific
+from tests.annotation.providers.fakes.prolific import REJECTIONS
 
 CODES = new_codes({Outcome.OUT_OF_WORK: AfterCode.APPROVE})
 LONG = "Your answers to three of the four attention checks differ from what the text says, and your ratings repeat."
@@ -186,7 +187,12 @@ def test_a_rejection_is_explained_in_a_hundred_characters_or_not_sent(
 def test_every_reason_is_a_category_of_prolifics(
     prolific: Prolific, fake_prolific: FakeProlific, study: Study, reason: RejectionReason
 ) -> None:
-    prolific.reject(awaiting(fake_prolific, study), reason=reason, message=LONG)
+    submission = awaiting(fake_prolific, study)
+    prolific.reject(submission, reason=reason, message=LONG)
+    assert prolific.submission(submission).status == SubmissionStatus.REJECTED
+    told = fake_prolific.people[submission].rejection
+    assert told["message"] == LONG
+    assert told["rejection_category"] in REJECTIONS  # as docs.prolific.com lists them
 
 
 def test_a_participant_is_asked_to_return(prolific: Prolific, fake_prolific: FakeProlific, study: Study) -> None:
