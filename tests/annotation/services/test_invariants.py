@@ -143,6 +143,17 @@ class Walk(RuleBasedStateMachine):
         if presentation is not None:
             self.send(presentation, dict.fromkeys(range(len(presentation.order)), 3), {})
 
+    @rule(who=RATERS, value=st.integers(1, 5), screens=st.integers(1, 4))
+    def work(self, who: int, value: int, screens: int) -> None:
+        """Some screens in a row: without this most walks end with next to no answers."""
+        for _ in range(screens):
+            self.request(who)
+            on_screen = [one for one in self.shown if one.outcome == PresentationOutcome.SHOWN]
+            presentation = next((one for one in on_screen if one.rater == self.raters[who]), None)
+            if presentation is not None:
+                self.send(presentation, dict.fromkeys(range(len(presentation.order)), value), {})
+                presentation.refresh_from_db()
+
     @rule(pick=PICK)
     def submit_twice(self, pick: int) -> None:
         presentation = self.some(pick, *ANSWERED)
@@ -249,7 +260,7 @@ class Walk(RuleBasedStateMachine):
 
     @rule(really=st.integers(0, 7))
     def close(self, really: int) -> None:
-        if really == 0 and self.now().state != CampaignState.CLOSED:
+        if really == 5 and self.now().state != CampaignState.CLOSED:
             campaign_close(campaign=self.stale)
 
     # --- What always holds --------------------------------------------------------------------------------------------
