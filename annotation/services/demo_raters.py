@@ -30,7 +30,7 @@ from annotation.simulation.answers import answer, latent_quality
 from annotation.simulation.raters import SimulatedRater
 
 NAME = "Watch it: simulated raters, with checks"
-SEED, SCREENS = 7, 14
+SEED, SCREENS = 7, 20
 RELEVANCE = CriterionDraft(
     name="relevance",
     question="How relevant is the response to the text above?",
@@ -39,14 +39,16 @@ RELEVANCE = CriterionDraft(
 RULES = (
     {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.5, "after": 2},
     {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 6, "after": 8},
-    {"rule": "agreement_below", "version": 1, "action": "flag", "correlation": 0.2, "after": 10},
+    {"rule": "agreement_below", "version": 1, "action": "flag", "correlation": 0.0, "after": 10},
 )
+# What each is shown depends on ids: no order of screens may make an honest rater look careless.
+HONEST = {"noise": 0.06, "lapse": 0.0, "median_seconds": 24.0}
 RATERS: dict[str, dict[str, Any]] = {
-    "Simulated Ada": {},
-    "Simulated Bo": {"bias": 0.08},
-    "Simulated Cy": {"bias": -0.08},
-    "Simulated Di": {"noise": 0.25},
-    "Simulated Eve, who clicks": {"spam": "random", "median_seconds": 4.0},
+    "Simulated Ada": HONEST,
+    "Simulated Bo": {**HONEST, "bias": 0.05},
+    "Simulated Cy": {**HONEST, "bias": -0.05},
+    "Simulated Di": {**HONEST, "noise": 0.1},
+    "Simulated Eve, who clicks": {"spam": "random", "median_seconds": 3.0},
 }
 
 
