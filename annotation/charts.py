@@ -77,7 +77,7 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture:
             tooltip=[alt.Tooltip("weight:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
         )
     )
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def value_distribution(
@@ -105,7 +105,7 @@ def value_distribution(
             ],
         )
     )
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def ratings_per_hour(
@@ -123,7 +123,7 @@ def ratings_per_hour(
             tooltip=[alt.Tooltip("hour:T", format="%d %b %Y, %H:00"), alt.Tooltip("ratings:Q", format=",")],
         )
     )
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def ratings_per_response(
@@ -141,7 +141,7 @@ def ratings_per_response(
             tooltip=[alt.Tooltip("judgements:O"), alt.Tooltip("responses:Q", format=",")],
         )
     )
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def drift_over_hours(
@@ -187,7 +187,7 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme, pic
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(
         y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(PALETTES[theme]["zero"])
     )  # fmt: skip
-    return _finished(alt.layer(zero, bars, points), theme, picture)
+    return finished(alt.layer(zero, bars, points), theme, picture)
 
 
 def raters_by_time(
@@ -215,7 +215,7 @@ def raters_by_time(
             ],
         )
     )  # fmt: skip
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
@@ -250,7 +250,7 @@ def _criterion_colour(names: Mapping[str, object], theme: Theme) -> alt.Color:
     return alt.Color("criterion:N", legend=legend, scale=alt.Scale(domain=list(names), range=ranged))
 
 
-def _finished(chart: alt.Chart | alt.LayerChart, theme: Theme, picture: bool) -> dict[str, Any]:
+def finished(chart: alt.Chart | alt.LayerChart, theme: Theme, picture: bool) -> dict[str, Any]:
     colours = PALETTES[theme]
     words = {"labelColor": colours["muted"], "titleColor": colours["ink"], "labelFontSize": 12, "titleFontSize": 12}
     themed = (

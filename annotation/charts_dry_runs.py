@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from annotation.charts import PALETTES, Theme, _finished
+from annotation.charts import PALETTES, Theme, finished
 
 
 def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light", p
             tooltip=[alt.Tooltip("hours:Q", format=".2f"), alt.Tooltip("filled:Q", format=".0%")],
         )
     )
-    return _finished(chart, theme, picture)
+    return finished(chart, theme, picture)
 
 
 def widths_by_ratings(
@@ -64,4 +64,4 @@ def widths_by_ratings(
     )
     rule = alt.Chart(alt.InlineData(values=[{"target": target}])).mark_rule(color=colours["negative"], strokeWidth=1.5)
     here = encoded.mark_point(filled=True, size=80).transform_filter("datum.planned")
-    return _finished(encoded.mark_line() + here + rule.encode(y="target:Q"), theme, picture)
+    return finished(encoded.mark_line() + here + rule.encode(y="target:Q"), theme, picture)

@@ -6,10 +6,10 @@ stand in the data, never this database's ids.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import Amendment, AmendmentKind, Campaign, CampaignState, User
 from annotation.services.gate import campaign_alone
@@ -48,8 +48,7 @@ def amendment_append(*, campaign: Campaign, kind: AmendmentKind, data: Mapping[s
 
 def amendment_hash(before: str, *, number: int, kind: str, data: Mapping[str, Any]) -> str:
     written = {"data": dict(data), "kind": str(kind), "number": number}
-    canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(before.encode() + canonical.encode()).hexdigest()
+    return hashlib.sha256(before.encode() + canonical_json(written)).hexdigest()
 
 
 def first_broken_amendment(campaign: Campaign) -> Amendment | None:

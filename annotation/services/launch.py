@@ -21,6 +21,7 @@ from annotation.allocation import (
     plan_pairs,
     plan_singles,
 )
+from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -36,6 +37,7 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.campaigns import rated_sources
+from annotation.services.campaign_documents import criterion_document
 from annotation.services.copying import allocate_ids, copy_rows
 from annotation.services.prepared import prepared_create, prepared_hash
 
@@ -47,9 +49,6 @@ FROZEN = (
     "rater_language", "payment_currency", "qualification", "quality", "seed",
 )  # fmt: skip
 FROZEN_AMOUNTS = ("payment_per_unit", "payment_fee_percent")
-FROZEN_OF_CRITERIA = (
-    "name", "question", "kind", "scale_min", "scale_max", "step", "labels", "ties", "standard_source", "standard_value"
-)  # fmt: skip
 
 
 def units_create(campaign: Campaign) -> Plan:
@@ -81,9 +80,7 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
         "systems": sorted({str(system) for unit in plan.units for system in unit.systems}),
         **{name: getattr(campaign, name) for name in FROZEN},
         **{name: str(getattr(campaign, name)) for name in FROZEN_AMOUNTS},
-        "criteria": [
-            {name: getattr(criterion, name) for name in FROZEN_OF_CRITERIA} for criterion in campaign.criteria.all()
-        ],
+        "criteria": [criterion_document(criterion) for criterion in campaign.criteria.all()],
         "units": len(plan.units),
         "slots": len(plan.units) * campaign.ratings_per_unit,
         "items": len({unit.item for unit in plan.units}),
@@ -96,8 +93,7 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
         "units_hash": units_hash(plan.units),
         "checks_hash": prepared_hash(campaign),
     }
-    canonical = json.dumps(design, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return design, hashlib.sha256(canonical.encode()).hexdigest()
+    return design, hashlib.sha256(canonical_json(design)).hexdigest()
 
 
 def _sources(campaign: Campaign) -> list[Source]:

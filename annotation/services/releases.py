@@ -9,7 +9,6 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Max
 
+from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
@@ -125,9 +125,9 @@ def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
         "exclusion_rules": release.exclusion_rules,
         "signature": release.signature,
     }
-    digest = hashlib.sha256(_canonical(header))
+    digest = hashlib.sha256(canonical_json(header) + b"\n")
     for row in rows:
-        digest.update(_canonical([_rounded(value) for value in row]))
+        digest.update(canonical_json([_rounded(value) for value in row]) + b"\n")
     return digest.hexdigest()
 
 
@@ -310,11 +310,6 @@ def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any
     named = ((release.pk, int(chosen.item_id[index]), int(chosen.response_id[index]), *values)
              for index, _, _, *values in rows)  # fmt: skip
     copy_rows(ReleaseWeight, columns, named)
-
-
-def _canonical(value: object) -> bytes:
-    line = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return f"{line}\n".encode()
 
 
 def _rounded(value: object) -> object:

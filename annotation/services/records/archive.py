@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from annotation.canonical import canonical_json
 from annotation.exports import table_chunks
 from annotation.models import Campaign
 from annotation.selectors.records.reading import snapshot, table_rows
@@ -47,16 +48,11 @@ class _Outbox:
         return taken
 
 
-def canonical(data: object) -> bytes:
-    """JSON as hashes are taken over it."""
-    return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def _design(campaign: Campaign) -> bytes:
     """The bytes that the design's hash was taken over: of imported judgements, JSON with spaces."""
     spaced = json.dumps(campaign.design or {}, sort_keys=True, ensure_ascii=False).encode()
     is_spaced = hashlib.sha256(spaced).hexdigest() == campaign.design_hash
-    return spaced if is_spaced else canonical(campaign.design or {})
+    return spaced if is_spaced else canonical_json(campaign.design or {})
 
 
 def content_hash(files: Mapping[str, Mapping[str, Any]]) -> str:
