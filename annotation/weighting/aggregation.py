@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from annotation.weighting.groups import TextArray, reasons
 from annotation.weighting.result import WeightResult
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, ratio
 
@@ -202,18 +202,14 @@ def _median_block(parts: Contributions, rows: IntArray, offsets: IntArray, drawn
     return result
 
 
-def _reasons(
-    everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, n_bootstrap: int
-) -> npt.NDArray[np.str_]:
+def _reasons(everything: RatingTable, unusable: str, n: IntArray, n_raters: IntArray, n_bootstrap: int) -> TextArray:
     rated = np.bincount(everything.response, minlength=everything.n_responses) > 0
-    reasons: npt.NDArray[np.str_] = np.select(
-        [~rated, n == 0, n_raters < 2, np.full(len(n), n_bootstrap == 0)],
+    return reasons(
         [
-            "no rating",
-            f"no usable rating: {unusable}",
-            "one rater: no standard error, no interval",
-            "no interval asked for",
+            (~rated, "no rating"),
+            (n == 0, f"no usable rating: {unusable}"),
+            (n_raters < 2, "one rater: no standard error, no interval"),
+            (np.full(len(n), n_bootstrap == 0), "no interval asked for"),
         ],
-        default="",
-    ).astype(np.str_)
-    return reasons
+        len(n),
+    )

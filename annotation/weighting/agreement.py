@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.stats import f as f_distribution
 
+from annotation.weighting.intervals import check_confidence
 from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTable, as_table, ratio, value_counts
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -93,8 +94,7 @@ def krippendorff_alpha(
         raise ValueError(f"level is {level!r}; accepted: {', '.join(get_args(Level))}")
     if n_bootstrap < 0:
         raise ValueError(f"n_bootstrap is {n_bootstrap}; accepted: 0 or more")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; accepted: above 0 and below 1")
+    check_confidence(confidence)
     everything = as_table(ratings)
     table = everything.latest_per_rater()
     per_response = np.bincount(table.response, minlength=table.n_responses)
@@ -194,8 +194,7 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     >>> round(result.icc_1, 3), round(result.icc_k, 3)
     (0.862, 0.926)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; accepted: above 0 and below 1")
+    check_confidence(confidence)
     table = as_table(ratings)
     n = np.bincount(table.response, minlength=table.n_responses)
     total, responses = len(table), int(np.count_nonzero(n))

@@ -6,7 +6,18 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from annotation.weighting.groups import BoolArray, TextArray, aligned, checked_codes, codes_of, compact, reasons
+from annotation.weighting.groups import (
+    BoolArray,
+    TextArray,
+    aligned,
+    checked_codes,
+    codes_of,
+    compact,
+    crossed,
+    jackknife_error,
+    mean_and_spread,
+    reasons,
+)
 from annotation.weighting.intervals import mean_interval, student_quantile, wilson_interval
 from annotation.weighting.table import FloatArray, IntArray, ratio
 
@@ -282,8 +293,7 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
     n_within = np.bincount(rater[apart <= 1 + _ROUNDING], minlength=n_raters)
     exact = wilson_interval(n_exact, n, confidence=confidence)
     within = wilson_interval(n_within, n, confidence=confidence)
-    difference = ratio(np.bincount(rater, apart, minlength=n_raters), n)
-    spread = np.sqrt(ratio(np.bincount(rater, (apart - difference[rater]) ** 2, minlength=n_raters), n - 1))
+    difference, spread = mean_and_spread(apart, rater, n)
     spread[spread < _ROUNDING] = 0.0
     difference_interval = mean_interval(difference, spread, n, confidence=confidence)
     kappa, error = _quadratic_kappas(mine, rater, n_raters)
@@ -328,8 +338,7 @@ _KIND_WORDS = {"gold": "a gold check", "attention": "an attention check", "ancho
 
 def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tuple[FloatArray, FloatArray]:
     """Kappa and its standard error per rater, from first and second answers."""
-    about = codes_of(repeats.criterion)
-    stratum, owner = compact(rater * (about.max(initial=0) + 1) + about, rater)
+    stratum, owner = compact(crossed(rater, codes_of(repeats.criterion)), rater)
     size = np.bincount(stratum)
     first, second = repeats.first / repeats.point, repeats.value / repeats.point
 
@@ -352,16 +361,13 @@ def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tupl
     chance_without = squares[stratum] - left**2 - right**2
     chance_without -= 2 * (sum_left[stratum] - left) * (sum_right[stratum] - right) / others
     without = 1 - _over(total_observed[rater] - observed, total_chance[rater] - by_chance[stratum] + chance_without)
-    n = np.bincount(rater, minlength=n_raters)
-    mean = ratio(np.bincount(rater, without, minlength=n_raters), n)
-    deviation = np.bincount(rater, (without - mean[rater]) ** 2, minlength=n_raters)
-    error = np.sqrt(ratio((n - 1) * deviation, n))
+    error = jackknife_error(without, rater, np.bincount(rater, minlength=n_raters))
     return kappa, np.where(error < _ROUNDING, 0.0, error)
 
 
 def _over(observed: FloatArray, by_chance: FloatArray) -> FloatArray:
     # Answers that are all equal leave rounding behind, in points squared.
-    return ratio(observed, np.where(by_chance > _ROUNDING**2, by_chance, 0.0))
+    return ratio(observed, np.where(by_chance > _ROUNDING, by_chance, 0.0))
 
 
 def _numbers(name: str, column: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatArray:

@@ -8,7 +8,16 @@ from scipy.special import ndtr
 from scipy.stats import mannwhitneyu
 
 from annotation.weighting.checks import CheckLog
-from annotation.weighting.groups import BoolArray, TextArray, aligned, checked_codes, codes_of, compact, reasons
+from annotation.weighting.groups import (
+    BoolArray,
+    TextArray,
+    aligned,
+    checked_codes,
+    codes_of,
+    compact,
+    crossed,
+    reasons,
+)
 from annotation.weighting.intervals import auc_interval
 from annotation.weighting.table import FloatArray, IntArray, ratio
 
@@ -105,8 +114,7 @@ def degraded_test(
     is_degraded = np.arange(len(values)) < len(degraded)
     known = ~np.isnan(values)
     about = codes_of(np.concatenate([degraded.criterion, about]))
-    strata = codes * (about.max(initial=0) + 1) + about
-    strata, keep = _comparable(strata, is_degraded, known)
+    strata, keep = _comparable(crossed(codes, about), is_degraded, known)
     codes, values, is_degraded = codes[keep], values[keep], is_degraded[keep]
     u, m, n, spread, owner = _stratum_u(strata, values, is_degraded, codes)
 
@@ -149,7 +157,7 @@ def degraded_test(
 
 def _comparable(strata: IntArray, is_degraded: BoolArray, known: BoolArray) -> tuple[IntArray, BoolArray]:
     """Dense codes of the strata that hold known ratings of both sorts, and the mask of their ratings."""
-    _, code = np.unique(strata, return_inverse=True)
+    code = codes_of(strata)
     both = (np.bincount(code, is_degraded & known) > 0) & (np.bincount(code, ~is_degraded & known) > 0)
     keep: BoolArray = both[code] & known
     dense = np.cumsum(both) - 1
@@ -164,8 +172,8 @@ def _stratum_u(
     size = np.bincount(strata).astype(np.float64)
     n = size - m
     # Mid-ranks: within a stratum, the ratings below and half of those equal.
-    _, level = np.unique(values, return_inverse=True)
-    cells, cell, times = np.unique(strata * (level.max(initial=0) + 1) + level, return_inverse=True, return_counts=True)
+    level = codes_of(values)
+    cells, cell, times = np.unique(crossed(strata, level), return_inverse=True, return_counts=True)
     stratum_of_cell = cells // (level.max(initial=0) + 1)
     before = np.cumsum(times) - times
     start = np.cumsum(size) - size

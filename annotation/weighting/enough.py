@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.weighting.intervals import student_quantile
+from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.result import WeightResult
 from annotation.weighting.schemes import scheme_contributions
 from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
@@ -114,7 +114,7 @@ def sufficiency(
         raise ValueError(f"target is {target}; accepted: a half-width above 0")
     if any(count < 1 for count in k):
         raise ValueError(f"k holds {min(k)}; accepted: 1 or more")
-    student_quantile(1.0, confidence)
+    check_confidence(confidence)
     parts, centre = scheme_contributions(scheme, as_table(ratings).latest_per_rater(), low, high)
     table = parts.table
     said, r = parts.score / parts.unit, table.n_responses

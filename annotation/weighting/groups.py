@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from annotation.weighting.table import IntArray
+from annotation.weighting.table import FloatArray, IntArray, ratio
 
 BoolArray = npt.NDArray[np.bool_]
 TextArray = npt.NDArray[np.str_]
@@ -19,6 +19,38 @@ def codes_of(column: npt.NDArray[np.generic]) -> IntArray:
     """Dense codes of a column's distinct values."""
     code: IntArray = np.unique(column, return_inverse=True)[1]
     return code
+
+
+def crossed(outer: IntArray, inner: IntArray) -> IntArray:
+    """Codes of the pairs of two columns of codes, ascending in the first, then in the second."""
+    pair: IntArray = outer * (inner.max(initial=0) + 1) + inner
+    return pair
+
+
+def centred(values: FloatArray, group: IntArray, n: IntArray) -> FloatArray:
+    """Values less the mean of their group, of groups of ``n`` values."""
+    mean = np.bincount(group, values, minlength=len(n)) / np.maximum(n, 1)
+    deviation: FloatArray = values - mean[group]
+    return deviation
+
+
+def mean_and_spread(values: FloatArray, group: IntArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (n - 1 in the denominator) of groups of ``n`` values; NaN where these allow none."""
+    mean = ratio(np.bincount(group, values, minlength=len(n)), n)
+    squares = np.bincount(group, (values - mean[group]) ** 2, minlength=len(n))
+    return mean, np.sqrt(ratio(squares, n - 1))
+
+
+def jackknife_error(without: FloatArray, group: IntArray, n: IntArray, times: IntArray | int = 1) -> FloatArray:
+    """Standard error of a figure of groups of ``n`` observations, from what it is without each in turn.
+
+    ``times`` says for how many observations an entry of ``without`` stands. Efron & Tibshirani, An Introduction to the
+    Bootstrap, 1993, eq. 11.5.
+    """
+    mean = ratio(np.bincount(group, times * without, minlength=len(n)), n)
+    squares = np.bincount(group, times * (without - mean[group]) ** 2, minlength=len(n))
+    error: FloatArray = np.sqrt(ratio((n - 1) * squares, n))
+    return error
 
 
 def checked_codes(column: npt.NDArray[np.generic], n_raters: int) -> IntArray:
@@ -40,8 +72,10 @@ def reasons(cases: list[tuple[BoolArray, str]], size: int) -> TextArray:
     return np.select(conditions, [text for _, text in cases], default="").astype(np.str_)
 
 
-def aligned(name: str, column: npt.NDArray[np.generic], shape: tuple[int, ...]) -> npt.NDArray[np.generic]:
+def aligned(
+    name: str, column: npt.NDArray[np.generic], shape: tuple[int, ...], *, per: str = "answer"
+) -> npt.NDArray[np.generic]:
     """The column, refused unless it has that shape."""
     if column.shape != shape:
-        raise ValueError(f"{name} has shape {column.shape}; accepted: {shape}, one per answer")
+        raise ValueError(f"{name} has shape {column.shape}; accepted: {shape}, one per {per}")
     return column

@@ -170,7 +170,7 @@ def median_interval(
     >>> low.tolist(), high.tolist()
     ([2.0], [9.0])
     """
-    normal_quantile(confidence)
+    check_confidence(confidence)
     start, size = np.asarray(first, np.int64), np.asarray(n, np.int64)
     # The l-th smallest lies above the median with probability P(X <= l - 1), X binomial(n, 1/2): at most half the rest.
     rank = np.where(size > 0, binom.ppf((1 - confidence) / 2, np.maximum(size, 1), 0.5), 0).astype(np.int64)
@@ -236,7 +236,7 @@ def auc_interval(
 
 def student_quantile(df: npt.ArrayLike, confidence: float) -> FloatArray:
     """Two-sided quantile of Student's t; NaN below one degree of freedom."""
-    normal_quantile(confidence)
+    check_confidence(confidence)
     degrees = np.asarray(df, np.float64)
     quantile = stdtrit(np.where(degrees >= 1, degrees, np.nan), 0.5 + confidence / 2)
     return np.asarray(quantile, dtype=np.float64)
@@ -244,9 +244,14 @@ def student_quantile(df: npt.ArrayLike, confidence: float) -> FloatArray:
 
 def normal_quantile(confidence: float) -> float:
     """Two-sided quantile of the standard normal distribution: 1.96 for 0.95."""
+    check_confidence(confidence)
+    return float(ndtri(0.5 + confidence / 2))
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is none."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; accepted: above 0 and below 1")
-    return float(ndtri(0.5 + confidence / 2))
 
 
 def _bisect(outside: Callable[[FloatArray], npt.NDArray[np.bool_]], far: FloatArray, near: FloatArray) -> FloatArray:

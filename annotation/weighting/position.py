@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest, chi2, ttest_1samp, wilcoxon
 
-from annotation.weighting.groups import codes_of
-from annotation.weighting.intervals import mean_interval
-from annotation.weighting.table import FloatArray, IntArray, ratio
+from annotation.weighting.groups import aligned, centred, codes_of, crossed, mean_and_spread
+from annotation.weighting.intervals import check_confidence, mean_interval
+from annotation.weighting.table import FloatArray, IntArray
 
 Method = Literal["auto", "permutation", "asymptotic"]
 
@@ -130,8 +130,7 @@ def pair_position_bias(first: npt.ArrayLike, second: npt.ArrayLike, *, confidenc
     (1.0, 0.034, 4)
     """
     left, right = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if left.shape != right.shape:
-        raise ValueError(f"second has shape {right.shape}; accepted: {left.shape}, one per presentation")
+    aligned("second", right, left.shape, per="presentation")
     apart = left - right
     apart = apart[~np.isnan(apart)]
     n, nan = len(apart), float("nan")
@@ -183,8 +182,7 @@ def preference_position_bias(
     for name, count in (("first_chosen", first_chosen), ("second_chosen", second_chosen), ("ties", ties)):
         if count < 0:
             raise ValueError(f"{name} is {count}; accepted: 0 or more")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; accepted: above 0 and below 1")
+    check_confidence(confidence)
     n, nan = first_chosen + second_chosen, float("nan")
     if n == 0:
         return PreferenceBias(nan, nan, nan, nan, 0, ties, "nobody chose a side")
@@ -252,18 +250,16 @@ def list_position_bias(
     values, where = np.asarray(value, dtype=np.float64), np.asarray(place)
     lists = np.asarray(presentation)
     for name, column in (("presentation", lists), ("place", where)):
-        if column.shape != values.shape:
-            raise ValueError(f"{name} has shape {column.shape}; accepted: {values.shape}, one per rating")
+        aligned(name, column, values.shape, per="rating")
     known = ~np.isnan(values)
     lists, values = codes_of(lists[known]), values[known]
     places, code = np.unique(where[known].astype(np.int64), return_inverse=True)
     _refuse_twice(lists, code, places)
-    deviation = values - (np.bincount(lists, values) / np.maximum(np.bincount(lists), 1))[lists]
-    shared = np.bincount(lists)[lists] > 1
+    size = np.bincount(lists)
+    deviation, shared = centred(values, lists, size), size[lists] > 1
     n = np.bincount(code[shared], minlength=len(places))
-    mean = ratio(np.bincount(code[shared], deviation[shared], minlength=len(places)), n)
-    squares = np.bincount(code[shared], (deviation - np.nan_to_num(mean)[code])[shared] ** 2, minlength=len(places))
-    ends = mean_interval(mean, np.sqrt(ratio(squares, n - 1)), n, confidence=confidence)
+    mean, spread = mean_and_spread(deviation[shared], code[shared], n)
+    ends = mean_interval(mean, spread, n, confidence=confidence)
     telling = (np.bincount(lists, deviation**2) > 1e-18)[lists] if len(lists) else known[:0]
     table = _Lists.of(codes_of(lists[telling]), code[telling], deviation[telling], len(places))
     statistic, df = table.statistic(), table.rank
@@ -338,7 +334,7 @@ class _Lists:
 
 
 def _refuse_twice(lists: IntArray, code: IntArray, places: IntArray) -> None:
-    cells, times = np.unique(lists * max(len(places), 1) + code, return_counts=True)
+    cells, times = np.unique(crossed(lists, code), return_counts=True)
     if (times > 1).any():
         place = int(places[cells[times > 1][0] % len(places)])
         raise ValueError(f"place {place} appears twice in one presentation; accepted: each place once")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.weighting.groups import aligned, centred, codes_of, crossed, jackknife_error, mean_and_spread, reasons
 from annotation.weighting.intervals import (
     Intervals,
     correlation_interval,
@@ -106,9 +107,7 @@ def summarise_raters(
     k = table.n_raters
     about, n_criteria = _criteria(table, criterion)
     n = np.bincount(table.rater, minlength=k)
-    mean = ratio(np.bincount(table.rater, table.value, minlength=k), n)
-    squares = np.bincount(table.rater, (table.value - mean[table.rater]) ** 2, minlength=k)
-    spread = np.sqrt(ratio(squares, n - 1))
+    mean, spread = mean_and_spread(table.value, table.rater, n)
     agreement, n_compared, held_fixed, reason = _agreement(table, about, n_criteria)
     mean_ends = mean_interval(mean, np.where(spread > _rounding(table), spread, np.nan), n, confidence=confidence)
     agreement_ends = correlation_interval(agreement, n_compared - held_fixed, confidence=confidence)
@@ -138,11 +137,8 @@ def summarise_raters(
 def _criteria(table: RatingTable, criterion: npt.ArrayLike | None) -> tuple[IntArray, int]:
     if criterion is None:
         return np.zeros(len(table), dtype=np.int64), 1
-    column = np.asarray(criterion)
-    if column.shape != table.value.shape:
-        raise ValueError(f"criterion has shape {column.shape}; accepted: {table.value.shape}, one per rating")
-    distinct, code = np.unique(column, return_inverse=True)
-    return code, max(len(distinct), 1)
+    code = codes_of(aligned("criterion", np.asarray(criterion), table.value.shape, per="rating"))
+    return code, int(code.max(initial=0)) + 1
 
 
 def _rounding(table: RatingTable) -> float:
@@ -155,8 +151,8 @@ def _agreement(
     """Correlation, ratings behind it, criterion means estimated beyond one, and why the first is NaN."""
     k = table.n_raters
     value = _unit_spread(table.value, about) if n_criteria > 1 else table.value
-    _, cell = np.unique(table.response * n_criteria + about, return_inverse=True)
-    _, pair = np.unique(cell * k + table.rater, return_inverse=True)
+    cell = codes_of(crossed(table.response, about))
+    pair = codes_of(crossed(cell, table.rater))
     # What others gave: everything on the response, less all this rater gave it.
     n_others = np.bincount(cell)[cell] - np.bincount(pair)[pair]
     sum_others = np.bincount(cell, value)[cell] - np.bincount(pair, value)[pair]
@@ -166,7 +162,7 @@ def _agreement(
     n = np.bincount(rater, minlength=k)
     group = rater * n_criteria + about[shared]
     n_group = np.bincount(group, minlength=k * n_criteria)
-    own, others = _centre(own, group, n_group), _centre(others, group, n_group)
+    own, others = centred(own, group, n_group), centred(others, group, n_group)
     own_squares = np.bincount(rater, own**2, minlength=k)
     other_squares = np.bincount(rater, others**2, minlength=k)
     # A constant column centred in floating point leaves about 1e-30; ratings differ by far more.
@@ -176,26 +172,22 @@ def _agreement(
     defined = ~few & ~constant_own & ~constant_others
     product = np.where(defined, own_squares * other_squares, 0.0)
     correlation = ratio(np.bincount(rater, own * others, minlength=k), np.sqrt(product))
-    reason = np.select(
-        [few, constant_own, constant_others],
-        ["fewer than three responses rated by others too", "all ratings equal", "the others' means are all equal"],
-        default="",
-    ).astype(np.str_)
+    reason = reasons(
+        [
+            (few, "fewer than three responses rated by others too"),
+            (constant_own, "all ratings equal"),
+            (constant_others, "the others' means are all equal"),
+        ],
+        k,
+    )
     return np.clip(correlation, -1.0, 1.0), n, held_fixed, reason
 
 
 def _unit_spread(value: FloatArray, about: IntArray) -> FloatArray:
     n = np.bincount(about)
-    mean = np.bincount(about, value) / np.maximum(n, 1)
-    spread = np.sqrt(np.bincount(about, (value - mean[about]) ** 2) / np.maximum(n, 1))
+    spread = np.sqrt(np.bincount(about, centred(value, about, n) ** 2) / np.maximum(n, 1))
     scaled: FloatArray = value / np.where(spread > 1e-10, spread, 1.0)[about]
     return scaled
-
-
-def _centre(values: FloatArray, group: IntArray, n: IntArray) -> FloatArray:
-    mean = np.bincount(group, values, minlength=len(n)) / np.maximum(n, 1)
-    centred: FloatArray = values - mean[group]
-    return centred
 
 
 def _entropy(
@@ -214,9 +206,7 @@ def _entropy(
     # The entropy without one answer, the same for all answers of a cell.
     lost = _n_log_n(size[group]) - _n_log_n(size[group] - 1) - _n_log_n(times) + _n_log_n(times - 1)
     without = ratio(total[rater] - lost, n[rater] - 1)
-    mean = ratio(np.bincount(rater, times * without, minlength=k), n)
-    squares = np.bincount(rater, times * (without - mean[rater]) ** 2, minlength=k)
-    error = np.sqrt(ratio((n - 1) * squares, n))
+    error = jackknife_error(without, rater, n, times)
     usable = (n >= MIN_ENTROPY) & (error > 1e-9)
     half = student_quantile(n - 1, confidence) * np.where(usable, error, np.nan)
     return entropy, Intervals(np.maximum(entropy - half, 0.0), entropy + half)
@@ -235,8 +225,7 @@ def _median_seconds(
     if seconds is None:
         return result, np.zeros(k, dtype=np.int64), Intervals(result.copy(), result.copy())
     taken = np.asarray(seconds, dtype=np.float64)
-    if taken.shape != table.value.shape:
-        raise ValueError(f"seconds has shape {taken.shape}; accepted: {table.value.shape}, one per rating")
+    aligned("seconds", taken, table.value.shape, per="rating")
     known = ~np.isnan(taken)
     return _medians(table.rater[known], taken[known], k, confidence)
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from annotation.weighting.groups import codes_of
-from annotation.weighting.intervals import student_quantile
-from annotation.weighting.table import FloatArray, IntArray
+from annotation.weighting.groups import aligned, centred, codes_of, crossed
+from annotation.weighting.intervals import check_confidence, student_quantile
+from annotation.weighting.table import IntArray
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def drift(value: npt.ArrayLike, rater: npt.ArrayLike, place: npt.ArrayLike, *, c
     values, places = np.asarray(value, dtype=np.float64), np.asarray(place, dtype=np.float64)
     who = np.asarray(rater)
     for name, column in (("rater", who), ("place", places)):
-        if column.shape != values.shape:
-            raise ValueError(f"{name} has shape {column.shape}; accepted: {values.shape}, one per rating")
-    student_quantile(1.0, confidence)
+        aligned(name, column, values.shape, per="rating")
+    check_confidence(confidence)
     known = ~np.isnan(values) & ~np.isnan(places)
     values, places = values[known], places[known]
     code = codes_of(who[known])
-    x, y = _within(places, code), _within(values, code)
+    n = np.bincount(code)
+    x, y = centred(places, code, n), centred(values, code, n)
     x[np.abs(x) < 1e-12 * np.abs(places).max(initial=0.0)] = 0.0
     moving = np.bincount(code, x**2) > 0
     keep = moving[code] if len(code) else np.zeros(0, dtype=np.bool_)
@@ -126,15 +126,8 @@ def sequence_places(rater: npt.ArrayLike, order: npt.ArrayLike) -> IntArray:
     [0, 0, 1, 1]
     """
     who, when = codes_of(np.asarray(rater)), codes_of(np.asarray(order))
-    steps, step = np.unique(who * (when.max(initial=0) + 1) + when, return_inverse=True)
+    steps, step = np.unique(crossed(who, when), return_inverse=True)
     owner = steps // (when.max(initial=0) + 1)
     first = np.searchsorted(owner, np.arange(owner.max(initial=-1) + 1))
     places: IntArray = (np.arange(len(steps)) - first[owner])[step] if len(steps) else np.zeros(0, dtype=np.int64)
     return places
-
-
-def _within(column: FloatArray, code: IntArray) -> FloatArray:
-    n = np.bincount(code)
-    mean = np.bincount(code, column) / np.maximum(n, 1)
-    centred: FloatArray = column - mean[code]
-    return centred

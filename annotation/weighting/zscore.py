@@ -3,6 +3,7 @@
 import numpy as np
 
 from annotation.weighting.aggregation import Contributions, weigh
+from annotation.weighting.groups import centred
 from annotation.weighting.result import WeightResult
 from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale, scale_is_open
 
@@ -64,8 +65,7 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     if not scale_is_open(low, high):
         check_scale(table, low, high, scheme="zscore")
     n = np.bincount(table.rater, minlength=table.n_raters)
-    mean = np.bincount(table.rater, table.value, minlength=table.n_raters) / np.maximum(n, 1)
-    deviation = table.value - mean[table.rater]
+    deviation = centred(table.value, table.rater, n)
     squares = np.bincount(table.rater, deviation**2, minlength=table.n_raters)
     # A constant rater's mean may be off by a rounding: compare values, not the sum of squares, with zero.
     lowest = np.full(table.n_raters, np.inf)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.weighting.checks import CheckLog
+from annotation.weighting.groups import aligned
 from annotation.weighting.table import IntArray
 
 _COLUMNS = ("rating", "seconds", "extra", "response", "value", "criterion")
@@ -56,8 +57,8 @@ class RatingLog:
         self.checks = checks
         for name in _COLUMNS:
             column = getattr(self, name)
-            if column is not None and column.shape != self.rater.shape:
-                raise ValueError(f"{name} has shape {column.shape}; accepted: {self.rater.shape}, one per rating")
+            if column is not None:
+                aligned(name, column, self.rater.shape, per="rating")
         if checks is not None and len(checks) and len(self) and _is_text(checks.rater) != _is_text(self.rater):
             raise ValueError(
                 f"checks name raters by {checks.rater.dtype} values and ratings by {self.rater.dtype}; accepted: alike"
