@@ -13,7 +13,8 @@ from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
 from annotation.models import ReferenceSet, Release, ReleaseWeight, SourceKind
-from annotation.selectors.releases import WeightFilter, reference_sets, release_name, releases, weight_rows
+from annotation.selectors.browsing import WeightFilter, weight_rows
+from annotation.selectors.releases import reference_sets, release_name, releases
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_create
 from annotation.tasks import release_build

@@ -9,7 +9,7 @@ from django.utils.html import escape
 from annotation.models import CampaignState, Dataset, SourceKind
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.releases import WeightFilter, registered_rules, source_counts
+from annotation.selectors.releases import registered_rules, source_counts
 from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, OWN_PARAMETERS
 
 METHODS = (
@@ -170,28 +170,6 @@ class ReleaseForm(forms.Form):
             {"rule": "min_ratings_per_rater", "version": 1, "ratings": cleaned["min_ratings"]},
         ]
         return [rule for rule in found if list(rule.values())[-1] not in (None, [])]
-
-
-class WeightFilterForm(forms.Form):
-    """What the browser of a release is narrowed to; every field may be left empty."""
-
-    text = forms.CharField(label="Text", required=False, max_length=200)
-    low = forms.FloatField(label="Weight from", required=False, min_value=-1, max_value=1)
-    high = forms.FloatField(label="Weight to", required=False, min_value=-1, max_value=1)
-    source = forms.ChoiceField(required=False)
-    min_ratings = forms.IntegerField(label="Judgements ≥", required=False, min_value=1)
-    no_positive = forms.BooleanField(label="Only items without a positive weight", required=False)
-
-    def __init__(self, *args: Any, sources: list[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        kinds = dict(SourceKind.choices)
-        self.fields["source"].choices = [("", "Any"), *((name, kinds.get(name, name)) for name in sources)]
-        self.fields["text"].widget.attrs["data-search"] = ""
-        for name in ("low", "high"):
-            self.fields[name].widget.attrs["step"] = "0.05"
-
-    def chosen(self) -> WeightFilter:
-        return WeightFilter(**self.cleaned_data)
 
 
 def _named(prefix: str, values: list[str]) -> list[str]:

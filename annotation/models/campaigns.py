@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from annotation.models.accounts import Project
-from annotation.models.datasets import Dataset, Item, Response, System
+from annotation.models.datasets import Dataset, Item, Response, ResponseList, System
 
 
 class CampaignState(models.TextChoices):
@@ -24,6 +24,7 @@ class Target(models.TextChoices):
     REFERENCES = "references", "References"
     OUTPUTS = "outputs", "System outputs"
     CHOSEN = "chosen", "Outputs of chosen systems"
+    LISTED = "listed", "A list of responses"
 
 
 class PresentationKind(models.TextChoices):
@@ -58,6 +59,9 @@ class Campaign(models.Model):
     target = models.CharField(max_length=12, choices=Target.choices, default=Target.OUTPUTS)
     systems = models.ManyToManyField(
         System, blank=True, related_name="campaigns", help_text="Where systems are chosen."
+    )
+    response_list = models.ForeignKey(
+        ResponseList, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
     )
     reference_kinds = ArrayField(
         models.CharField(max_length=10),
@@ -139,6 +143,11 @@ class Campaign(models.Model):
                 condition=Q(presentation__in=PresentationKind.values), name="campaign_presentation_known"
             ),
             models.CheckConstraint(condition=Q(target__in=Target.values), name="campaign_target_known"),
+            models.CheckConstraint(
+                condition=Q(target=Target.LISTED, response_list__isnull=False)
+                | (~Q(target=Target.LISTED) & Q(response_list__isnull=True)),
+                name="campaign_names_a_list_iff_listed",
+            ),
             models.CheckConstraint(condition=Q(ratings_per_unit__gte=1), name="campaign_rates_each_unit"),
             models.CheckConstraint(condition=Q(admission__in=Admission.values), name="campaign_admission_known"),
             models.CheckConstraint(condition=Q(comment__in=CommentField.values), name="campaign_comment_known"),

@@ -1,12 +1,22 @@
 """What is evaluated: items, their responses, and where each response came from."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Left, Now
 
 from annotation.models.accounts import Project
 from annotation.models.jobs import Job
+
+# PostgreSQL's search vectors hold 1 MiB at most: of a longer text the first part can be found.
+SEARCHED_CHARACTERS = 100_000
+
+
+def searched(field: str) -> SearchVector:
+    """The words of a text as they are, whatever the language. Indexed: filter by this very expression."""
+    return SearchVector(Left(field, SEARCHED_CHARACTERS), config="simple")
 
 
 class Dataset(models.Model):
@@ -60,6 +70,7 @@ class Item(models.Model):
 
     class Meta:
         ordering = ("dataset", "position")
+        indexes = [GinIndex(searched("message"), name="item_search")]
         constraints = [
             models.UniqueConstraint(fields=["dataset", "external_id"], name="item_external_id_once_per_dataset"),
             models.UniqueConstraint(fields=["dataset", "position"], name="item_position_once_per_dataset"),
@@ -78,6 +89,7 @@ class Response(models.Model):
 
     class Meta:
         ordering = ("item", "id")
+        indexes = [GinIndex(searched("text"), name="response_search")]
         constraints = [models.UniqueConstraint(fields=["item", "text_key"], name="response_text_once_per_item")]
 
     def __str__(self) -> str:
@@ -105,6 +117,9 @@ class ResponseSource(models.Model):
     source_context = ArrayField(models.TextField(), default=list, blank=True)
     source_message = models.TextField(blank=True)
     raw_text = models.TextField(blank=True, help_text="The text as it came, where it differs from the response's.")
+    mining_run = models.ForeignKey(
+        "annotation.MiningRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="sources"
+    )
 
     class Meta:
         ordering = ("response", "id")
@@ -124,6 +139,26 @@ class ResponseSource(models.Model):
 
     def __str__(self) -> str:
         return self.system.name if self.system else self.get_kind_display()
+
+
+class ResponseList(models.Model):
+    """Responses chosen one by one, to be rated (again): what a campaign with the target “listed” asks about."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="response_lists")
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="response_lists")
+    name = models.CharField(max_length=120)
+    origin = models.JSONField(
+        default=dict, blank=True, help_text="What chose them: a release and a reason, for example."
+    )
+    responses = models.ManyToManyField(Response, related_name="lists")
+    created_by = models.ForeignKey("annotation.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class DatasetImport(Job):

@@ -1,5 +1,7 @@
 """Reference sets and their releases: immutable snapshots of weights."""
 
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -50,6 +52,14 @@ class Release(Job):
     report = models.JSONField(
         default=dict, blank=True, help_text="Counts: ratings used and left out, items without a positive weight."
     )
+    code_version = models.CharField(
+        max_length=60, blank=True, editable=False, help_text="Of Assay, when it was built; told, not hashed."
+    )
+    deprecated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deprecated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    deprecation_reason = models.TextField(blank=True)
 
     class Meta(Job.Meta):
         ordering = ("reference_set", "-number")
@@ -58,6 +68,11 @@ class Release(Job):
             models.UniqueConstraint(fields=["reference_set", "number"], name="release_number_once_per_set"),
             models.CheckConstraint(
                 condition=~Q(state=JobState.DONE) | ~Q(content_hash=""), name="release_done_is_hashed"
+            ),
+            models.CheckConstraint(
+                condition=Q(deprecated_at__isnull=True, deprecation_reason="")
+                | (Q(deprecated_at__isnull=False, state=JobState.DONE) & ~Q(deprecation_reason="")),
+                name="release_deprecated_with_a_reason",
             ),
         ]
 
@@ -70,12 +85,18 @@ class ReleaseWeight(models.Model):
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="weights")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="weights")
     weight = models.FloatField()
-    rating_mean = models.FloatField()
-    n_ratings = models.PositiveIntegerField()
+    rating_mean = models.FloatField(null=True, blank=True, help_text="None of a weight made elsewhere without it.")
+    n_ratings = models.PositiveIntegerField(default=0)
     standard_error = models.FloatField(null=True, blank=True)
     low = models.FloatField(null=True, blank=True, help_text="95% interval, bootstrap over raters.")
     high = models.FloatField(null=True, blank=True)
     is_original = models.BooleanField(default=False)
+    # Evidence: follows from the judgements, so it is not hashed; may be filled in later, once.
+    rating_spread = models.FloatField(null=True, blank=True, help_text="Standard deviation of the judgements (n - 1).")
+    histogram = ArrayField(
+        models.PositiveIntegerField(), null=True, blank=True, help_text="Judgements at each point of the scale."
+    )
+    item_position = models.PositiveIntegerField(default=0, help_text="The item's, so that pages need no join.")
 
     class Meta:
         ordering = ("release", "-weight", "response")
@@ -83,7 +104,10 @@ class ReleaseWeight(models.Model):
             models.UniqueConstraint(fields=["release", "response"], name="weight_once_per_release_and_response"),
             models.CheckConstraint(condition=Q(weight__gte=-1, weight__lte=1), name="weight_within_one"),
         ]
-        indexes = [models.Index(fields=["release", "weight", "id"], name="weight_browse")]
+        indexes = [
+            models.Index(fields=["release", "weight", "id"], name="weight_browse"),
+            models.Index(fields=["release", "item_position", "-weight", "id"], name="weight_by_item"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.weight:+.2f}"

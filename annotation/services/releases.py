@@ -19,7 +19,7 @@ from django.db.models import Max
 
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
-from annotation.models import Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.models import Item, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
 from annotation.selectors.checks import rater_names
 from annotation.selectors.decisions import excluded_raters
@@ -305,9 +305,11 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
 
 
 def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]]) -> None:
-    columns = ["release_id", "item_id", "response_id", "weight", "rating_mean", "n_ratings", "standard_error", "low",
-               "high", "is_original"]  # fmt: skip
-    named = ((release.pk, int(chosen.item_id[index]), int(chosen.response_id[index]), *values)
+    columns = ["release_id", "item_id", "item_position", "response_id", "weight", "rating_mean", "n_ratings",
+               "standard_error", "low", "high", "is_original"]  # fmt: skip
+    position = dict(Item.objects.filter(dataset=release.reference_set.dataset_id).values_list("pk", "position"))
+    items, responses = chosen.item_id.tolist(), chosen.response_id.tolist()
+    named = ((release.pk, items[index], position[items[index]], responses[index], *values)
              for index, _, _, *values in rows)  # fmt: skip
     copy_rows(ReleaseWeight, columns, named)
 

@@ -4,6 +4,7 @@ from annotation.urls import (
     campaigns,
     datasets,
     dry_runs,
+    mining,
     monitoring,
     operations,
     projects,
@@ -12,6 +13,8 @@ from annotation.urls import (
     records,
     recruitment,
     references,
+    seeds,
+    weighing,
 )
 
 app_name = "annotation"
@@ -29,4 +32,7 @@ urlpatterns = [
     *records.urlpatterns,
     *recruitment.urlpatterns,
     *references.urlpatterns,
+    *mining.urlpatterns,
+    *seeds.urlpatterns,
+    *weighing.urlpatterns,
 ]
