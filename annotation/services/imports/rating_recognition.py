@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from itertools import islice
 
+from annotation.lines import UTF8_MARK
 from annotation.services.imports import rating_options as shapes
 from annotation.services.imports.rating_appraise import is_header as is_appraise_header
 from annotation.services.imports.rating_appraise import is_headless as is_appraise_row
@@ -15,7 +16,6 @@ from annotation.services.imports.rating_log import is_log
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.rating_rows import COLUMNS, SENT
 from annotation.services.imports.rating_wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
-from annotation.services.imports.reading import UTF8_MARK
 
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200

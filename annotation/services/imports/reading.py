@@ -2,19 +2,16 @@
 
 import csv
 import io
-import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from annotation.services.imports.problems import Problems
+from annotation.lines import UTF8_MARK, UTF16_MARKS, json_object
+from annotation.problems import Problems
 
 FORMATS = {"jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV"}
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 OTHER_ENDINGS = (".ndjson", ".tab")  # known, not named in messages
-UTF8_MARK = b"\xef\xbb\xbf"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
 
 BEAT_ROWS = 20_000
@@ -180,47 +177,12 @@ def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat 
     return (read_csv if file_format == "csv" else read_tsv)(content, problems, beat)
 
 
-class _RepeatedName(ValueError):
-    pass
-
-
-class _NotJson(ValueError):
-    pass
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedName(next(name for name in names if names.count(name) > 1))
-    return made
-
-
-def _constant(name: str) -> Any:
-    raise _NotJson(name)
-
-
 def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterator[tuple[int, dict[str, Any]]]:
     """One JSON object on each line; blank lines are skipped and counted."""
     for number, line in enumerate(lines_of(decode(content, problems, oddities)), start=1):
         if not line.strip():
             oddities.blank_lines += 1
             continue
-        try:
-            value = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
-        except _RepeatedName as error:
-            problems.add(number, str(error), "the name twice in one object", "each name once")
-        except json.JSONDecodeError as error:
-            problems.add(number, f"column {error.colno}", f"{error.msg}: {line[error.pos : error.pos + 40]!r}", "JSON")
-        except _NotJson as error:
-            problems.add(number, "line", str(error), "JSON")
-        except ValueError:  # Python reads no whole number of more digits, and says so in its own words
-            found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
-            problems.add(number, "line", found, "a shorter number, or text in quotes")
-        except RecursionError:
-            problems.add(number, "line", "lists or objects nested too deep to read", "less deep nesting")
-        else:
-            if isinstance(value, dict):
-                yield number, value
-            else:
-                problems.add(number, "line", type(value).__name__, 'an object, such as {"id": "1", "message": "Hi"}')
+        value = json_object(line, number, problems)
+        if value is not None:
+            yield number, value

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.services.imports import normalisation
-from annotation.services.imports.normalisation import RULES, normalise, text_key
+from annotation import normalisation
+from annotation.normalisation import RULES, normalise, text_key
 
 
 @pytest.mark.parametrize(

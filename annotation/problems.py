@@ -1,0 +1,72 @@
+"""Every bad row of a file, the first hundred in full, told to the person who can correct them."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.errors import ImportRefused
+
+IN_FULL = 100
+FOUND_CHARACTERS = 120
+
+
+def storable(text: str) -> str:
+    """Text that PostgreSQL can hold: NUL characters and halves of surrogate pairs as their escapes."""
+    return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
+
+
+def storable_json(value: Any) -> Any:
+    """The same document, as PostgreSQL can hold it: text as above, and null for what is no finite number."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {storable(str(name)): storable_json(part) for name, part in value.items()}
+    return [storable_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def shown(value: object) -> str:
+    """What was found, short enough for a table cell; ``nothing`` where it is empty."""
+    text = storable(value) if isinstance(value, str) else repr(value)
+    if text == "":
+        return "nothing"
+    return text if len(text) <= FOUND_CHARACTERS else text[: FOUND_CHARACTERS - 1] + "…"
+
+
+class Problems:
+    """Collects what is wrong with one file; ``refuse`` raises if anything is."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.rows: list[dict[str, Any]] = []
+        self.total = 0
+
+    def add(self, line: int | None, field: str, found: object, accepted: str) -> None:
+        self.total += 1
+        if len(self.rows) < IN_FULL:
+            self.rows.append(
+                {
+                    "file": storable(self.filename),
+                    "line": line,
+                    "field": storable(field),
+                    "found": shown(found),
+                    "accepted": storable(accepted),
+                }
+            )
+
+    def refuse(self) -> None:
+        """Raise ImportRefused where there is a problem; its message names the first."""
+        if not self.total:
+            return
+        self.rows.sort(key=lambda row: row["line"] or 0)  # found in several passes, read in one
+        first = self.rows[0]
+        others = f" {self.total - 1} more." if self.total > 1 else ""
+        raise ImportRefused(
+            f"{problem_sentence(first)}{others} Nothing was imported.", rows=self.rows, total=self.total
+        )
+
+
+def problem_sentence(row: Mapping[str, Any]) -> str:
+    place = row["file"] if row["line"] is None else f"{row['file']}, line {row['line']}"
+    return f"{place}, field {row['field']}: found {row['found']}; accepted: {row['accepted']}."
