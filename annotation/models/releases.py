@@ -39,6 +39,9 @@ class ReferenceSet(models.Model):
         return self.name
 
 
+IMPORTED = "imported"  # the method of weights that were made elsewhere: the judgements behind them are not here
+
+
 class Release(Job):
     """A numbered, hashed snapshot. Once done it never changes: a trigger refuses changes to its weights."""
 
@@ -78,6 +81,11 @@ class Release(Job):
 
     def __str__(self) -> str:
         return f"{self.reference_set} v{self.number}"
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the weights were made elsewhere: its judgements are unknown here, and so may be its means."""
+        return self.method == IMPORTED
 
 
 class ReleaseWeight(models.Model):

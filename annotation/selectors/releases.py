@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import (
+    Campaign,
     CheckAnswer,
     Dataset,
     JobState,
@@ -32,6 +33,9 @@ from annotation.selectors.ratings import (
 )
 from annotation.weighting.exclusion import apply_rules, rules_from_data
 
+_NONE = np.array([], dtype=np.int64)
+# The scale is unknown, too: a weight's own, so that whoever walks its points finds some.
+NO_JUDGEMENTS = JudgementTable(_NONE, _NONE, _NONE, _NONE.astype(float), _NONE.astype(float), -1.0, 1.0, 0)
 WRITTEN_RELEASE = re.compile(r"([-a-zA-Z0-9_]+)(?:/v([0-9]{1,10}))?")
 
 
@@ -80,6 +84,17 @@ def release_name(release: Release) -> str:
     return f"{release.reference_set.slug}/v{release.number}"
 
 
+def same_content(release: Release) -> Release | None:
+    """The first release of the set with the same content hash, where that is an earlier one."""
+    same = Release.objects.filter(
+        reference_set=release.reference_set_id,
+        content_hash=release.content_hash,
+        state=JobState.DONE,
+        number__lt=release.number,
+    )
+    return same.order_by("number").first() if release.content_hash else None
+
+
 def release_named(project: Project, written: str) -> Release | None:
     """The finished release that ``reference-set/v2`` names; ``reference-set`` names its newest."""
     parts = WRITTEN_RELEASE.fullmatch(written)
@@ -120,15 +135,22 @@ def references(reference_set: ReferenceSet) -> References:
     )
 
 
-def last_rating_id(reference_set: ReferenceSet) -> int:
-    """The newest rating of the set's campaigns; 0 where there is none."""
-    found = Rating.objects.filter(campaign__in=reference_set.campaigns.all()).aggregate(last=Max("id"))["last"]
+def release_campaigns(release: Release) -> list[Campaign]:
+    """Those whose ratings a release reads: the ones it was built with, or its set's until it is built."""
+    if release.state == JobState.DONE:
+        return list(Campaign.objects.filter(pk__in=[one["id"] for one in release.report["campaigns"]]))
+    return list(release.reference_set.campaigns.all())
+
+
+def last_rating_id(campaigns: Sequence[Campaign]) -> int:
+    """The newest rating of some campaigns; 0 where there is none."""
+    found = Rating.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"]
     return int(found or 0)
 
 
-def last_check_answer_id(reference_set: ReferenceSet) -> int:
-    """The newest answer to a check in the set's campaigns; 0 where there is none."""
-    found = CheckAnswer.objects.filter(campaign__in=reference_set.campaigns.all()).aggregate(last=Max("id"))["last"]
+def last_check_answer_id(campaigns: Sequence[Campaign]) -> int:
+    """The newest answer to a check in some campaigns; 0 where there is none."""
+    found = CheckAnswer.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"]
     return int(found or 0)
 
 
@@ -138,12 +160,13 @@ def registered_rules(reference_set: ReferenceSet) -> list[QualityRules]:
     return list(versions.order_by("campaign_id", "-version").distinct("campaign_id").select_related("campaign"))
 
 
-def used_ratings(release: Release, response_ids: IntArray, up_to: int, checks_up_to: int) -> UsedRatings:
+def used_ratings(
+    release: Release, campaigns: Sequence[Campaign], response_ids: IntArray, up_to: int, checks_up_to: int
+) -> UsedRatings:
     """The ratings behind a release's weights: current when ``up_to`` was the last, and left by its rules.
 
     Rules that look at checks see the answers up to ``checks_up_to``.
     """
-    campaigns = list(release.reference_set.campaigns.all())
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
     read = rating_columns(campaigns, response_ids.tolist(), include_extra=True, up_to=up_to)
     read = read.select(np.isin(read.criterion_id, [criterion.pk for criterion in criteria]))
@@ -154,13 +177,19 @@ def used_ratings(release: Release, response_ids: IntArray, up_to: int, checks_up
 
 
 def release_judgements(release: Release) -> JudgementTable:
-    """The judgements a finished release was computed from. They never change, so they are kept in the cache."""
+    """The judgements a finished release was computed from. They never change, so they are kept in the cache.
+
+    None of weights that were made elsewhere (``release.is_imported``): whoever shows judgements says so.
+    """
+    if release.is_imported:
+        return NO_JUDGEMENTS
     key = f"release-judgements-{release.pk}-{release.content_hash}"
     found: JudgementTable | None = cache.get(key)
     if found is None:
         weighed = np.array(release.weights.values_list("response_id", flat=True), dtype=np.int64)
         last_check = release.report.get("last_check_answer_id", 0)
-        found = used_ratings(release, weighed, release.report["last_rating_id"], last_check).judgements
+        campaigns, last = release_campaigns(release), release.report["last_rating_id"]
+        found = used_ratings(release, campaigns, weighed, last, last_check).judgements
         cache.set(key, found, 3600)
     return found
 

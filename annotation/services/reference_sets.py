@@ -6,8 +6,9 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System
+from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System, User
 from annotation.selectors.ratings import campaign_criteria
+from annotation.services.audit import audit_record
 
 MAX_NAME = 120
 
@@ -25,8 +26,7 @@ def reference_set_create(
     description: str = "",
 ) -> ReferenceSet:
     """Name a choice of references. Its campaigns' criteria must share one scale."""
-    if not 1 <= len(name.strip()) <= MAX_NAME:
-        raise AnnotationError.at("name", f"Found {len(name.strip())} characters; accepted: 1 to {MAX_NAME}.")
+    check_name(name)
     _check_campaigns(project, dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
     _check_originals(source_kinds, source_systems, original_kinds, original_systems)
@@ -36,7 +36,7 @@ def reference_set_create(
                 project=project,
                 dataset=dataset,
                 name=name,
-                slug=_free_slug(project, name),
+                slug=free_slug(project, name),
                 description=description,
                 source_kinds=sorted(source_kinds),
                 source_systems=sorted(source_systems),
@@ -52,7 +52,53 @@ def reference_set_create(
     return reference_set
 
 
-def _free_slug(project: Project, name: str) -> str:
+@transaction.atomic
+def reference_set_edit(
+    *, reference_set: ReferenceSet, by: User | None, name: str | None = None, description: str | None = None
+) -> ReferenceSet:
+    """Another name or description. The slug stays: papers, score runs and studies name releases by it."""
+    fresh = ReferenceSet.objects.select_for_update().select_related("project").get(pk=reference_set.pk)
+    changed: dict[str, list[str]] = {}
+    for field, value in (("name", name), ("description", description)):
+        before = getattr(fresh, field)
+        if value is not None and value.strip() != before:
+            changed[field] = [before, value.strip()]
+    if "name" in changed:
+        check_name(changed["name"][1])
+    if changed:
+        ReferenceSet.objects.filter(pk=fresh.pk).update(**{field: new for field, (_, new) in changed.items()})
+        what = " and ".join(changed)
+        summary = f"Changed the {what} of the reference set “{fresh.name}”"
+        data = {"reference_set": fresh.slug, "changed": changed}
+        audit_record(verb="reference_set.edit", summary=summary, project=fresh.project, by=by, data=data)
+    reference_set.refresh_from_db()
+    return reference_set
+
+
+@transaction.atomic
+def reference_set_add_campaign(*, reference_set: ReferenceSet, campaign: Campaign, by: User | None) -> ReferenceSet:
+    """Let the set's later releases read one more campaign. Earlier ones keep those they were built with."""
+    fresh = ReferenceSet.objects.select_for_update().select_related("project", "dataset").get(pk=reference_set.pk)
+    present = list(fresh.campaigns.all())
+    if campaign in present:
+        raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is one of “{fresh}” already.")
+    if campaign.project_id != fresh.project_id:
+        raise AnnotationError.at("campaigns", f"Campaign “{campaign}” belongs to another project.")
+    _check_campaigns(fresh.project, fresh.dataset, [*present, campaign])
+    fresh.campaigns.add(campaign)
+    summary = f"Added the campaign “{campaign}” to the reference set “{fresh}”"
+    data = {"reference_set": fresh.slug, "campaign": campaign.name}
+    audit_record(verb="reference_set.add_campaign", summary=summary, project=fresh.project, by=by, data=data)
+    reference_set.refresh_from_db()
+    return reference_set
+
+
+def check_name(name: str) -> None:
+    if not 1 <= len(name.strip()) <= MAX_NAME:
+        raise AnnotationError.at("name", f"Found {len(name.strip())} characters; accepted: 1 to {MAX_NAME}.")
+
+
+def free_slug(project: Project, name: str) -> str:
     base = slugify(name)[:50] or "references"
     taken = set(project.reference_sets.filter(slug__startswith=base).values_list("slug", flat=True))
     taken.add("new")  # an address of its own

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 from django.db.models import Max
+from django.db.models.functions import Now
 
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
-from annotation.models import Item, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
 from annotation.selectors.checks import rater_names
 from annotation.selectors.decisions import excluded_raters
@@ -31,11 +32,14 @@ from annotation.selectors.releases import (
     last_rating_id,
     references,
     registered_rules,
+    release_name,
     used_ratings,
 )
+from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
 from annotation.services.jobs import Claim, job_run
 from annotation.services.ratings import ratings_await
+from annotation.versions import code_version
 from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
 
@@ -46,6 +50,7 @@ OWN_PARAMETERS = {"zscore": {"clip": 2.0}, "reliability": {"prior_ratings": 5.0}
 COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
 MAX_BOOTSTRAP = 10_000
 MOST = 1e9  # of a method's own parameter
+MAX_REASON = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,10 @@ def release_create(
     like any other, unless ``with_excluded``. ``with_registered`` adds the newest rules of each of the campaigns, those
     of the first campaign first.
     """
+    if not reference_set.campaigns.exists():
+        raise AnnotationError(
+            f"“{reference_set}” has no campaign: its weights were made elsewhere. Add a campaign to weigh it here."
+        )
     if method not in SCHEME_NAMES:
         raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
     checked = _checked_parameters(reference_set, method, parameters or {})
@@ -114,6 +123,42 @@ def release_build(*, release_id: int, watch: Callable[[int, int, str], None] | N
         _build(release, claim, progress)
 
     job_run(Release, release_id, build)
+
+
+@transaction.atomic
+def release_deprecate(*, release: Release, reason: str, by: User | None) -> Release:
+    """Say that a release should no longer be chosen, and why. Nothing is deleted: what used it stays as it is."""
+    reason = reason.strip()
+    if not 1 <= len(reason) <= MAX_REASON:
+        raise AnnotationError.at("reason", f"Found {len(reason)} characters; accepted: 1 to {MAX_REASON}.")
+    fresh = Release.objects.select_for_update().get(pk=release.pk)
+    if fresh.state != JobState.DONE:
+        state = fresh.get_state_display().lower()
+        raise AnnotationError(f"{release} is {state}; accepted: a finished release, since only that can be used.")
+    if fresh.deprecated_at is not None:
+        raise AnnotationError(f"{release} is deprecated already: {fresh.deprecation_reason}")
+    Release.objects.filter(pk=release.pk).update(deprecated_at=Now(), deprecated_by=by, deprecation_reason=reason)
+    _record(release, by, "release.deprecate", f"Deprecated {release}: {reason}", reason=reason)
+    release.refresh_from_db()
+    return release
+
+
+@transaction.atomic
+def release_restore(*, release: Release, by: User | None) -> Release:
+    """Take a deprecation back. That it was there, and why, stays in the audit log."""
+    fresh = Release.objects.select_for_update().get(pk=release.pk)
+    if fresh.deprecated_at is None:
+        raise AnnotationError(f"{release} is not deprecated.")
+    reason = fresh.deprecation_reason
+    Release.objects.filter(pk=release.pk).update(deprecated_at=None, deprecated_by=None, deprecation_reason="")
+    _record(release, by, "release.restore", f"Took back the deprecation of {release}", reason=reason)
+    release.refresh_from_db()
+    return release
+
+
+def _record(release: Release, by: User | None, verb: str, summary: str, *, reason: str) -> None:
+    about = {"release": release_name(release), "content_hash": release.content_hash, "reason": reason}
+    audit_record(verb=verb, summary=summary, project=release.reference_set.project, by=by, data=about)
 
 
 def content_hash(release: Release, rows: Iterable[Sequence[object]]) -> str:
@@ -235,25 +280,26 @@ def _check_named(named: Sequence[str | int], found: Iterable[object], rule: Excl
 
 def _build(release: Release, claim: Claim, progress: Callable[[int, str], None]) -> None:
     reference_set = release.reference_set
+    campaigns = list(reference_set.campaigns.all())  # once: the set may gain one meanwhile
     with transaction.atomic():
-        ratings_await(campaigns=reference_set.campaigns.all())
-        last, last_check = last_rating_id(reference_set), last_check_answer_id(reference_set)
+        ratings_await(campaigns=campaigns)
+        last, last_check = last_rating_id(campaigns), last_check_answer_id(campaigns)
     progress(0, "Finding the references")
     chosen = references(reference_set)
     progress(1, "Reading ratings")
-    used = used_ratings(release, chosen.response_id, last, last_check)
+    used = used_ratings(release, campaigns, chosen.response_id, last, last_check)
     progress(2, "Weighing, with intervals over raters")
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
     progress(3, "Writing the report")
-    report = _report(release, weighed, last) | {"last_check_answer_id": last_check}
+    report = _report(release, campaigns, weighed, last) | {"last_check_answer_id": last_check}
     rows = list(_weight_rows(weighed))
     progress(4, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
     with transaction.atomic():
         claim.lock()
         _copy_weights(release, chosen, rows)
-        claim.finish(content_hash=digest, signature=release.signature, report=report)
+        claim.finish(content_hash=digest, signature=release.signature, report=report, code_version=code_version())
 
 
 def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
@@ -325,14 +371,14 @@ def _or_none(value: float) -> float | None:
 # --- The report ------------------------------------------------------------------------------------------------------
 
 
-def _report(release: Release, weighed: Weighed, last: int) -> dict[str, Any]:
+def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, last: int) -> dict[str, Any]:
     result, used, has = weighed.result, weighed.used, weighed.has_weight
     weights = result.weights[has]
     reasons, n_reasons = np.unique(result.reasons[~has], return_counts=True)
-    campaigns = release.reference_set.campaigns.order_by("pk").values("id", "name")
+    named = [{"id": one.pk, "name": one.name} for one in sorted(campaigns, key=lambda one: one.pk)]
     spans_zero = (result.low[has] <= 0) & (result.high[has] >= 0)
     return {
-        "campaigns": list(campaigns),
+        "campaigns": named,
         "criteria": used.criteria,
         "scale": [used.judgements.low, used.judgements.high],
         "last_rating_id": last,

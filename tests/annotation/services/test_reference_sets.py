@@ -1,7 +1,12 @@
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.services.reference_sets import reference_set_create
+from annotation.models import AuditEntry
+from annotation.services.reference_sets import (
+    reference_set_add_campaign,
+    reference_set_create,
+    reference_set_edit,
+)
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response
 
 
@@ -52,3 +57,42 @@ def test_campaigns_of_another_data_set_and_drafts_are_refused(project, dataset):
             reference_set_create(
                 project=project, dataset=dataset, name="R", campaigns=[campaign], source_systems=["Human"]
             )
+
+
+@pytest.fixture
+def reference_set(project, dataset):
+    return reference_set_create(
+        project=project, dataset=dataset, name="R", campaigns=[make_campaign(dataset)], source_systems=["Human"]
+    )
+
+
+def test_it_gains_a_campaign_of_the_same_data_set_and_scale_and_the_audit_log_says_so(dataset, reference_set, manager):
+    later = make_campaign(dataset, "Later")
+    reference_set_add_campaign(reference_set=reference_set, campaign=later, by=manager)
+    assert {campaign.name for campaign in reference_set.campaigns.all()} == {"Quality", "Later"}
+    entry = AuditEntry.objects.get(verb="reference_set.add_campaign")
+    assert (entry.actor, entry.data) == (manager, {"reference_set": "r", "campaign": "Later"})
+    with pytest.raises(AnnotationError, match="is one of “R” already"):
+        reference_set_add_campaign(reference_set=reference_set, campaign=later, by=manager)
+
+
+def test_a_campaign_that_could_not_be_weighed_with_the_others_is_refused(project, dataset, reference_set, manager):
+    wider = make_campaign(dataset, "Wider", {"quality": (0, 100)})
+    draft = make_campaign(dataset, "Draft", state="draft", launched_at=None, design_hash="")
+    elsewhere = make_campaign(make_dataset(project, "other"), "Elsewhere")
+    for campaign, message in ((wider, "scale"), (draft, "is a draft"), (elsewhere, "rates another data set")):
+        with pytest.raises(AnnotationError, match=message) as refusal:
+            reference_set_add_campaign(reference_set=reference_set, campaign=campaign, by=manager)
+        assert list(refusal.value.fields) == ["campaigns"]
+    assert reference_set.campaigns.count() == 1
+
+
+def test_its_name_and_description_change_and_its_address_stays(reference_set, manager):
+    reference_set_edit(reference_set=reference_set, name=" Rated people ", description="Chosen by hand.", by=manager)
+    assert (reference_set.name, reference_set.slug) == ("Rated people", "r")
+    entry = AuditEntry.objects.get(verb="reference_set.edit")
+    assert entry.data["changed"] == {"name": ["R", "Rated people"], "description": ["", "Chosen by hand."]}
+    reference_set_edit(reference_set=reference_set, name="Rated people", by=manager)
+    assert AuditEntry.objects.count() == 1  # nothing changed, nothing told
+    with pytest.raises(AnnotationError, match="Found 0 characters; accepted: 1 to 120"):
+        reference_set_edit(reference_set=reference_set, name="  ", by=manager)

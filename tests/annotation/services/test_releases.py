@@ -1,11 +1,19 @@
 import pytest
+from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
 from annotation.errors import AnnotationError
-from annotation.models import JobState, Participation, Rater, Rating, ReferenceSet, Release, ReleaseWeight
+from annotation.models import AuditEntry, JobState, Participation, Rater, Rating, ReferenceSet, Release, ReleaseWeight
+from annotation.selectors.releases import release_campaigns, release_judgements, same_content
 from annotation.services.decisions import rater_exclude, rater_include
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create, stored_content_hash
+from annotation.services.reference_sets import reference_set_add_campaign, reference_set_create
+from annotation.services.releases import (
+    release_build,
+    release_create,
+    release_deprecate,
+    release_restore,
+    stored_content_hash,
+)
 from annotation.tasks import release_build as release_build_task
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
 from tests.worker import wait_until
@@ -256,3 +264,68 @@ def test_a_worker_builds_a_release(worker, reference_set, good, bad):
 
     wait_until(finished)
     assert (release.state, weight_of(release, good)) == (JobState.DONE, 0.6)
+
+
+def test_a_release_says_which_code_built_it_and_the_hash_does_not_depend_on_it(reference_set, good, monkeypatch):
+    first = build(reference_set)
+    assert first.code_version.startswith("0.1.0")
+    monkeypatch.setattr("annotation.services.releases.code_version", lambda: "9.9.9+g000000000000")
+    second = build(reference_set)
+    assert (second.code_version, second.content_hash) == ("9.9.9+g000000000000", first.content_hash)
+
+
+def test_a_release_with_the_content_of_an_earlier_one_names_the_first_such(reference_set, campaign, good):
+    first, second, third = (build(reference_set) for _ in range(3))
+    assert same_content(first) is None
+    assert (same_content(second), same_content(third)) == (first, first)
+    rate(campaign, "flo", good, 1)
+    assert same_content(build(reference_set)) is None
+
+
+def test_a_release_keeps_the_campaigns_it_was_built_with(reference_set, dataset, campaign, good, cache_cleared):
+    before = build(reference_set)
+    later = make_campaign(dataset, "Later")
+    rate(later, "flo", good, 1)
+    reference_set_add_campaign(reference_set=reference_set, campaign=later, by=None)
+    # As if the later campaign's rating had come first: then its id alone would not keep it out.
+    late = Rating.objects.latest("pk")
+    Release.objects.filter(pk=before.pk).update(report=before.report | {"last_rating_id": late.pk})
+    before.refresh_from_db()
+    assert release_campaigns(before) == [campaign]
+    assert len(release_judgements(before).value) == 5
+    after = build(reference_set)
+    assert {one["name"] for one in after.report["campaigns"]} == {"Quality", "Later"}
+    assert after.weights.get(response=good).n_ratings == 6
+    assert stored_content_hash(before) == before.content_hash
+
+
+@pytest.fixture
+def cache_cleared():
+    cache.clear()
+
+
+def test_a_deprecation_has_a_reason_is_told_in_the_audit_log_and_can_be_taken_back(reference_set, good, manager):
+    release = build(reference_set)
+    with pytest.raises(AnnotationError, match="Found 0 characters; accepted: 1 to 1000"):
+        release_deprecate(release=release, reason="  ", by=manager)
+    release_deprecate(release=release, reason="A rater turned out to be a script.", by=manager)
+    assert (release.deprecated_by, release.deprecation_reason) == (manager, "A rater turned out to be a script.")
+    assert release.deprecated_at is not None
+    assert stored_content_hash(release) == release.content_hash  # told, not hashed; nothing is deleted
+    with pytest.raises(AnnotationError, match="deprecated already: A rater"):
+        release_deprecate(release=release, reason="Again", by=manager)
+    release_restore(release=release, by=manager)
+    assert (release.deprecated_at, release.deprecated_by, release.deprecation_reason) == (None, None, "")
+    with pytest.raises(AnnotationError, match="is not deprecated"):
+        release_restore(release=release, by=manager)
+    told = AuditEntry.objects.filter(verb__startswith="release.").order_by("pk")
+    assert [(entry.verb, entry.data["release"], entry.data["reason"]) for entry in told] == [
+        ("release.deprecate", "references/v1", "A rater turned out to be a script."),
+        ("release.restore", "references/v1", "A rater turned out to be a script."),
+    ]
+
+
+def test_only_a_finished_release_can_be_deprecated(reference_set, good):
+    waiting = release_create(reference_set=reference_set)
+    with pytest.raises(AnnotationError, match="is queued; accepted: a finished release"):
+        release_deprecate(release=waiting, reason="Wrong", by=None)
