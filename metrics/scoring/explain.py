@@ -5,12 +5,46 @@ Plain counting, apart from the array code that scores corpora: each checks the o
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from metrics.scoring.statistics import SEMANTICS
+import numpy as np
+
+from metrics.scoring.statistics import SEMANTICS, exact_weights
 from metrics.scoring.texts import Text, Tokens, check_choice, check_order, tokenize_texts
+
+Ngram: TypeAlias = tuple[str, ...]
+Starts: TypeAlias = tuple[int, ...]
+
+NO_POSITIVE = "no reference has a positive weight"
+BOTH_EMPTY = "neither the hypothesis nor its closest reference has a token"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one reference that holds an n-gram of the hypothesis would give for it.
+
+    Attributes
+    ----------
+    reference : int
+        Its index.
+    starts : tuple of ints
+        Where the n-gram starts in that reference, in tokens.
+    clipped : int
+        The lesser of the counts in the hypothesis and in this reference.
+    weight : float
+        The reference's weight.
+    value : float
+        ``weight`` times ``clipped``: what the n-gram would add if no other reference held it.
+    """
+
+    reference: int
+    starts: Starts
+    clipped: int
+    weight: float
+    value: float
 
 
 @dataclass(frozen=True)
@@ -35,20 +69,202 @@ class NgramContribution:
         What it adds to the numerator of its order; may be negative.
     ceiling : float
         What it adds to the denominator: the top weight times ``count``.
+    offers : tuple of Offer
+        One for each reference that holds the n-gram, in the order of the references; the winner's is among them.
+    counted_by : int or None
+        Index of the reference whose count is ``clipped``: the winner, except perhaps with "sacrebleu2018".
     """
 
-    ngram: tuple[str, ...]
-    positions: tuple[int, ...]
+    ngram: Ngram
+    positions: Starts
     count: int
     clipped: int
     reference: int | None
     weight: float | None
     contribution: float
     ceiling: float
+    offers: tuple[Offer, ...] = ()
+    counted_by: int | None = None
 
     @property
     def order(self) -> int:
         return len(self.ngram)
+
+
+@dataclass(frozen=True)
+class OrderTotal:
+    """All n-grams of one order together.
+
+    Attributes
+    ----------
+    order : int
+    n_grams : int
+        How many the hypothesis has, repeats counted.
+    terms : tuple of (float, int)
+        The numerator as a sum: each weight that won a match, highest first, with how many n-grams it counts for.
+    numerator, denominator : float
+        Sums of the contributions and of the ceilings.
+    precision : float
+        Numerator over denominator, a negative one put to 0 first; NaN where the hypothesis has no n-gram of this order.
+    added : float
+        What the sentence score adds to both before it divides: 0 for unigrams, else the top weight.
+    smoothed : float
+        The precision that the sentence score uses.
+    """
+
+    order: int
+    n_grams: int
+    terms: tuple[tuple[float, int], ...]
+    numerator: float
+    denominator: float
+    precision: float
+    added: float
+    smoothed: float
+
+
+@dataclass(frozen=True)
+class SegmentExplanation:
+    """One hypothesis against the weighted references of its segment, and everything its score is made of.
+
+    Attributes
+    ----------
+    tokens : tuple of str
+        The hypothesis as the metric reads it.
+    reference_tokens : tuple of tuples of str
+        The references as the metric reads them.
+    parts : tuple of NgramContribution
+        By order and then by first position.
+    totals : tuple of OrderTotal
+        One per order.
+    top_weight : float
+        The highest weight, by which denominators are measured.
+    hyp_len, ref_len : int
+        Tokens of the hypothesis and of its closest reference, of equally close ones the shorter.
+    closest : int
+        Index of that reference.
+    brevity_penalty : float
+        In [0, 1].
+    score : float
+        Of this sentence alone, in [0, 1], smoothed as BLEU+1 is with the top weight in the place of one (see
+        `metrics.scoring.delta_bleu.sentence_delta_bleu`); 0 where the unigram numerator is <= 0; NaN with a ``reason``.
+    reason : str
+        Why the score is NaN; empty otherwise.
+    weight_scale : int
+        By what all weights become whole numbers, so that sums are exact and ties real ties: 10 for tenths; else 1000 or
+        2,882,880, as in `metrics.scoring.statistics`; 1 where none of them does.
+    """
+
+    tokens: Ngram
+    reference_tokens: tuple[Ngram, ...]
+    parts: tuple[NgramContribution, ...]
+    totals: tuple[OrderTotal, ...]
+    top_weight: float
+    hyp_len: int
+    ref_len: int
+    closest: int
+    brevity_penalty: float
+    score: float
+    reason: str
+    weight_scale: int
+
+    def won(self, reference: int) -> float:
+        """What the n-grams that the reference of this index won add in all; may be negative."""
+        return exact_sum((part.contribution for part in self.parts if part.reference == reference), self.weight_scale)
+
+
+def exact_sum(contributions: Iterable[float], weight_scale: int) -> float:
+    """The sum of contributions, without rounding on the way where the weights have a scale.
+
+    Parameters
+    ----------
+    contributions : iterable of floats
+        Multiples of ``1 / weight_scale``, whatever they are where that is 1.
+    weight_scale : int
+        As in `SegmentExplanation`.
+
+    Returns
+    -------
+    float
+        0 where there are none.
+
+    Examples
+    --------
+    >>> 0.1 + 0.2, exact_sum([0.1, 0.2], 10)
+    (0.30000000000000004, 0.3)
+    """
+    if weight_scale == 1:
+        return math.fsum(contributions)
+    return sum(round(amount * weight_scale) for amount in contributions) / weight_scale
+
+
+def explain_hypothesis(
+    hypothesis: Text,
+    references: Sequence[Text],
+    weights: Sequence[float] | None = None,
+    *,
+    max_order: int = 2,
+    semantics: str = "galley2015",
+    tokenize: str = "none",
+    lowercase: bool = False,
+) -> SegmentExplanation:
+    """The account of one sentence's ΔBLEU: every n-gram, every reference that holds it, every sum.
+
+    Parameters
+    ----------
+    hypothesis : text
+    references : sequence of R >= 1 texts
+    weights : sequence of R finite numbers, optional
+        ΔBLEU's weights; unitless, in [-1, +1]. Without them every weight is 1, which is BLEU.
+    max_order, semantics, tokenize, lowercase
+        As in `metrics.scoring.delta_bleu.corpus_delta_bleu`.
+
+    Returns
+    -------
+    SegmentExplanation
+        Where no weight is above 0, ``score`` is NaN with a reason: the denominator would not be positive. The n-grams
+        and what they would add are told all the same.
+
+    Raises
+    ------
+    ValueError
+        No reference, weights that do not fit the references or are not finite, or a parameter that is not accepted.
+
+    References
+    ----------
+    Galley et al., ΔBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets, ACL 2015, §3.
+    Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Translations, COLING 2012.
+
+    Examples
+    --------
+    The two semantics differ where one reference has the better weight and another the more copies:
+
+    >>> for semantics in SEMANTICS:
+    ...     told = explain_hypothesis("a a", ["a", "a a"], [0.9, 0.5], max_order=1, semantics=semantics)
+    ...     print(told.totals[0].terms, told.totals[0].numerator, told.totals[0].denominator)
+    ((0.5, 2),) 1.0 1.8
+    ((0.9, 2),) 1.8 1.8
+    >>> [(offer.reference, offer.clipped, offer.value) for offer in told.parts[0].offers]
+    [(0, 1, 0.9), (1, 2, 1.0)]
+    """
+    check_order(max_order)
+    check_choice("semantics", semantics, SEMANTICS)
+    whole, scale = _whole_weights(references, weights)
+    tokens, *reference_tokens = tokenize_texts([hypothesis, *references], tokenize=tokenize, lowercase=lowercase)
+    held = [_starts(own, max_order) for own in reference_tokens]
+    top = max(whole)
+    parts = tuple(
+        _contribution(ngram, starts, held, whole, scale, semantics)
+        for ngram, starts in _starts(tokens, max_order).items()
+    )
+    totals = tuple(_total(order, parts, top, scale) for order in range(1, max_order + 1))
+    closest = _closest(len(tokens), [len(own) for own in reference_tokens])
+    ref_len = len(reference_tokens[closest])
+    penalty = _brevity_penalty(len(tokens), ref_len)
+    reason = NO_POSITIVE if top <= 0 else "" if len(tokens) or ref_len else BOTH_EMPTY
+    return SegmentExplanation(
+        tuple(tokens), tuple(map(tuple, reference_tokens)), parts, totals, top / scale, len(tokens), ref_len, closest,
+        penalty, math.nan if reason else _sentence_score(totals, penalty), reason, scale,
+    )  # fmt: skip
 
 
 def explain_segment(
@@ -65,12 +281,8 @@ def explain_segment(
 
     Parameters
     ----------
-    hypothesis : text
-    references : sequence of R >= 1 texts
-    weights : sequence of R numbers, optional
-        ΔBLEU's weights. Without them every weight is 1, which is BLEU.
-    max_order, semantics, tokenize, lowercase
-        As in `metrics.scoring.delta_bleu.corpus_delta_bleu`.
+    hypothesis, references, weights, max_order, semantics, tokenize, lowercase
+        As in `explain_hypothesis`.
 
     Returns
     -------
@@ -80,7 +292,11 @@ def explain_segment(
     Raises
     ------
     ValueError
-        No reference, or weights that do not fit the references.
+        As `explain_hypothesis`.
+
+    References
+    ----------
+    Galley et al., ΔBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets, ACL 2015, §3.
 
     Examples
     --------
@@ -91,52 +307,104 @@ def explain_segment(
     a a 1 1 1 0.2
     a b 1 1 0 0.5
     """
-    check_order(max_order)
-    check_choice("semantics", semantics, SEMANTICS)
+    options = {"semantics": semantics, "tokenize": tokenize}
+    return explain_hypothesis(
+        hypothesis, references, weights, max_order=max_order, lowercase=lowercase, **options
+    ).parts
+
+
+def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) -> tuple[list[float], int]:
+    """Weights as whole numbers where they can be, as the array code has them, and their scale."""
     if not references:
         raise ValueError("references: found no reference; accepted: one or more")
     weights = [1.0] * len(references) if weights is None else weights
     if len(weights) != len(references):
         raise ValueError(f"weights: found {len(weights)}; accepted: {len(references)}, one per reference")
-    tokens, *reference_tokens = tokenize_texts([hypothesis, *references], tokenize=tokenize, lowercase=lowercase)
-    reference_counts = [Counter(ngram for ngram, _ in _ngrams(own, max_order)) for own in reference_tokens]
-    positions: dict[tuple[str, ...], list[int]] = {}
-    for ngram, start in _ngrams(tokens, max_order):
-        positions.setdefault(ngram, []).append(start)
-    top_weight = max(weights)
-    return tuple(
-        _contribution(ngram, starts, [own[ngram] for own in reference_counts], weights, top_weight, semantics)
-        for ngram, starts in positions.items()
-    )
+    for index, weight in enumerate(weights):
+        if not math.isfinite(weight):
+            raise ValueError(f"weights[{index}]: found {weight}; accepted: finite numbers")
+    whole, scale = exact_weights(np.asarray(weights, dtype=np.float64))
+    return whole.tolist(), scale
 
 
-def _ngrams(tokens: Tokens, max_order: int) -> list[tuple[tuple[str, ...], int]]:
-    return [
-        (tuple(tokens[start : start + order]), start)
-        for order in range(1, max_order + 1)
-        for start in range(len(tokens) - order + 1)
-    ]
+def _starts(tokens: Tokens, max_order: int) -> dict[Ngram, list[int]]:
+    """Where each distinct n-gram starts; by order, then by first position."""
+    found: dict[Ngram, list[int]] = {}
+    for order in range(1, max_order + 1):
+        for start in range(len(tokens) - order + 1):
+            found.setdefault(tuple(tokens[start : start + order]), []).append(start)
+    return found
 
 
 def _contribution(
-    ngram: tuple[str, ...],
+    ngram: Ngram,
     starts: list[int],
-    reference_counts: list[int],
-    weights: Sequence[float],
-    top_weight: float,
+    held: Sequence[Mapping[Ngram, list[int]]],
+    whole: Sequence[float],
+    scale: int,
     semantics: str,
 ) -> NgramContribution:
     count = len(starts)
-    clipped = [min(count, found) for found in reference_counts]
-    holders = [index for index, found in enumerate(clipped) if found]
-    ceiling = top_weight * count
-    if not holders:
+    clipped = {index: min(count, len(own[ngram])) for index, own in enumerate(held) if ngram in own}
+    ceiling = max(whole) * count / scale
+    if not clipped:
         return NgramContribution(ngram, tuple(starts), count, 0, None, None, 0.0, ceiling)
-    if semantics == "galley2015":
-        winner = max(holders, key=lambda index: weights[index] * clipped[index])
-        credit = clipped[winner]
-    else:
-        winner = max(holders, key=lambda index: weights[index])
-        credit = max(clipped)
-    weight = float(weights[winner])
-    return NgramContribution(ngram, tuple(starts), count, credit, winner, weight, weight * credit, ceiling)
+    if semantics == "galley2015":  # §3: the maximum over the references that hold it of weight times clipped count
+        winner = max(clipped, key=lambda index: whole[index] * clipped[index])
+        counted_by = winner
+    else:  # two maxima, independent of each other
+        winner = max(clipped, key=lambda index: whole[index])
+        counted_by = max(clipped, key=lambda index: clipped[index])
+    offers = tuple(
+        Offer(index, tuple(held[index][ngram]), found, whole[index] / scale, whole[index] * found / scale)
+        for index, found in clipped.items()
+    )
+    credit = clipped[counted_by]
+    return NgramContribution(
+        ngram, tuple(starts), count, credit, winner, whole[winner] / scale, whole[winner] * credit / scale, ceiling,
+        offers, counted_by,
+    )  # fmt: skip
+
+
+def _total(order: int, parts: Iterable[NgramContribution], top: float, scale: int) -> OrderTotal:
+    own = [part for part in parts if part.order == order]
+    counted: dict[float, int] = {}
+    for part in own:
+        if part.weight is not None:
+            whole = part.weight * scale if scale == 1 else float(round(part.weight * scale))
+            counted[whole] = counted.get(whole, 0) + part.clipped
+    n_grams = sum(part.count for part in own)
+    # Whole numbers as long as they can be: one division at the end, so that 0.1 + 0.2 is 0.3.
+    numerator, denominator = sum(whole * n for whole, n in counted.items()), top * n_grams
+    added = top if order > 1 else 0.0
+    smoothed = _ratio(max(numerator, 0.0) + added, denominator + added)
+    return OrderTotal(
+        order,
+        n_grams,
+        tuple((whole / scale, counted[whole]) for whole in sorted(counted, reverse=True)),
+        numerator / scale,
+        denominator / scale,
+        _ratio(max(numerator, 0.0), denominator),
+        added / scale,
+        smoothed,
+    )
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below > 0 else math.nan
+
+
+def _closest(hyp_len: int, lengths: Sequence[int]) -> int:
+    return min(range(len(lengths)), key=lambda index: (abs(lengths[index] - hyp_len), lengths[index]))
+
+
+def _brevity_penalty(hyp_len: int, ref_len: int) -> float:
+    if hyp_len == 0:
+        return 1.0 if ref_len == 0 else 0.0
+    return min(1.0, math.exp(1.0 - ref_len / hyp_len))
+
+
+def _sentence_score(totals: Sequence[OrderTotal], penalty: float) -> float:
+    if penalty == 0 or totals[0].numerator <= 0:
+        return 0.0
+    return penalty * math.prod(total.smoothed for total in totals) ** (1 / len(totals))

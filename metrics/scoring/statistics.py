@@ -186,7 +186,7 @@ def delta_bleu_statistics(
     check_choice("semantics", semantics, SEMANTICS)
     n_orders = _checked_order(table, max_order)
     mask = _checked_mask(table, reference_mask)
-    scaled, weight_scale = _exact(_checked_weights(table, weights, mask))
+    scaled, weight_scale = exact_weights(_checked_weights(table, weights, mask))
     # An n-gram that only references outside the subset hold keeps -inf as its maximum: not matched, contributes 0.
     masked = scaled if mask is None else np.where(mask, scaled, -np.inf)
     holds = None if mask is None else mask.astype(np.float64)
@@ -272,8 +272,26 @@ def _checked_weights(table: MatchTable, weights: ArrayLike, mask: Bools | None) 
     return values if mask is None else np.where(mask, values, 0.0)
 
 
-def _exact(weights: Floats) -> tuple[Floats, int]:
-    """Weights as whole numbers, if one of the scales makes them that: sums are then exact, and ties real ties."""
+def exact_weights(weights: Floats) -> tuple[Floats, int]:
+    """Weights as whole numbers, if one of the scales makes them that: sums are then exact, and ties real ties.
+
+    Parameters
+    ----------
+    weights : (R,) float
+        Finite.
+
+    Returns
+    -------
+    weights : (R,) float
+        Multiplied by the scale; whole numbers unless that is 1.
+    scale : int
+        The first of `EXACT_SCALES` that makes them whole to nine decimals, else 1.
+
+    Examples
+    --------
+    >>> exact_weights(np.array([0.1 + 0.2, -0.4]))
+    (array([ 3., -4.]), 10)
+    """
     for scale in EXACT_SCALES:
         whole = np.rint(weights * scale)
         if np.allclose(weights * scale, whole, rtol=0, atol=1e-9 * scale):
