@@ -14,6 +14,7 @@ from annotation.weighting.checks import (
 )
 from annotation.weighting.degraded import DegradedTest, degraded_test
 from annotation.weighting.enough import Sufficiency, sufficiency
+from annotation.weighting.influence import Influence, leave_one_rater_out
 from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
 from annotation.weighting.linear import linear_weights, median_weights
 from annotation.weighting.position import (
@@ -29,6 +30,7 @@ from annotation.weighting.raters import RaterSummary, summarise_raters
 from annotation.weighting.reliability import RaterModel, fit_rater_model, reliability_weights
 from annotation.weighting.result import WeightResult, exact_tenths
 from annotation.weighting.schemes import SCHEME_NAMES, WeightScheme, bootstrap_weights, get_scheme
+from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.sequence import DriftResult, drift, sequence_places
 from annotation.weighting.table import RatingTable, value_counts
 from annotation.weighting.zscore import zscore_weights
@@ -37,12 +39,15 @@ __all__ = [
     "CHECK_KINDS",
     "SCHEME_NAMES",
     "AlphaResult",
+    "Alternative",
     "CheckAccuracy",
     "CheckLog",
     "DegradedTest",
     "DriftResult",
     "IccResult",
+    "Influence",
     "ListBias",
+    "Movement",
     "PairBias",
     "PairwiseKappaResult",
     "PreferenceBias",
@@ -54,6 +59,7 @@ __all__ = [
     "Sufficiency",
     "WeightResult",
     "WeightScheme",
+    "alternatives",
     "bootstrap_weights",
     "check_accuracy",
     "degraded_test",
@@ -63,9 +69,11 @@ __all__ = [
     "get_scheme",
     "icc",
     "krippendorff_alpha",
+    "leave_one_rater_out",
     "linear_weights",
     "list_position_bias",
     "median_weights",
+    "movement",
     "pair_position_bias",
     "pairwise_weighted_kappa",
     "preference_position_bias",

@@ -1,0 +1,129 @@
+"""How far other schemes move a release's weights."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from annotation.weighting import RatingTable, get_scheme, icc
+from annotation.weighting.sensitivity import (
+    Alternative,
+    alternatives,
+    default_parameters,
+    movement,
+    shrunken_means,
+)
+from annotation.weighting.standing import best_weights, is_best
+
+
+def some_ratings(seed=1):
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(3, 1, size=80)
+    response = np.repeat(np.arange(80), 5)
+    rater = np.concatenate([rng.choice(12, size=5, replace=False) for _ in range(80)])
+    value = np.clip(np.rint(quality[response] + rng.normal(0, 1, size=400)), 1, 5)
+    return RatingTable(response, rater, value), np.arange(80) // 8
+
+
+def test_each_scheme_is_the_scheme_itself_with_its_defaults():
+    table, _ = some_ratings()
+    own = get_scheme("linear")(table, 1, 5, n_bootstrap=0).weights
+    found = {one.name: one for one in alternatives(table, 1, 5, own)}
+    assert list(found) == ["linear", "median", "zscore", "reliability", "shrunken", "no_negatives", "ones"]
+    for name in ("linear", "median", "zscore", "reliability"):
+        np.testing.assert_array_equal(found[name].weights, get_scheme(name)(table, 1, 5, n_bootstrap=0).weights)
+    assert found["zscore"].parameters == {"clip": 2.0}
+    assert found["reliability"].parameters == {"prior_ratings": 5.0} == default_parameters("reliability")
+    assert (found["ones"].weights == 1).all()
+    np.testing.assert_array_equal(np.isnan(found["no_negatives"].weights), own < -1e-9)
+
+
+def test_rank_correlations_are_scipys():
+    table, item = some_ratings()
+    own = get_scheme("linear")(table, 1, 5, n_bootstrap=0).weights
+    for other in alternatives(table, 1, 5, own)[:5]:
+        moved = movement(own, other, item)
+        assert moved.rank_correlation == pytest.approx(spearmanr(own, other.weights).statistic, abs=1e-12)
+    ones = movement(own, alternatives(table, 1, 5, own)[-1], item)
+    assert np.isnan(ones.rank_correlation)
+    assert ones.rank_reason == "all weights are equal"
+
+
+def test_a_release_does_not_move_under_its_own_scheme():
+    table, item = some_ratings()
+    own = get_scheme("median")(table, 1, 5, n_bootstrap=0).weights
+    moved = movement(own, alternatives(table, 1, 5, own)[1], item)
+    assert (moved.max_change, moved.mean_change, moved.n_compared) == (0.0, 0.0, 80)
+    assert not moved.reversed_sign.any()
+    assert not moved.best_changed.any()
+    assert not moved.lost_positive.any()
+
+
+def test_a_hand_worked_comparison():
+    """Item 0 changes its best and keeps a positive; item 1 loses its only positive; item 2 gains one."""
+    own = np.array([0.8, 0.2, 0.1, -0.4, 0.0, -0.2, np.nan])
+    other = Alternative("x", {}, np.array([0.3, 0.5, -0.1, -0.4, 0.4, -0.2, 0.9]))
+    moved = movement(own, other, [0, 0, 1, 1, 2, 2, 3])
+    assert (moved.n_compared, moved.n_gone, moved.n_new) == (6, 0, 1)
+    assert moved.mean_change == pytest.approx((0.5 + 0.3 + 0.2 + 0.0 + 0.4 + 0.0) / 6)
+    assert (moved.max_change, moved.largest) == (pytest.approx(0.5), 0)
+    assert moved.reversed_sign.tolist() == [False, False, True, False, False, False, False]
+    assert moved.to_or_from_zero.tolist() == [False, False, False, False, True, False, False]
+    assert moved.best_changed.tolist() == [True, False, False, False]
+    assert moved.lost_positive.tolist() == [False, True, False, False]
+    assert moved.gained_positive.tolist() == [False, False, True, True]
+
+
+def test_dropped_negatives_are_gone_not_moved():
+    own = np.array([0.5, -0.5, -0.2])
+    [kept] = [one for one in alternatives(None, np.nan, np.nan, own) if one.name == "no_negatives"]
+    moved = movement(own, kept, [0, 0, 1])
+    assert (moved.n_compared, moved.n_gone, moved.max_change) == (1, 2, 0.0)
+    assert not moved.lost_positive.any()
+    assert moved.rank_reason == "fewer than three references have both weights"
+
+
+def test_weights_made_elsewhere_are_compared_without_ratings():
+    assert [one.name for one in alternatives(None, np.nan, np.nan, [0.5, 0.1])] == ["no_negatives", "ones"]
+
+
+def test_a_scheme_that_refuses_the_scale_says_why():
+    """Logarithms of magnitudes have no ends: only z-scores weigh them."""
+    table = RatingTable([0, 0, 1, 1], [0, 1, 0, 1], [0.1, 0.4, -0.2, 0.0])
+    found = {one.name: one for one in alternatives(table, np.nan, np.nan, [0.3, -0.3])}
+    assert found["zscore"].reason == ""
+    assert "accepted: zscore" in found["linear"].reason
+    assert "accepted: zscore" in found["shrunken"].reason
+    moved = movement(np.array([0.3, -0.3]), found["linear"], [0, 0])
+    assert (moved.n_compared, moved.n_gone, moved.largest) == (0, 2, -1)
+    assert np.isnan(moved.max_change)
+
+
+def test_shrunken_means_of_equal_numbers_of_ratings_are_drawn_by_the_reliability_of_means():
+    """With k ratings each the factor is ICC(k), 1 - within / between mean squares: Kelley's regressed true score."""
+    table, _ = some_ratings()
+    means, r = shrunken_means(table)
+    raw = np.bincount(table.response, table.value) / 5
+    result = icc(table)
+    assert r == result.icc_1
+    np.testing.assert_allclose(means, raw.mean() + result.icc_k * (raw - raw.mean()), atol=1e-12)
+
+
+def test_shrunken_means_need_two_ratings_of_something():
+    means, r = shrunken_means(RatingTable([0, 1], [0, 1], [2, 4]))
+    assert np.isnan(r)
+    assert np.isnan(means).all()
+
+
+def test_the_best_of_an_item_are_those_that_tie_but_for_rounding():
+    weights = np.array([0.1 + 0.2, 0.3, 0.1, np.nan, np.nan])
+    item = np.array([0, 0, 0, 0, 1])
+    assert is_best(weights, item, 2).tolist() == [True, True, False, False, False]
+    assert best_weights(weights, item, 2).tolist()[0] == pytest.approx(0.3)
+    assert np.isnan(best_weights(weights, item, 2)[1])
+
+
+def test_it_names_the_shapes_that_differ():
+    with pytest.raises(ValueError, match=r"own has shape \(1,\); accepted: \(2,\)"):
+        alternatives(RatingTable([0, 1], [0, 0], [1, 2]), 1, 5, [0.5])
+    with pytest.raises(ValueError, match="one entry per reference in each"):
+        movement([0.5], Alternative("x", {}, np.array([0.5])), [0, 0])
