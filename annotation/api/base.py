@@ -136,6 +136,6 @@ def find_named(rows: models.QuerySet, names: Iterable[str], *, field: str, by: s
     found: Mapping[str, Any] = {getattr(row, by): row for row in rows.filter(**{f"{by}__in": names})}
     missing = [name for name in names if name not in found]
     if missing:
-        accepted = ", ".join(rows.order_by(by).values_list(by, flat=True)[:50]) or "none yet"
+        accepted = ", ".join(map(str, rows.order_by(by).values_list(by, flat=True)[:50])) or "none yet"
         raise ValidationError({field: [f"Found {missing[0]!r}; accepted: {accepted}."]})
     return [found[name] for name in names]

@@ -69,6 +69,12 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
     systems = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Names, where the target is “chosen”."
     )
+    response_list = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="Id of a list of responses, where the target is “listed”.",
+    )
     criteria = CriterionSerializer(many=True)
     pairs = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2),
@@ -80,7 +86,7 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
 
     class Meta:
         model = Campaign
-        fields = ("dataset", *DRAFTED, "systems", "criteria")
+        fields = ("dataset", *DRAFTED, "systems", "response_list", "criteria")
 
 
 class CloneSerializer(Strict, serializers.Serializer):
@@ -113,7 +119,7 @@ class CampaignSerializer(serializers.ModelSerializer):
     class Meta:
         model = Campaign
         fields = (
-            "id", "state", "imported", "dataset", *DRAFTED, "systems", "criteria", "n_units", "n_done",
+            "id", "state", "imported", "dataset", *DRAFTED, "systems", "response_list", "criteria", "n_units", "n_done",
             "n_wanted", "n_raters", "rater_link", "design_hash", "created_at", "launched_at", "closed_at",
         )  # fmt: skip
         read_only_fields = fields
@@ -221,7 +227,11 @@ class CampaignsViewSet(ReadViewSet):
         (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
         systems = find_named(dataset.systems.all(), asked.pop("systems", ()), field="systems")
         criteria = [CriterionDraft(**criterion) for criterion in asked.pop("criteria")]
-        return CampaignDraft(**asked | {"dataset": dataset, "systems": systems, "criteria": criteria})
+        wanted = asked.pop("response_list", None)
+        named = [] if wanted is None else [wanted]
+        lists = find_named(dataset.response_lists.all(), named, field="response_list", by="pk")
+        found = {"dataset": dataset, "systems": systems, "response_list": lists[0] if lists else None}
+        return CampaignDraft(**asked | found | {"criteria": criteria})
 
     @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
     def create(self, request: Request, **_: Any) -> Response:

@@ -15,6 +15,7 @@ FIELDS: dict[str, tuple[str, Any]] = {
     "dataset": ("object", {}),
     "target": ("text", REQUIRED),
     "systems": ("texts", []),
+    "response_list": ("response list or null", None),
     "reference_kinds": ("texts", []),
     "pairs": ("pairs", []),
     "split": ("text", ""),
@@ -46,6 +47,11 @@ PAYMENT: dict[str, tuple[str, Any]] = {
     "currency": ("text", "GBP"),
     "fee_percent": ("text", "0"),
 }
+RESPONSE_LIST: dict[str, tuple[str, Any]] = {
+    "name": ("text", REQUIRED),
+    "origin": ("object", {}),
+    "responses": ("keys", REQUIRED),
+}
 CRITERION: dict[str, tuple[str, Any]] = {
     "name": ("text", REQUIRED),
     "question": ("text", REQUIRED),
@@ -68,6 +74,7 @@ ACCEPTED = {
     "yes or no": "true or false",
     "object": "an object",
     "pairs": "a list of pairs of system names",
+    "keys": "a list of pairs: an item's external id and the key of a text",
     "rules": "a list of rules",
 }
 
@@ -141,6 +148,11 @@ def _value(value: Any, kind: str, path: str, problems: dict[str, str]) -> Any:
             return _fields(value, PAYMENT, path, problems)
         problems[path] = f"Found {_short(value)}; accepted: an object with {', '.join(PAYMENT)}."
         return {}
+    if kind == "response list or null" and value is not None:
+        if isinstance(value, Mapping):
+            return _fields(value, RESPONSE_LIST, path, problems)
+        problems[path] = f"Found {_short(value)}; accepted: null, or an object with {', '.join(RESPONSE_LIST)}."
+        return None
     if not _fits(value, kind):
         problems[path] = f"Found {_short(value)}; accepted: {ACCEPTED[kind]}."
     return value
@@ -159,14 +171,17 @@ def _fits(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "yes or no"
     texts = isinstance(value, list) and all(_is_text(one) for one in value)
+    pairs = isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair)) for pair in value
+    )
     fits = {
         "text": _is_text(value),
         "texts": texts,
         "whole": isinstance(value, int) and abs(value) < 2**63,
         "number": isinstance(value, int | float) and abs(value) < 1e12,
         "object": isinstance(value, Mapping),
-        "pairs": isinstance(value, list)
-        and all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair)) for pair in value),
+        "pairs": pairs,
+        "keys": pairs,
         "rules": isinstance(value, list) and all(isinstance(one, Mapping) for one in value),
     }
     return fits.get(kind.removesuffix(" or null"), False)

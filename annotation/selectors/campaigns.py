@@ -16,6 +16,7 @@ from annotation.models import (
     Project,
     Purpose,
     Rating,
+    ResponseList,
     ResponseSource,
     SourceKind,
     Target,
@@ -83,12 +84,17 @@ def campaigns_by_state(project: Project) -> dict[str, int]:
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
     """The sources whose responses a campaign has rated, by all that says what is rated, in the order of the items."""
     found = ResponseSource.objects.filter(item__dataset=campaign.dataset)
+    listed = ResponseList.responses.through.objects.filter(responselist=campaign.response_list_id)
+    if campaign.target == Target.LISTED:
+        found = found.filter(response__in=listed.values("response"))
     if campaign.split:
         found = found.filter(item__split=campaign.split)
     if campaign.item_limit is not None:
         items = Item.objects.filter(dataset=campaign.dataset)
         if campaign.split:
             items = items.filter(split=campaign.split)
+        if campaign.target == Target.LISTED:  # the first items of the list, not of the data set
+            items = items.filter(pk__in=listed.values("response__item"))
         found = found.filter(item__in=items.order_by("position")[: campaign.item_limit].values("pk"))
     if campaign.target == Target.REFERENCES:
         found = found.exclude(kind=SourceKind.SYSTEM)
@@ -96,7 +102,7 @@ def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
             found = found.filter(kind__in=campaign.reference_kinds)
     elif campaign.target == Target.OUTPUTS:
         found = found.filter(kind=SourceKind.SYSTEM)
-    else:
+    elif campaign.target == Target.CHOSEN:
         found = found.filter(system__in=campaign.systems.values("pk"))
     if campaign.pairs:
         found = found.filter(system__name__in={name for pair in campaign.pairs for name in pair})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.design import DesignError, QualificationDesign, QualityDesign
-from annotation.models import Campaign, Criterion, QualityRules
+from annotation.models import Campaign, Criterion, QualityRules, ResponseList
 
 FILE_VERSION = 1
 LISTED = ("exclude_raters", "exclude_ratings")  # rules that name people and ratings of this campaign alone
@@ -20,6 +20,7 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
         "dataset": {"slug": dataset.slug, "language": dataset.language, "normalisation": dataset.normalisation},
         "target": campaign.target,
         "systems": sorted(campaign.systems.values_list("name", flat=True)),
+        "response_list": list_document(campaign.response_list) if campaign.response_list else None,
         "reference_kinds": sorted(campaign.reference_kinds),
         "pairs": [list(pair) for pair in campaign.pairs],
         "split": campaign.split,
@@ -48,6 +49,16 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
         "qualification": settled(QualificationDesign, campaign.qualification),
         "quality": settled(QualityDesign, campaign.quality),
         "seed": campaign.seed,
+    }
+
+
+def list_document(response_list: ResponseList) -> dict[str, Any]:
+    """Each response by its item's external id and the key of its text, by which any copy of the data set has it."""
+    responses = response_list.responses.order_by("item__external_id", "text_key")
+    return {
+        "name": response_list.name,
+        "origin": response_list.origin,
+        "responses": [list(names) for names in responses.values_list("item__external_id", "text_key")],
     }
 
 
@@ -83,10 +94,15 @@ def campaign_export(campaign: Campaign, *, with_answers: bool = True) -> dict[st
     if not with_answers:
         for name in ("quality", "qualification"):
             del design[name]
-    rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
     return {
         "assay_campaign": FILE_VERSION,
         "name": campaign.name,
         **design,
-        "rules": [rule for rule in rules.rules if rule["rule"] not in LISTED] if rules else [],
+        "rules": rules_document(campaign),
     }
+
+
+def rules_document(campaign: Campaign) -> list[dict[str, Any]]:
+    """The newest rules that are registered, without those that name people and ratings of this campaign alone."""
+    rules = QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
+    return [rule for rule in rules.rules if rule["rule"] not in LISTED] if rules else []

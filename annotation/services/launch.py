@@ -93,6 +93,11 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
         "units_hash": units_hash(plan.units),
         "checks_hash": prepared_hash(campaign),
     }
+    if campaign.response_list is not None:
+        design["response_list"] = {
+            "name": campaign.response_list.name,
+            "size": campaign.response_list.responses.count(),
+        }
     return design, hashlib.sha256(canonical_json(design)).hexdigest()
 
 
@@ -142,12 +147,15 @@ def standards_of(campaign: Campaign) -> dict[int, int]:
 def _nothing_to_rate(campaign: Campaign, plan: Plan) -> str:
     if plan.n_identical_pairs:
         return "There is nothing to rate: in every pair both systems gave the same text."
+    where = f"the first {campaign.item_limit} items of " if campaign.item_limit else ""
+    if campaign.response_list is not None:
+        split = f" in the split {campaign.split!r}" if campaign.split else ""
+        return f"There is nothing to rate: {where}the list {campaign.response_list.name!r} has no response{split}."
     wanted = {
         Target.REFERENCES: "references",
         Target.OUTPUTS: "system outputs",
         Target.CHOSEN: "outputs of the chosen systems",
     }[Target(campaign.target)]
-    where = f"the first {campaign.item_limit} items of " if campaign.item_limit else ""
     return f"There is nothing to rate: {where}the data set {campaign.dataset.name!r} has no {wanted}."
 
 

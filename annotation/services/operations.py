@@ -193,6 +193,12 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
     """What ``items_add`` would add, or why it cannot."""
     if item_limit is not None:
         _check_limit(campaign, item_limit)
+    listed = campaign.response_list
+    if listed is not None and campaign.item_limit is None:
+        raise AnnotationError(
+            f"The campaign rates every response of the list “{listed.name}”, and a list never changes: make another "
+            "list, and a campaign for it."
+        )
     wider = Campaign.objects.select_related("dataset").get(pk=campaign.pk)  # with the limit asked for, never saved
     wider.item_limit = campaign.item_limit if item_limit is None else item_limit
     named: set[str] = set((campaign.design or {}).get("systems", []))
@@ -203,7 +209,7 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
     missing = [unit for unit in plan.units if (unit.item, frozenset(unit.responses)) not in shown]
     new = [unit for unit in missing if not lists or unit.item not in items]
     outputs = System.objects.filter(dataset=campaign.dataset_id, outputs__isnull=False).distinct()
-    others = [] if chosen else sorted(set(outputs.values_list("name", flat=True)) - named)
+    others = [] if chosen or listed is not None else sorted(set(outputs.values_list("name", flat=True)) - named)
     return Addition(
         units=new,
         n_new_items=len({unit.item for unit in new} - items),
@@ -232,7 +238,8 @@ def _check_limit(campaign: Campaign, item_limit: int) -> None:
 
 
 def nothing_to_add(campaign: Campaign, found: Addition) -> str:
-    reasons = [f"There is nothing to add: the campaign has every unit that {campaign.dataset.name!r} makes now."]
+    of = campaign.dataset if campaign.response_list is None else campaign.response_list
+    reasons = [f"There is nothing to add: the campaign has every unit that {of.name!r} makes now."]
     if found.n_lists_left:
         reasons.append(
             f"Lists of {found.n_lists_left:,} items would show other texts by now; they stay as they are, so that "

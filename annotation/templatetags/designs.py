@@ -9,6 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
+MOST_ENTRIES = 100  # that are written out
 
 
 def _says_nothing(value: object) -> bool:
@@ -31,6 +32,8 @@ def design_value(value: object) -> str | SafeString:
         return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
         return format_html_join("", '<div class="design-one">{}</div>', ((design_value(one),) for one in value))
+    if isinstance(value, list) and len(value) > MOST_ENTRIES:
+        return f"{len(value):,} entries, the first {json.dumps(value[0], ensure_ascii=False)}"
     if isinstance(value, list):
         return format_html('<code class="design-json">{}</code>', json.dumps(value, ensure_ascii=False, indent=1))
     return f"{value:g}" if isinstance(value, float) else str(value)

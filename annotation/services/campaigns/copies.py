@@ -10,13 +10,15 @@ from django.db import transaction
 
 from annotation.design import FileProblems, read_campaign_file
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Dataset, Project, System, User
+from annotation.models import Campaign, Dataset, Project, ResponseList, System, Target, User
+from annotation.selectors.response_lists import responses_named
 from annotation.services.audit import audit_record
 from annotation.services.campaign_documents import campaign_export
 from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.problems import refusal
 from annotation.services.campaigns.validation import draft_problems
 from annotation.services.campaigns.writing import campaign_create
+from annotation.services.lists import response_list_create
 from annotation.services.rules import rules_register
 from annotation.weighting.exclusion import RuleError, rules_from_data
 
@@ -92,6 +94,7 @@ def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by:
     found: dict[str, list[str]] = {}
     systems = list(System.objects.filter(dataset=dataset, name__in=document["systems"]))
     missing = sorted(set(document["systems"]) - {system.name for system in systems})
+    responses = _responses(document["response_list"], dataset, found)
     draft = _draft(document, dataset, systems, found)
     if missing:
         known = ", ".join(dataset.systems.values_list("name", flat=True)[:50]) or "none"
@@ -99,24 +102,64 @@ def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by:
             f"The data set {dataset.name!r} has no system named {', '.join(map(repr, missing))}; it has: {known}."
         ]
     for path, messages in draft_problems(project, draft).items():
-        if not (missing and path == "systems"):
+        if not (missing and path == "systems") and path != "response_list":
             found.setdefault(path, []).extend(messages)
     try:
         rules = rules_from_data(document["rules"])
     except RuleError as error:
         found["rules"] = [str(error)]
+    if document["response_list"] is None and draft.target == Target.LISTED:
+        found["response_list"] = ["Found none; accepted: the list of the responses that are to be rated."]
+    if document["response_list"] is not None and draft.target != Target.LISTED:
+        found["response_list"] = ["Found a list; accepted: none, as it is no list that is rated."]
     if found:
         raise refusal(found)
+    if responses:
+        draft = replace(draft, response_list=_listed(document["response_list"], dataset, responses, by))
     campaign = campaign_create(project=project, draft=draft, by=by)
     if rules:
         rules_register(campaign=campaign, records=[rule.to_dict() for rule in rules], by=by)
     return campaign
 
 
+def _responses(wanted: Mapping[str, Any] | None, dataset: Dataset, found: dict[str, list[str]]) -> list[int]:
+    """The ids of the responses that a file's list names; whichever the data set lacks is told."""
+    if wanted is None:
+        return []
+    names = [(item, key) for item, key in wanted["responses"]]
+    known = responses_named(dataset, names)
+    missing = [name for name in names if name not in known]
+    if missing:
+        items = set(
+            dataset.items.filter(external_id__in=[item for item, _ in missing]).values_list("external_id", flat=True)
+        )
+        told = [f"{item} (no such item)" if item not in items else f"{item}, text {key[:12]}…" for item, key in missing]
+        more = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
+        lacks = f"The data set {dataset.name!r} lacks {len(missing):,} of the {len(names):,} responses of the list"
+        found["response_list"] = [f"{lacks} {wanted['name']!r}: {'; '.join(told[:5])}{more}."]
+    return [known[name] for name in names if name in known]
+
+
+def _listed(wanted: Mapping[str, Any], dataset: Dataset, responses: list[int], by: User | None) -> ResponseList:
+    """The list as the data set has it already, under this name and with these responses, or a new one."""
+    for one in dataset.response_lists.filter(name=wanted["name"]):
+        if set(one.responses.order_by().values_list("pk", flat=True)) == set(responses):
+            return one
+    return response_list_create(
+        dataset=dataset, name=wanted["name"], responses=responses, origin=wanted["origin"], by=by
+    )
+
+
 def _draft(
     document: Mapping[str, Any], dataset: Dataset, systems: list[System], found: dict[str, list[str]]
 ) -> CampaignDraft:
-    own = {one.name for one in fields(CampaignDraft)} - {"dataset", "systems", "criteria", "completion_code"}
+    own = {one.name for one in fields(CampaignDraft)} - {
+        "dataset",
+        "systems",
+        "response_list",
+        "criteria",
+        "completion_code",
+    }
     values = {name: document[name] for name in own if name in document}
     criteria = [CriterionDraft(**criterion) for criterion in document["criteria"]]
     draft = CampaignDraft(**values, dataset=dataset, systems=systems, criteria=criteria)

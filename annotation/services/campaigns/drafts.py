@@ -13,6 +13,7 @@ from annotation.models import (
     Criterion,
     Dataset,
     PresentationKind,
+    ResponseList,
     ScaleKind,
     System,
     Target,
@@ -63,6 +64,7 @@ class CampaignDraft:
     criteria: Sequence[CriterionDraft]
     target: str = Target.OUTPUTS
     systems: Sequence[System] = field(default_factory=tuple)
+    response_list: ResponseList | None = None
     reference_kinds: Sequence[str] = ()
     pairs: Sequence[Sequence[str]] = ()
     split: str = ""

@@ -94,6 +94,7 @@ def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
         problems.refuse("systems", f"{', '.join(foreign)}: not a system of the data set {draft.dataset.name!r}.")
     if draft.target == Target.CHOSEN and not draft.systems:
         problems.refuse("systems", "Found none; choose the systems whose outputs are to be rated.")
+    _validate_list(draft, problems)
     if draft.presentation == PresentationKind.PAIR and draft.target == Target.REFERENCES:
         problems.refuse(
             "presentation", "Pairs compare systems: rate system outputs, or show references singly or as a list."
@@ -111,6 +112,20 @@ def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
         if draft.split not in (known := sorted(filter(None, splits))):
             accepted = ", ".join(known) or "nothing: its items have no splits"
             problems.refuse("split", f"Found {draft.split!r}; accepted: {accepted}.")
+
+
+def _validate_list(draft: CampaignDraft, problems: Problems) -> None:
+    found = draft.response_list
+    if draft.target == Target.LISTED and found is None:
+        problems.refuse("response_list", "Found none; name the list of the responses that are to be rated.")
+    elif draft.target != Target.LISTED and found is not None:
+        problems.refuse("response_list", f"Found {found.name!r}; accepted: none, as it is no list that is rated.")
+    elif found is not None and found.dataset_id != draft.dataset.pk:
+        problems.refuse("response_list", f"The list {found.name!r} is not one of the data set {draft.dataset.name!r}.")
+    if draft.target == Target.LISTED and draft.presentation == PresentationKind.PAIR:
+        problems.refuse(
+            "presentation", "Pairs compare systems, and a list names responses: show them singly or as lists."
+        )
 
 
 def _validate_pairs(draft: CampaignDraft, problems: Problems) -> None:

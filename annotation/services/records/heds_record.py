@@ -64,13 +64,20 @@ def _experiment(facts: Facts) -> dict[str, Recorded]:
 def _chosen(campaign: Campaign) -> str:
     if campaign.imported:
         return "The items that the imported judgements are about."
+    of = f"the first {campaign.item_limit:,} items" if campaign.item_limit else "all items"
+    split = f" of the split {campaign.split}" if campaign.split else ""
+    if campaign.response_list is not None:
+        listed = wording.count(campaign.response_list.responses.count(), "response")
+        confined = f", {of}{split}" if campaign.item_limit or campaign.split else ""
+        return (
+            f"Of the data set {campaign.dataset.name}: the responses of the list “{campaign.response_list.name}” "
+            f"({listed}){confined}."
+        )
     what = {
         Target.REFERENCES: "references",
         Target.OUTPUTS: "outputs of all systems",
         Target.CHOSEN: "outputs of the chosen systems",
     }[Target(campaign.target)]
-    of = f"the first {campaign.item_limit:,} items" if campaign.item_limit else "all items"
-    split = f" of the split {campaign.split}" if campaign.split else ""
     return f"Of the data set {campaign.dataset.name}: {what}, {of}{split}."
 
 

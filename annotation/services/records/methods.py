@@ -41,7 +41,11 @@ def _material(facts: Facts) -> list[Sentence]:
         f"{campaign.dataset.name} (language: {campaign.dataset.language})."
     )
     asked = [f"{one.name} (“{one.question}”), {wording.scale_of(one)}" for one in campaign.criteria.all()]
-    said = [Sentence(rated, "design"), Sentence(f"They were asked about {'; '.join(asked)}.", "design")]
+    said = [Sentence(rated, "design")]
+    if campaign.response_list is not None:
+        named = count(campaign.response_list.responses.count(), "response")
+        said.append(Sentence(f"What they judged was named one by one, in a list of {named}.", "design"))
+    said += [Sentence(f"They were asked about {'; '.join(asked)}.", "design")]
     if campaign.imported:
         return said
     k = campaign.ratings_per_unit
