@@ -8,7 +8,7 @@ from django.conf import settings
 from annotation.errors import AnnotationError
 from annotation.models import DatasetImport, DryRun, RatingImport, Recruitment, Release, Submission, User
 from annotation.providers.errors import ProviderError
-from annotation.services import dry_runs, handout, imports, jobs, pace, recruitment, releases, snapshots
+from annotation.services import dry_runs, evidence, handout, imports, jobs, pace, recruitment, releases, snapshots
 
 
 def again(task: Task, job_id: int) -> None:
@@ -29,6 +29,8 @@ def sweep() -> None:
         again(rating_import_execute, import_id)
     for dry_run_id in jobs.stale_ids(DryRun):
         again(dry_run_execute, dry_run_id)
+    for release_id in evidence.releases_without_evidence():
+        again(release_evidence_fill, release_id)
     dry_runs.sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)
@@ -46,6 +48,11 @@ def campaign_snapshot(campaign_id: int) -> None:
 @shared_task
 def release_build(release_id: int) -> None:
     releases.release_build(release_id=release_id)
+
+
+@shared_task
+def release_evidence_fill(release_id: int) -> None:
+    evidence.release_evidence_fill(release_id=release_id)
 
 
 @shared_task

@@ -37,10 +37,12 @@ from annotation.selectors.releases import (
 )
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
+from annotation.services.evidence import evidence_columns, release_bins, reported_bins
 from annotation.services.jobs import Claim, job_run
 from annotation.services.ratings import ratings_await
 from annotation.versions import code_version
 from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
+from annotation.weighting.evidence import Evidence, response_evidence
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
 
 STEPS = 5
@@ -292,13 +294,14 @@ def _build(release: Release, claim: Claim, progress: Callable[[int, str], None])
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
     progress(3, "Writing the report")
-    report = _report(release, campaigns, weighed, last) | {"last_check_answer_id": last_check}
+    bins = release_bins(release, campaigns, used.judgements.low, used.judgements.high)
+    report = _report(release, campaigns, weighed, last) | {"last_check_answer_id": last_check} | reported_bins(bins)
     rows = list(_weight_rows(weighed))
     progress(4, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
     with transaction.atomic():
         claim.lock()
-        _copy_weights(release, chosen, rows)
+        _copy_weights(release, chosen, rows, response_evidence(weighed.table, bins))
         claim.finish(content_hash=digest, signature=release.signature, report=report, code_version=code_version())
 
 
@@ -350,13 +353,13 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
         )
 
 
-def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]]) -> None:
+def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]], evidence: Evidence) -> None:
     columns = ["release_id", "item_id", "item_position", "response_id", "weight", "rating_mean", "n_ratings",
-               "standard_error", "low", "high", "is_original"]  # fmt: skip
+               "standard_error", "low", "high", "is_original", "rating_spread", "histogram"]  # fmt: skip
     position = dict(Item.objects.filter(dataset=release.reference_set.dataset_id).values_list("pk", "position"))
     items, responses = chosen.item_id.tolist(), chosen.response_id.tolist()
-    named = ((release.pk, items[index], position[items[index]], responses[index], *values)
-             for index, _, _, *values in rows)  # fmt: skip
+    named = ((release.pk, items[index], position[items[index]], responses[index], *values,
+              *evidence_columns(evidence, index)) for index, _, _, *values in rows)  # fmt: skip
     copy_rows(ReleaseWeight, columns, named)
 
 

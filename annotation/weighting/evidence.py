@@ -1,0 +1,127 @@
+"""What a weight rests on, to be shown beside it: how far its judgements differ, and a histogram of them."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.weighting.table import FloatArray, IntArray, RatingTable, scale_is_open
+
+MOST_BINS = 11
+EQUAL_BINS = 10
+MOST_DOUBLINGS = 5  # of an open scale: the outermost bins hold everything from 32 times and from a 32nd
+CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of a histogram of judgements.
+
+    Attributes
+    ----------
+    kind : str
+        ``points``, one bin per point of the scale; ``equal``, bins of equal width between its ends; ``ratios``, one
+        bin per doubling of the ratio to the standard, where the scale has no ends.
+    inner : tuple of float
+        The edges between neighbouring bins, ascending; a value on an edge belongs to the bin above it.
+    labels : tuple of str
+        One per bin, from the lowest.
+    """
+
+    kind: str
+    inner: tuple[float, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Per response, in the order of the table's codes.
+
+    Attributes
+    ----------
+    spread : float array, shape (R,)
+        Standard deviation of the judgements (n - 1), in units of the scale; NaN below two judgements.
+    counts : int array, shape (R, B)
+        Judgements in each bin.
+    """
+
+    spread: FloatArray
+    counts: CountArray
+
+
+def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
+    """The bins for judgements on a scale: 11 at most, the same for every response.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the scale; both NaN for one without ends, whose values are natural logarithms of ratios.
+    has_points : bool
+        Whether raters chose among whole numbers. False for a slider, which stands anywhere between its ends.
+
+    Returns
+    -------
+    Bins
+        A bin per point where there are 11 points at most: a value between two, such as a mean over criteria, belongs
+        to the nearer one, and half way to the upper one. Else 10 bins of equal width; the last holds the upper end,
+        too. Without ends, a bin per doubling: from a 32nd of the standard or less to 32 times of it or more.
+
+    Raises
+    ------
+    ValueError
+        When only one end is a number, or the ends are not in order.
+
+    Examples
+    --------
+    >>> histogram_bins(1, 5).labels
+    ('1', '2', '3', '4', '5')
+    >>> histogram_bins(0, 100, has_points=False).labels[0]
+    '0 to 10'
+    """
+    if scale_is_open(low, high):
+        doublings = np.arange(-MOST_DOUBLINGS, MOST_DOUBLINGS + 1)
+        inner = (doublings[1:] - 0.5) * np.log(2)
+        return Bins("ratios", tuple(inner.tolist()), tuple(_ratio_label(int(power)) for power in doublings))
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(f"scale is [{low}, {high}]; accepted: two finite numbers, low < high, or NaN for both")
+    if has_points and high - low < MOST_BINS:
+        points = np.arange(low, high + 1)
+        return Bins("points", tuple((points[1:] - 0.5).tolist()), tuple(f"{point:g}" for point in points))
+    edges = np.linspace(low, high, EQUAL_BINS + 1)
+    labels = (f"{start:.4g} to {end:.4g}" for start, end in pairwise(edges))
+    return Bins("equal", tuple(edges[1:-1].tolist()), tuple(labels))
+
+
+def response_evidence(table: RatingTable, bins: Bins) -> Evidence:
+    """Spread and histogram of every response's judgements; judgements count once each, also two of one rater.
+
+    Examples
+    --------
+    >>> table = RatingTable([0, 0, 0, 1], [0, 1, 2, 0], [2, 4, 4, 5])
+    >>> found = response_evidence(table, histogram_bins(1, 5))
+    >>> found.counts.tolist()
+    [[0, 1, 0, 2, 0], [0, 0, 0, 0, 1]]
+    >>> found.spread.round(3).tolist()
+    [1.155, nan]
+    """
+    n_bins = len(bins.labels)
+    place = np.searchsorted(np.array(bins.inner), table.value, side="right")
+    counts = np.bincount(table.response * n_bins + place, minlength=table.n_responses * n_bins)
+    return Evidence(_spread(table), counts.reshape(table.n_responses, n_bins))
+
+
+def _spread(table: RatingTable) -> FloatArray:
+    n: IntArray = np.bincount(table.response, minlength=table.n_responses)
+    out: FloatArray = np.full(table.n_responses, np.nan)
+    total = np.bincount(table.response, table.value, minlength=table.n_responses)
+    mean = np.divide(total, n, out=np.zeros(table.n_responses), where=n > 0)
+    # About the mean, in two passes: no digits are lost where values are large and close together.
+    squares = np.bincount(table.response, (table.value - mean[table.response]) ** 2, minlength=table.n_responses)
+    np.divide(squares, n - 1, out=out, where=n > 1)
+    return np.sqrt(out)
+
+
+def _ratio_label(power: int) -> str:
+    label = f"{2**power}" if power >= 0 else f"1/{2**-power}"
+    return f"at most {label}" if power == -MOST_DOUBLINGS else f"at least {label}" if power == MOST_DOUBLINGS else label

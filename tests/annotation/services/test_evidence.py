@@ -1,0 +1,124 @@
+"""Spread and histogram beside each weight: stored when a release is built, filled once into releases from before."""
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from annotation import tasks
+from annotation.models import Criterion, Release, ReleaseWeight, ScaleKind
+from annotation.services.evidence import release_evidence_fill, releases_without_evidence
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create, stored_content_hash
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+
+RATERS = ("ann", "bob", "cem", "dot", "eve")
+
+
+@pytest.fixture
+def campaign(project):
+    return make_campaign(make_dataset(project))
+
+
+@pytest.fixture
+def response(campaign):
+    """Five ratings 4, 4, 4, 4, 5."""
+    response = make_response(make_item(campaign.dataset, "i1"), "A fine answer.", "seed")
+    for rater, value in zip(RATERS, (4, 4, 4, 4, 5), strict=True):
+        rate(campaign, rater, response, value)
+    return response
+
+
+def build(campaign, **asked) -> Release:
+    reference_set = reference_set_create(
+        project=campaign.project, dataset=campaign.dataset, name="Seeds", campaigns=[campaign], source_kinds=["seed"]
+    )
+    release = release_create(reference_set=reference_set, **asked)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    assert release.error == ""
+    return release
+
+
+def as_before(release) -> None:
+    """The release as it was left by a version that stored no evidence."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
+        release.weights.update(rating_spread=None, histogram=None)
+        cursor.execute("SELECT set_config('assay.purge', 'off', true)")
+    release.report.pop("histogram")
+    release.save(update_fields=["report"])
+
+
+def test_a_release_is_built_with_its_evidence(campaign, response):
+    """Four 4s and a 5 about a mean of 4.2: (4 * 0.04 + 0.64) / 4 = 0.2 is their variance."""
+    release = build(campaign)
+    weight = release.weights.get()
+    assert weight.histogram == [0, 0, 0, 4, 1]
+    assert weight.rating_spread == pytest.approx(0.2**0.5)
+    assert release.report["histogram"] == {"kind": "points", "labels": ["1", "2", "3", "4", "5"]}
+
+
+def test_one_judgement_has_a_histogram_and_no_spread(campaign):
+    rate(campaign, "ann", make_response(make_item(campaign.dataset, "i1"), "Once.", "seed"), 2)
+    weight = build(campaign).weights.get()
+    assert (weight.histogram, weight.rating_spread) == ([0, 1, 0, 0, 0], None)
+
+
+def test_a_slider_is_counted_in_equal_bins(campaign):
+    Criterion.objects.filter(campaign=campaign).update(kind=ScaleKind.SLIDER, scale_min=0, scale_max=10, step=0)
+    response = make_response(make_item(campaign.dataset, "i1"), "So so.", "seed")
+    for rater, value in zip(RATERS, (0, 4.99, 5, 9.5, 10), strict=True):
+        rate(campaign, rater, response, value)
+    release = build(campaign)
+    assert release.report["histogram"]["kind"] == "equal"
+    assert release.weights.get().histogram == [1, 0, 0, 0, 1, 1, 0, 0, 0, 2]
+
+
+def test_the_hash_does_not_know_of_the_evidence(campaign, response):
+    release = build(campaign)
+    assert stored_content_hash(release) == release.content_hash
+    as_before(release)
+    assert stored_content_hash(release) == release.content_hash
+
+
+def test_a_release_from_before_is_filled_once_by_the_sweep(campaign, response, monkeypatch):
+    release = build(campaign)
+    told = release.report["histogram"]
+    evidence = release.weights.values_list("rating_spread", "histogram").get()
+    as_before(release)
+    assert releases_without_evidence() == [release.pk]
+
+    monkeypatch.setattr(tasks, "again", lambda task, job_id: task(job_id))
+    tasks.sweep()
+    release.refresh_from_db()
+    assert release.weights.values_list("rating_spread", "histogram").get() == evidence
+    assert release.report["histogram"] == told
+    assert stored_content_hash(release) == release.content_hash
+    assert releases_without_evidence() == []
+    assert not release_evidence_fill(release_id=release.pk)
+
+
+def test_evidence_that_is_there_is_as_immutable_as_the_weights(campaign, response):
+    weight = build(campaign).weights.get()
+    with pytest.raises(IntegrityError, match="immutable"), transaction.atomic():
+        ReleaseWeight.objects.filter(pk=weight.pk).update(histogram=[5, 0, 0, 0, 0])
+
+
+def test_ratings_after_the_release_do_not_enter_its_evidence(campaign, response):
+    release = build(campaign)
+    as_before(release)
+    rate(campaign, "fay", response, 1)
+    assert release_evidence_fill(release_id=release.pk)
+    assert release.weights.get().histogram == [0, 0, 0, 4, 1]
+
+
+def test_where_the_judgements_are_gone_it_says_so_once(campaign, response):
+    release = build(campaign)
+    as_before(release)
+    Criterion.objects.filter(campaign=campaign).update(name="renamed")
+    release.parameters = {**release.parameters, "criteria": ["quality"]}
+    release.save(update_fields=["parameters"])
+    assert release_evidence_fill(release_id=release.pk)
+    release.refresh_from_db()
+    assert release.report["histogram"] is None
+    assert "has no criterion quality" in release.report["histogram_missing"]
+    assert releases_without_evidence() == []
