@@ -1,0 +1,297 @@
+"""From a stream of triples to an index on disk, in memory that grows with the vocabulary alone.
+
+The first pass writes the triples and, chunk by chunk, sorted postings (word, text, count) to files that are thrown
+away. Only then are the number of texts, their mean length and each word's frequency known. The second pass computes
+the scores and puts each where it belongs in the final files.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import bm25s
+import numpy as np
+
+from annotation.mining.index.files import (
+    DATA,
+    FIELDS,
+    INDICES,
+    INDPTR,
+    PARAMETERS,
+    TRIPLES,
+    WORD_ENDS,
+    WORDS,
+    describe_files,
+    sync,
+    write_header,
+)
+from annotation.mining.index.parameters import TOKENIZERS, VARIANT, IndexParameters
+from annotation.mining.triples import Triple, TripleWriter, triple_line
+
+CHUNK_TRIPLES = 1 << 16
+BEAT_TRIPLES = 1 << 12
+LOCK = ".building"
+LONGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What was built. ``content_hash``: SHA-256 over the triples in order, one line of canonical JSON each."""
+
+    n_triples: int
+    content_hash: str
+    bytes: int
+    signature: str
+    n_words: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def build_index(
+    triples: Iterable[Triple],
+    folder: Path,
+    *,
+    parameters: IndexParameters | None = None,
+    beat: Callable[[int], None] = lambda done: None,
+) -> IndexReport:
+    """Index ``triples`` in their order; the folder appears when all of it is on disk, or not at all.
+
+    Parameters
+    ----------
+    triples : iterable of Triple
+        Read once. Their numbers count from 0.
+    folder : Path
+        What is there already is replaced at the end.
+    parameters : IndexParameters, optional
+    beat : callable
+        Called often, with the number of triples read so far; what it raises stops the build.
+
+    Raises
+    ------
+    ValueError
+        There are no triples, or one holds a text that is not Unicode.
+    """
+    parameters = parameters or IndexParameters()
+    with _whole_or_not_at_all(folder) as building:
+        return _Builder(building, parameters, beat).build(triples)
+
+
+@contextmanager
+def _whole_or_not_at_all(folder: Path) -> Iterator[Path]:
+    """A sibling to build in, which takes the folder's name at the end.
+
+    Whoever builds holds a lock that the kernel drops when they are killed: what such a build has left is removed by
+    the next one.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    marker = f".{folder.name}.building-"
+    for left in folder.parent.glob(f"{marker}*"):
+        with suppress(OSError), (left / LOCK).open("wb") as lock:
+            flock(lock, LOCK_EX | LOCK_NB)
+            shutil.rmtree(left)
+    building = Path(tempfile.mkdtemp(prefix=marker, dir=folder.parent))
+    try:
+        with (building / LOCK).open("wb") as lock:
+            flock(lock, LOCK_EX)
+            yield building
+            (building / LOCK).unlink()
+            building.chmod(0o755)
+            sync(building)
+            if folder.exists():
+                # It is opened under its own name or not at all, so it goes under the marker's.
+                folder.rename(Path(tempfile.mkdtemp(prefix=marker, dir=folder.parent)) / "replaced")
+            building.rename(folder)
+            _sync_names(folder.parent)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+        for left in folder.parent.glob(f"{marker}*/replaced"):
+            shutil.rmtree(left.parent, ignore_errors=True)
+
+
+def _sync_names(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class _Field:
+    """The postings of one side, message or response, while they are gathered."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spill: BinaryIO = path.open("w+b")
+        self.chunks: list[int] = []
+        self.words = array("i")
+        self.lengths: list[np.ndarray] = []
+        self.chunk_lengths = array("i")
+        self.frequencies = np.zeros(0, dtype=np.int64)
+
+    def add(self, words: Sequence[int]) -> None:
+        self.words.extend(words)
+        self.chunk_lengths.append(len(words))
+
+    def flush(self, first: int, vocabulary: int) -> None:
+        """The chunk's postings, sorted by word and then by text, to the spill."""
+        lengths = np.frombuffer(self.chunk_lengths, dtype=np.int32).copy()
+        texts = np.repeat(np.arange(first, first + lengths.size, dtype=np.int64), lengths)
+        keys = np.frombuffer(self.words, dtype=np.int32).astype(np.int64) << 32 | texts
+        keys, counts = np.unique(keys, return_counts=True)
+        words = (keys >> 32).astype(np.int32)
+        self.spill.write(words.tobytes())
+        self.spill.write((keys & LONGEST).astype(np.int32).tobytes())
+        self.spill.write(counts.astype(np.int32).tobytes())
+        self.chunks.append(keys.size)
+        self.lengths.append(lengths)
+        frequencies = np.bincount(words, minlength=vocabulary)
+        frequencies[: self.frequencies.size] += self.frequencies
+        self.frequencies = frequencies
+        self.words, self.chunk_lengths = array("i"), array("i")
+
+    def postings(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        self.spill.seek(0)
+        for size in self.chunks:
+            words, texts, counts = np.fromfile(self.spill, dtype=np.int32, count=3 * size).reshape(3, size)
+            yield words, texts, counts
+
+    def close(self) -> None:
+        self.spill.close()
+        self.path.unlink(missing_ok=True)
+
+
+class _Builder:
+    def __init__(self, folder: Path, parameters: IndexParameters, beat: Callable[[int], None]) -> None:
+        self.folder = folder
+        self.parameters = parameters
+        self.beat = beat
+        self.n = 0
+        self.digest = hashlib.sha256()
+        self.vocabulary: defaultdict[str, int] = defaultdict()
+        self.vocabulary.default_factory = self.vocabulary.__len__  # a new word gets the next number
+        self.fields = [_Field(folder / f"{name}.spill") for name in FIELDS]
+
+    def build(self, triples: Iterable[Triple]) -> IndexReport:
+        try:
+            self._read(triples)
+            places = self._write_words()
+            for name, field in zip(FIELDS, self.fields, strict=True):
+                self._write_field(self.folder / name, field, places)
+        finally:
+            for field in self.fields:
+                field.close()
+        files = describe_files(self.folder, beat=lambda: self.beat(self.n))
+        report = IndexReport(
+            n_triples=self.n,
+            content_hash=self.digest.hexdigest(),
+            bytes=sum(file["bytes"] for file in files.values()),
+            signature=self.parameters.signature(),
+            n_words=len(self.vocabulary),
+        )
+        write_header(self.folder, {**report.to_dict(), "parameters": self.parameters.to_dict(), "files": files})
+        return report
+
+    def _read(self, triples: Iterable[Triple]) -> None:
+        """First pass."""
+        cut, number_of = TOKENIZERS[self.parameters.tokenizer], self.vocabulary.__getitem__
+        message, response = self.fields
+        writer = TripleWriter(self.folder / TRIPLES)
+        flushed = 0
+        try:
+            for triple in triples:
+                try:
+                    self.digest.update(triple_line(triple))
+                except UnicodeEncodeError as error:
+                    raise ValueError(f"triple {self.n}: found a text that is not Unicode ({error.reason})") from error
+                writer.write(triple)
+                message.add([number_of(word) for word in cut(triple.message)])
+                response.add([number_of(word) for word in cut(triple.response)])
+                self.n += 1
+                if self.n % BEAT_TRIPLES == 0:
+                    self.beat(self.n)
+                if self.n - flushed == CHUNK_TRIPLES:
+                    self._flush(flushed)
+                    flushed = self.n
+        finally:
+            writer.close()
+        if self.n == 0:
+            raise ValueError("triples: found none; accepted: one or more")
+        if self.n > flushed:
+            self._flush(flushed)
+        self.beat(self.n)
+
+    def _flush(self, first: int) -> None:
+        for field in self.fields:
+            field.flush(first, len(self.vocabulary))
+
+    def _write_words(self) -> np.ndarray:
+        """The vocabulary in the order of its UTF-8, which binary search needs; where each word's number moves to."""
+        ordered = sorted(self.vocabulary)
+        encoded = [word.encode() for word in ordered]
+        np.save(self.folder / WORD_ENDS, np.cumsum([len(word) for word in encoded], dtype=np.int64))
+        np.save(self.folder / WORDS, np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        places = np.empty(len(ordered), dtype=np.int32)
+        places[[self.vocabulary[word] for word in ordered]] = np.arange(len(ordered), dtype=np.int32)
+        return places
+
+    def _write_field(self, folder: Path, field: _Field, places: np.ndarray) -> None:
+        """Second pass: scores to their columns. Chunks come in the order of texts, so each column is sorted by text."""
+        folder.mkdir()
+        frequencies = np.zeros(places.size, dtype=np.int64)
+        frequencies[places[: field.frequencies.size]] = field.frequencies
+        ends = np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64)
+        np.save(folder / INDPTR, ends)
+        total = int(ends[-1])
+        data = np.lib.format.open_memmap(folder / DATA, mode="w+", dtype=np.float32, shape=(total,))
+        indices = np.lib.format.open_memmap(folder / INDICES, mode="w+", dtype=np.int32, shape=(total,))
+        lengths = np.concatenate(field.lengths)
+        idf = _inverse_frequencies(frequencies, self.n)
+        mean_length = lengths.sum(dtype=np.int64) / self.n
+        heads = ends[:-1].copy()
+        for words, texts, counts in field.postings():
+            columns = places[words]
+            starts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if words.size else words
+            sizes = np.diff(np.append(starts, words.size))
+            at = np.repeat(heads[columns[starts]] - starts, sizes) + np.arange(words.size)
+            data[at] = idf[columns] * _saturation(counts, lengths[texts] / mean_length, self.parameters)
+            indices[at] = texts
+            heads[columns[starts]] += sizes
+            self.beat(self.n)
+        data.flush()
+        indices.flush()
+        (folder / PARAMETERS).write_text(json.dumps(self._library_parameters()), encoding="utf-8")
+
+    def _library_parameters(self) -> dict[str, Any]:
+        return {
+            "k1": self.parameters.k1,
+            "b": self.parameters.b,
+            "delta": 0.5,
+            "method": VARIANT,
+            "idf_method": VARIANT,
+            "dtype": "float32",
+            "int_dtype": "int32",
+            "num_docs": self.n,
+            "version": bm25s.__version__,
+            "backend": "numpy",
+        }
+
+
+def _inverse_frequencies(frequencies: np.ndarray, n: int) -> np.ndarray:
+    """ln(1 + (N - df + 0.5) / (df + 0.5)): above 0 also for a word of most texts, which Robertson's own form is not."""
+    return np.log1p((n - frequencies + 0.5) / (frequencies + 0.5))
+
+
+def _saturation(counts: np.ndarray, relative_lengths: np.ndarray, parameters: IndexParameters) -> np.ndarray:
+    """tf / (tf + k1 (1 - b + b dl / avdl)): Robertson and Zaragoza (2009), eq. 3.15, with this denominator."""
+    return counts / (counts + parameters.k1 * (1 - parameters.b + parameters.b * relative_lengths))

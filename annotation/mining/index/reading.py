@@ -1,0 +1,215 @@
+"""An index on disk, opened by memory map and searched for triples whose message and response are both similar."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import bm25s
+import numpy as np
+import pyarrow as pa
+
+from annotation.mining.index.files import FIELDS, TRIPLES, WORD_ENDS, WORDS, UnreadableIndex, read_header
+from annotation.mining.index.files import verify_contents as verify
+from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
+from annotation.mining.triples import Triple, TripleFile
+
+ALPHA, EPSILON = 1.0, 0.0
+
+
+class Hit(NamedTuple):
+    """A triple's number, its score for the query, and the two BM25 scores that it is made of."""
+
+    number: int
+    score: float
+    message_score: float
+    response_score: float
+
+
+class TripleIndex:
+    """What ``build_index`` has built. Read only: any number of processes may have it open."""
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        self.folder = folder
+        self.n: int = header["n_triples"]
+        self.content_hash: str = header["content_hash"]
+        self.signature: str = header["signature"]
+        self.n_words: int = header["n_words"]
+        self.bytes: int = header["bytes"]
+        self.parameters = IndexParameters.from_dict(header["parameters"])
+        self._words = _Words(folder)
+        self._scorers = [_scorer(folder / name, words=self.n_words, texts=self.n) for name in FIELDS]
+        self._triples = _triples(folder / TRIPLES, self.n)
+
+    @classmethod
+    def open(cls, folder: Path, *, verify_contents: bool = False) -> Self:
+        """Every file must be there in its length; ``verify_contents`` reads and hashes all of it as well.
+
+        Raises
+        ------
+        UnreadableIndex
+            Which file is missing, damaged or of an unknown version.
+        """
+        folder = Path(folder)
+        header = read_header(folder)
+        if verify_contents:
+            verify(folder, header)
+        return cls(folder, header)
+
+    def triple(self, number: int) -> Triple:
+        """Read from disk; an ``IndexError`` names the numbers there are."""
+        return self._triples.read(number)
+
+    def search(
+        self,
+        message: str,
+        response: str,
+        *,
+        n: int,
+        exclude: Collection[int] = (),
+        alpha: float = ALPHA,
+        epsilon: float = EPSILON,
+    ) -> list[Hit]:
+        """The n best triples under ``d(message) * (alpha * d(response) + (1 - alpha) * epsilon)``, d being BM25.
+
+        Exact: every triple that shares a word is scored. With ``epsilon`` = 0 a hit shares words with both texts; above
+        0 also with the message alone, below those that share rare words of the response.
+
+        Parameters
+        ----------
+        message, response : str
+            A word that occurs twice counts twice, as in BM25 without its k3.
+        n : int
+            1 or more. There are fewer hits where fewer triples score above 0, and none where no word is known.
+        exclude : collection of int
+            Numbers of triples that are left out, before the n are taken.
+        alpha : float
+            In [0, 1]. The share of the response's similarity.
+        epsilon : float
+            0 or more. What a response without a shared word counts.
+
+        Returns
+        -------
+        list of Hit
+            Best first; equal scores in the order of the triples' numbers.
+
+        References
+        ----------
+        Alessandro Sordoni, Michel Galley, et al., A Neural Network Approach to Context-Sensitive Generation of
+        Conversational Responses, NAACL-HLT 2015, section 4.2.
+        """
+        if n < 1:
+            raise ValueError(f"n: found {n}; accepted: 1 or more")
+        if not 0 <= alpha <= 1:
+            raise ValueError(f"alpha: found {alpha}; accepted: from 0 to 1")
+        if not 0 <= epsilon < np.inf:
+            raise ValueError(f"epsilon: found {epsilon}; accepted: 0 or more")
+        scores = [self._scores(at, text) for at, text in enumerate((message, response))]
+        floor = (1 - alpha) * epsilon
+        found = scores[0] > 0
+        if floor == 0:
+            found &= scores[1] > 0
+        if exclude:
+            numbers = np.fromiter(exclude, dtype=np.int64)
+            found[numbers[(numbers >= 0) & (numbers < self.n)]] = False
+        numbers = np.flatnonzero(found)
+        on_message, on_response = (part[numbers].astype(np.float64) for part in scores)
+        # Two factors of 24 bits make one of 48: with alpha 1 the product is exact, and a tie is a real one.
+        joint = on_message * (alpha * on_response + floor)
+        best = _best(joint, n)
+        return [
+            Hit(*row)
+            for row in zip(
+                *(part[best].tolist() for part in (numbers, joint, on_message, on_response)),
+                strict=True,
+            )
+        ]
+
+    def random_numbers(self, n: int, rng: np.random.Generator, *, exclude: Collection[int] = ()) -> list[int]:
+        """``n`` different triples in random order, each equally likely; all there are where that is fewer."""
+        if n < 0:
+            raise ValueError(f"n: found {n}; accepted: 0 or more")
+        left_out = {number for number in exclude if 0 <= number < self.n}
+        wanted = min(n, self.n - len(left_out))
+        drawn = rng.choice(self.n, size=min(self.n, wanted + len(left_out)), replace=False).tolist()
+        return [number for number in drawn if number not in left_out][:wanted]
+
+    def _scores(self, field: int, text: str) -> np.ndarray:
+        """One field's BM25 score of every triple."""
+        cut = TOKENIZERS[self.parameters.tokenizer]
+        known = [place for word in cut(text) if (place := self._words.place(word)) is not None]
+        scores: np.ndarray = self._scorers[field].get_scores_from_ids(known)
+        return scores
+
+    def close(self) -> None:
+        self._triples.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def _best(scores: np.ndarray, n: int) -> np.ndarray:
+    """Where the n highest are, best first; of equal ones the first. Every one that ties with the n-th is compared."""
+    kept = np.arange(scores.size)
+    if scores.size > n:
+        kept = np.flatnonzero(scores >= np.partition(scores, scores.size - n)[scores.size - n])
+    return kept[np.argsort(-scores[kept], kind="stable")][:n]
+
+
+class _Words(Sequence[bytes]):
+    """The vocabulary in order, on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._letters = _array(folder / WORDS, np.uint8)
+        self._ends = _array(folder / WORD_ENDS, np.int64)
+
+    def __len__(self) -> int:
+        return int(self._ends.size)
+
+    def __getitem__(self, at: Any) -> Any:
+        first = int(self._ends[at - 1]) if at else 0
+        return self._letters[first : int(self._ends[at])].tobytes()
+
+    def place(self, word: str) -> int | None:
+        encoded = word.encode()
+        at = bisect_left(self, encoded)
+        return at if at < len(self) and self[at] == encoded else None
+
+
+def _array(path: Path, kind: type[np.generic]) -> np.ndarray:
+    try:
+        found: np.ndarray = np.load(path, mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise UnreadableIndex(f"{path}: damaged ({error}); build the index again") from error
+    if found.dtype != kind or found.ndim != 1:
+        raise UnreadableIndex(f"{path}: damaged, found {found.dtype} in {found.ndim} dimensions; build the index again")
+    return found
+
+
+def _scorer(folder: Path, *, words: int, texts: int) -> Any:
+    try:
+        scorer = bm25s.BM25.load(folder, mmap=True, load_vocab=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise UnreadableIndex(f"{folder}: damaged ({error}); build the index again") from error
+    postings = scorer.scores
+    if (
+        postings["indptr"].shape != (words + 1,)
+        or postings["num_docs"] != texts
+        or not postings["data"].shape == postings["indices"].shape == (int(postings["indptr"][-1]),)
+    ):
+        raise UnreadableIndex(f"{folder}: damaged, its arrays do not fit together; build the index again")
+    return scorer
+
+
+def _triples(path: Path, n: int) -> TripleFile:
+    try:
+        triples = TripleFile(path)
+    except (pa.ArrowInvalid, OSError, ValueError) as error:
+        raise UnreadableIndex(f"{path}: damaged ({error}); build the index again") from error
+    if triples.n != n:
+        raise UnreadableIndex(f"{path}: damaged, found {triples.n:,} triples, expected {n:,}; build the index again")
+    return triples
