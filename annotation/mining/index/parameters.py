@@ -1,43 +1,34 @@
 """What an index is built with, and the ways of cutting a text into words."""
 
-import math
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from itertools import pairwise
 from typing import Any, Self
+
+from annotation.mining.refusal import check_number, refuse
+from annotation.mining.words import MARKS
 
 # Raised whenever the files of an index, or the scores that are read from them, could change.
 INDEX_VERSION = 1
 VARIANT = "lucene"
+MOST_K1 = 1000
 
 Tokenizer = Callable[[str], list[str]]
 
 
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    """``\\w`` alone would break a word of Hindi or Thai at each vowel sign: those are marks, not letters."""
-    marks: list[list[int]] = []
-    for point in range(sys.maxunicode + 1):
-        if unicodedata.category(chr(point)).startswith("M"):
-            if marks and marks[-1][1] == point - 1:
-                marks[-1][1] = point
-            else:
-                marks.append([point, point])
-    ranges = "".join(f"{chr(first)}-{chr(last)}" for first, last in marks)
-    return re.compile(rf"\w[\w{ranges}]*")
+# Letters, digits and underscores, and the marks on them: a vowel sign of Hindi is a mark and ends no word.
+_WORD = re.compile(rf"\w[\w{MARKS}]*")
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters, digits and underscores with the marks on them, in lower case.
+    """Words in lower case; composed first, so that an accent is one letter however it was typed.
 
     >>> words("Déjà vu, isn't it?")
     ['déjà', 'vu', 'isn', 't', 'it']
     """
-    return _word_pattern().findall(unicodedata.normalize("NFC", text.lower()))
+    return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
 
 
 def characters(text: str) -> list[str]:
@@ -71,7 +62,7 @@ class IndexParameters:
     Attributes
     ----------
     k1 : float
-        How soon repeating a word stops helping; 0 or more. At 0 a word counts once.
+        How soon repeating a word stops helping, from 0 (a word counts once) to 1000.
     b : float
         How much longer texts are marked down, in [0, 1].
     tokenizer : str
@@ -89,26 +80,23 @@ class IndexParameters:
     tokenizer: str = "words"
 
     def __post_init__(self) -> None:
-        for name in ("k1", "b"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"{name}: found {value!r}; accepted: a number")
-            object.__setattr__(self, name, float(value))
-        if not (math.isfinite(self.k1) and self.k1 >= 0):
-            raise ValueError(f"k1: found {self.k1!r}; accepted: 0 or more")
-        if not 0 <= self.b <= 1:
-            raise ValueError(f"b: found {self.b!r}; accepted: from 0 to 1")
+        check_number("k1", self.k1, 0, MOST_K1)
+        check_number("b", self.b, 0, 1)
         if self.tokenizer not in TOKENIZERS:
-            raise ValueError(f"tokenizer: found {self.tokenizer!r}; accepted: {', '.join(TOKENIZERS)}")
+            refuse("tokenizer", self.tokenizer, f"one of {', '.join(TOKENIZERS)}")
+        object.__setattr__(self, "k1", float(self.k1))
+        object.__setattr__(self, "b", float(self.b))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What ``to_dict`` wrote, or a part of it; ``ParameterRefused`` names the field."""
         names = [field.name for field in fields(cls)]
-        if unknown := sorted(set(data) - set(names)):
-            raise ValueError(f"{unknown[0]}: not a parameter of an index; accepted: {', '.join(names)}")
+        for name in data:
+            if name not in names:
+                refuse(str(name), "an unknown parameter", f"one of {', '.join(names)}")
         return cls(**data)
 
     def signature(self) -> str:

@@ -15,7 +15,8 @@ from annotation.mining.index.files import verify_contents as verify
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.triples import Triple, TripleFile
 
-ALPHA, EPSILON = 1.0, 0.0
+# Neither paper prints its values. Without epsilon both sides must be similar, and alpha scales scores alone.
+ALPHA, EPSILON = 0.5, 0.0
 
 
 class Hit(NamedTuple):
@@ -115,7 +116,7 @@ class TripleIndex:
             found[numbers[(numbers >= 0) & (numbers < self.n)]] = False
         numbers = np.flatnonzero(found)
         on_message, on_response = (part[numbers].astype(np.float64) for part in scores)
-        # Two factors of 24 bits make one of 48: with alpha 1 the product is exact, and a tie is a real one.
+        # Two factors of 24 bits make one of 48: with the default alpha the product is exact, and a tie is a real one.
         joint = on_message * (alpha * on_response + floor)
         best = _best(joint, n)
         return [
