@@ -247,9 +247,9 @@ class Length:
     def apply(self, text: str) -> Cleaned:
         count = count_words(text)
         if count < self.min_tokens:
-            return Cleaned(text, True, (f"length: {count} words, fewer than {self.min_tokens}",))
+            return Cleaned(text, True, (f"length: fewer than {self.min_tokens} words",))
         if count > self.max_tokens:
-            return Cleaned(text, True, (f"length: {count} words, more than {self.max_tokens}",))
+            return Cleaned(text, True, (f"length: more than {self.max_tokens} words",))
         return Cleaned(text, False, ())
 
     def signature(self) -> str:
@@ -354,7 +354,7 @@ def clean(text: str, steps: Sequence[AnyStep]) -> Cleaned:
     """What all steps make of a text; also where one drops it the others say what they find.
 
     >>> clean("ask @anna", [MaskHandles(), Length(min_tokens=3)])
-    Cleaned(text='ask <user>', dropped=True, reasons=('mask_handles: 1 masked', 'length: 2 words, fewer than 3'))
+    Cleaned(text='ask <user>', dropped=True, reasons=('mask_handles: 1 masked', 'length: fewer than 3 words'))
     """
     dropped = False
     reasons: list[str] = []
