@@ -80,7 +80,7 @@ def build_index(
     Raises
     ------
     ValueError
-        There are no triples, or one holds a text that is not Unicode.
+        One holds a text that is not Unicode. Of no triples there is an index, too, in which nothing is found.
     """
     parameters = parameters or IndexParameters()
     with _whole_or_not_at_all(folder) as building:
@@ -225,9 +225,7 @@ class _Builder:
                     flushed = self.n
         finally:
             writer.close()
-        if self.n == 0:
-            raise ValueError("triples: found none; accepted: one or more")
-        if self.n > flushed:
+        if self.n > flushed or self.n == 0:
             self._flush(flushed)
         self.beat(self.n)
 
@@ -257,7 +255,7 @@ class _Builder:
         indices = np.lib.format.open_memmap(folder / INDICES, mode="w+", dtype=np.int32, shape=(total,))
         lengths = np.concatenate(field.lengths)
         idf = _inverse_frequencies(frequencies, self.n)
-        mean_length = lengths.sum(dtype=np.int64) / self.n
+        mean_length = lengths.sum(dtype=np.int64) / max(self.n, 1)
         heads = ends[:-1].copy()
         for words, texts, counts in field.postings():
             columns = places[words]

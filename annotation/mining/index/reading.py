@@ -13,10 +13,14 @@ import pyarrow as pa
 from annotation.mining.index.files import FIELDS, TRIPLES, WORD_ENDS, WORDS, UnreadableIndex, read_header
 from annotation.mining.index.files import verify_contents as verify
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
+from annotation.mining.refusal import check_number, check_whole
 from annotation.mining.triples import Triple, TripleFile
 
 # Neither paper prints its values. Without epsilon both sides must be similar, and alpha scales scores alone.
 ALPHA, EPSILON = 0.5, 0.0
+MOST, MOST_EPSILON = 2**31 - 1, 1000
+BLOCKS_PER_HIT, SHORTEST_BLOCK = 64, 16
+ROUNDING_MARGIN = np.float32(1 - 1e-5)
 
 
 class Hit(NamedTuple):
@@ -88,7 +92,7 @@ class TripleIndex:
         alpha : float
             In [0, 1]. The share of the response's similarity.
         epsilon : float
-            0 or more. What a response without a shared word counts.
+            From 0 to 1000. What a response without a shared word counts.
 
         Returns
         -------
@@ -100,37 +104,26 @@ class TripleIndex:
         Alessandro Sordoni, Michel Galley, et al., A Neural Network Approach to Context-Sensitive Generation of
         Conversational Responses, NAACL-HLT 2015, section 4.2.
         """
-        if n < 1:
-            raise ValueError(f"n: found {n}; accepted: 1 or more")
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"alpha: found {alpha}; accepted: from 0 to 1")
-        if not 0 <= epsilon < np.inf:
-            raise ValueError(f"epsilon: found {epsilon}; accepted: 0 or more")
-        scores = [self._scores(at, text) for at, text in enumerate((message, response))]
-        floor = (1 - alpha) * epsilon
-        found = scores[0] > 0
-        if floor == 0:
-            found &= scores[1] > 0
+        check_whole("n", n, 1, MOST)
+        check_number("alpha", alpha, 0, 1)
+        check_number("epsilon", epsilon, 0, MOST_EPSILON)
+        floor = float((1 - alpha) * epsilon)
+        on_message, on_response = (self._scores(at, text) for at, text in enumerate((message, response)))
         if exclude:
             numbers = np.fromiter(exclude, dtype=np.int64)
-            found[numbers[(numbers >= 0) & (numbers < self.n)]] = False
-        numbers = np.flatnonzero(found)
-        on_message, on_response = (part[numbers].astype(np.float64) for part in scores)
+            on_message[numbers[(numbers >= 0) & (numbers < self.n)]] = 0
+        rough = on_message * on_response if floor == 0 else on_message * (np.float32(alpha) * on_response + floor)
+        numbers = _candidates(rough, n)
         # Two factors of 24 bits make one of 48: with the default alpha the product is exact, and a tie is a real one.
+        on_message, on_response = on_message[numbers].astype(np.float64), on_response[numbers].astype(np.float64)
         joint = on_message * (alpha * on_response + floor)
-        best = _best(joint, n)
-        return [
-            Hit(*row)
-            for row in zip(
-                *(part[best].tolist() for part in (numbers, joint, on_message, on_response)),
-                strict=True,
-            )
-        ]
+        best = np.argsort(-joint, kind="stable")[:n]
+        columns = (part[best].tolist() for part in (numbers, joint, on_message, on_response))
+        return [Hit(*row) for row in zip(*columns, strict=True)]
 
     def random_numbers(self, n: int, rng: np.random.Generator, *, exclude: Collection[int] = ()) -> list[int]:
         """``n`` different triples in random order, each equally likely; all there are where that is fewer."""
-        if n < 0:
-            raise ValueError(f"n: found {n}; accepted: 0 or more")
+        check_whole("n", n, 0, MOST)
         left_out = {number for number in exclude if 0 <= number < self.n}
         wanted = min(n, self.n - len(left_out))
         drawn = rng.choice(self.n, size=min(self.n, wanted + len(left_out)), replace=False).tolist()
@@ -140,6 +133,8 @@ class TripleIndex:
         """One field's BM25 score of every triple."""
         cut = TOKENIZERS[self.parameters.tokenizer]
         known = [place for word in cut(text) if (place := self._words.place(word)) is not None]
+        if not known:
+            return np.zeros(self.n, dtype=np.float32)
         scores: np.ndarray = self._scorers[field].get_scores_from_ids(known)
         return scores
 
@@ -153,12 +148,18 @@ class TripleIndex:
         self.close()
 
 
-def _best(scores: np.ndarray, n: int) -> np.ndarray:
-    """Where the n highest are, best first; of equal ones the first. Every one that ties with the n-th is compared."""
-    kept = np.arange(scores.size)
-    if scores.size > n:
-        kept = np.flatnonzero(scores >= np.partition(scores, scores.size - n)[scores.size - n])
-    return kept[np.argsort(-scores[kept], kind="stable")][:n]
+def _candidates(rough: np.ndarray, n: int) -> np.ndarray:
+    """Where the n highest are, in order, with some that are lower; zeros never.
+
+    There are n blocks whose maxima reach the n-th highest maximum, so n values do: what is clearly below it is out.
+    ``rough`` is rounded to 24 bits; the margin is far wider than that rounding.
+    """
+    length = rough.size // (BLOCKS_PER_HIT * n)
+    if length < SHORTEST_BLOCK:
+        return np.flatnonzero(rough > 0)
+    maxima = rough[: rough.size // length * length].reshape(-1, length).max(axis=1)
+    reached = np.partition(maxima, maxima.size - n)[maxima.size - n]
+    return np.flatnonzero(rough >= reached * ROUNDING_MARGIN if reached > 0 else rough > 0)
 
 
 class _Words(Sequence[bytes]):
