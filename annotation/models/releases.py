@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
 
 from annotation.models.accounts import Project
 from annotation.models.campaigns import Campaign
@@ -88,6 +89,10 @@ class Release(Job):
         return self.method == IMPORTED
 
 
+# Where a weight without interval, or without spread, stands among the others when they are sorted: below all.
+NO_WIDTH, NO_SPREAD = -1.0, -1.0
+
+
 class ReleaseWeight(models.Model):
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="weights")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="weights")
@@ -115,6 +120,13 @@ class ReleaseWeight(models.Model):
         indexes = [
             models.Index(fields=["release", "weight", "id"], name="weight_browse"),
             models.Index(fields=["release", "item_position", "-weight", "id"], name="weight_by_item"),
+            models.Index(
+                F("release"), Coalesce(F("high") - F("low"), Value(NO_WIDTH)), F("id"), name="weight_by_width"
+            ),
+            models.Index(
+                F("release"), Coalesce(F("rating_spread"), Value(NO_SPREAD)), F("id"), name="weight_by_spread"
+            ),
+            models.Index(fields=["release", "n_ratings", "id"], name="weight_by_n"),
         ]
 
     def __str__(self) -> str:
