@@ -1,7 +1,7 @@
 """An index on disk, opened by memory map and searched for triples whose message and response are both similar."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -10,12 +10,24 @@ import bm25s
 import numpy as np
 import pyarrow as pa
 
-from annotation.mining.index.files import FIELDS, TRIPLES, WORD_ENDS, WORDS, UnreadableIndex, read_header
+from annotation.mining.index.files import (
+    DATA,
+    FIELDS,
+    INDICES,
+    INDPTR,
+    PARAMETERS,
+    TRIPLES,
+    WORD_ENDS,
+    WORDS,
+    UnreadableIndex,
+    read_header,
+)
 from annotation.mining.index.files import verify_contents as verify
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
 from annotation.mining.refusal import check_number, check_whole
 from annotation.mining.triples import Triple, TripleFile
 
+SCORE_FILES: Mapping[str, type[np.generic]] = {DATA: np.float32, INDICES: np.int32, INDPTR: np.int64}
 # Neither paper prints its values. Without epsilon both sides must be similar, and alpha scales scores alone.
 ALPHA, EPSILON = 0.5, 0.0
 MOST, MOST_EPSILON = 2**31 - 1, 1000
@@ -64,7 +76,10 @@ class TripleIndex:
 
     def triple(self, number: int) -> Triple:
         """Read from disk; an ``IndexError`` names the numbers there are."""
-        return self._triples.read(number)
+        try:
+            return self._triples.read(number)
+        except pa.ArrowException as error:
+            raise _damaged(self.folder / TRIPLES, str(error)) from error
 
     def search(
         self,
@@ -135,7 +150,10 @@ class TripleIndex:
         known = [place for word in cut(text) if (place := self._words.place(word)) is not None]
         if not known:
             return np.zeros(self.n, dtype=np.float32)
-        scores: np.ndarray = self._scorers[field].get_scores_from_ids(known)
+        try:
+            scores: np.ndarray = self._scorers[field].get_scores_from_ids(known)
+        except IndexError as error:
+            raise _damaged(self.folder / FIELDS[field] / INDICES, str(error)) from error
         return scores
 
     def close(self) -> None:
@@ -186,24 +204,27 @@ def _array(path: Path, kind: type[np.generic]) -> np.ndarray:
     try:
         found: np.ndarray = np.load(path, mmap_mode="r")
     except (OSError, ValueError) as error:
-        raise UnreadableIndex(f"{path}: damaged ({error}); build the index again") from error
+        raise _damaged(path, str(error)) from error
     if found.dtype != kind or found.ndim != 1:
-        raise UnreadableIndex(f"{path}: damaged, found {found.dtype} in {found.ndim} dimensions; build the index again")
+        raise _damaged(path, f"found {found.dtype} in {found.ndim} dimensions")
     return found
 
 
+def _damaged(path: Path, what: str) -> UnreadableIndex:
+    return UnreadableIndex(f"{path}: damaged, {what}; build the index again")
+
+
 def _scorer(folder: Path, *, words: int, texts: int) -> Any:
+    arrays = {name: _array(folder / name, kind) for name, kind in SCORE_FILES.items()}
+    for name, expected in ((INDPTR, words + 1), (DATA, arrays[INDICES].size), (INDICES, int(arrays[INDPTR][-1]))):
+        if (found := arrays[name].size) != expected:
+            raise _damaged(folder / name, f"found {found:,} numbers, expected {expected:,}")
     try:
         scorer = bm25s.BM25.load(folder, mmap=True, load_vocab=False)
     except (OSError, ValueError, TypeError) as error:
-        raise UnreadableIndex(f"{folder}: damaged ({error}); build the index again") from error
-    postings = scorer.scores
-    if (
-        postings["indptr"].shape != (words + 1,)
-        or postings["num_docs"] != texts
-        or not postings["data"].shape == postings["indices"].shape == (int(postings["indptr"][-1]),)
-    ):
-        raise UnreadableIndex(f"{folder}: damaged, its arrays do not fit together; build the index again")
+        raise _damaged(folder / PARAMETERS, str(error)) from error
+    if (found := scorer.scores["num_docs"]) != texts:
+        raise _damaged(folder / PARAMETERS, f"found {found} texts, expected {texts:,}")
     return scorer
 
 
@@ -211,7 +232,7 @@ def _triples(path: Path, n: int) -> TripleFile:
     try:
         triples = TripleFile(path)
     except (pa.ArrowInvalid, OSError, ValueError) as error:
-        raise UnreadableIndex(f"{path}: damaged ({error}); build the index again") from error
+        raise _damaged(path, str(error)) from error
     if triples.n != n:
-        raise UnreadableIndex(f"{path}: damaged, found {triples.n:,} triples, expected {n:,}; build the index again")
+        raise _damaged(path, f"found {triples.n:,} triples, expected {n:,}")
     return triples
