@@ -177,7 +177,7 @@ def likeliest_language(text: str) -> tuple[str, float]:
     """The language a text is most likely in, ``zxx`` for none, and its probability; parts of one are added up."""
     probabilities: dict[str, float] = {}
     for label, probability in _identifier().rank(text):
-        language = primary_language(label)
+        language = PARTS.get(label, label)
         probabilities[language] = probabilities.get(language, 0.0) + probability
     language = max(probabilities, key=probabilities.__getitem__)
     return language, probabilities[language]
