@@ -8,6 +8,7 @@ from annotation.allocation.interleaving import interleaved
 from annotation.allocation.leases import adaptive_lease
 from annotation.allocation.ordering import draw_order
 from annotation.allocation.seeds import derive_seed, permutation
+from annotation.allocation.splits import assign_splits, draws, split_sizes
 from annotation.allocation.units import (
     MAX_LIST,
     Plan,
@@ -30,11 +31,13 @@ __all__ = [
     "Source",
     "adaptive_lease",
     "all_pairs",
+    "assign_splits",
     "check_at",
     "checks_among",
     "degrade",
     "derive_seed",
     "draw_order",
+    "draws",
     "interleaved",
     "next_unit",
     "order_keys",
@@ -46,5 +49,6 @@ __all__ = [
     "plan_singles",
     "repeat_order",
     "replaced_words",
+    "split_sizes",
     "systems_to_avoid",
 ]

@@ -9,6 +9,7 @@ from django.utils.text import slugify
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
 from annotation.services.imports.content import DatasetContent
+from annotation.services.imports.corpus_sample import sample_draw
 from annotation.services.imports.dataset_files import TURN_SEPARATOR, read_dataset
 from annotation.services.imports.dataset_store import store_dataset
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
@@ -99,13 +100,17 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress
         note = f"Reading {job.filename}"
         _tell(claim, progress, 0, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
-        read, oddities = read_dataset(
-            bytes(job.content),
-            filename=job.filename,
-            file_format=job.file_format,
-            turn_separator=separator,
-            beat=_beat(claim, note),
-        )
+        if sample := job.options.get("sample"):
+            read, found = sample_draw(sample, _beat(claim, note))
+        else:
+            read, oddities = read_dataset(
+                bytes(job.content),
+                filename=job.filename,
+                file_format=job.file_format,
+                turn_separator=separator,
+                beat=_beat(claim, note),
+            )
+            found = oddities.counts()
         _tell(claim, progress, 1, f"Storing {len(read.items)} items")
         with transaction.atomic():
             claim.lock()
@@ -114,7 +119,7 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress
                 normalisation=job.options.get("normalisation", DEFAULT_RULE),
                 **{key: job.options[key] for key in DETAILS if key in job.options},
             )  # fmt: skip
-            counts = read.counts(dataset.normalisation) | oddities.counts()
+            counts = read.counts(dataset.normalisation) | found
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
 
         progress(STEPS, STEPS, "Done")

@@ -1,0 +1,52 @@
+"""Triples drawn at random from a corpus, as the content of a new data set: candidates for seeds."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.allocation import draws
+from annotation.errors import AnnotationError
+from annotation.mining.hygiene import clean, mask, step_from_dict
+from annotation.models import Corpus, SourceKind
+from annotation.selectors.mining import corpus_index
+from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.services.imports.reading import Beat
+
+BEAT_EVERY = 500
+
+
+def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent, dict[str, int]]:
+    """The first ``n`` triples, in the random order that the seed decides, that the hygiene steps leave.
+
+    Each becomes an item with its context, its message, and its response as the seed; masked where a step masks.
+    """
+    corpus = Corpus.objects.defer("content").filter(pk=options["corpus"]).first()
+    if corpus is None:
+        raise AnnotationError.at("corpus", "The corpus was deleted since the sample was asked for.")
+    steps = [step_from_dict(record) for record in options["hygiene"]]
+    content, counts = DatasetContent(), Counter(drawn=0, dropped_by_hygiene=0, masked_by_hygiene=0)
+    index = corpus_index(corpus)
+    for number in draws(options["seed"], index.n):
+        if len(content.items) == options["n"]:
+            break
+        if counts["drawn"] % BEAT_EVERY == 0:
+            beat()
+        counts["drawn"] += 1
+        found = index.triple(number)
+        message, response = clean(found.message, steps), clean(found.response, steps)
+        if message.dropped or response.dropped:
+            counts["dropped_by_hygiene"] += 1
+            continue
+        context = [mask(turn, steps) for turn in found.context]
+        shown = (*context, message.text, response.text)
+        counts["masked_by_hygiene"] += shown != (*found.context, found.message, found.response)
+        name = f"{corpus.slug}-{number}"
+        source = SourceDraft(counts["drawn"], response.text, SourceKind.SEED.value)
+        content.items[name] = ItemDraft(counts["drawn"], name, context, message.text, sources=[source])
+    if len(content.items) < options["n"]:
+        raise AnnotationError.at(
+            "n",
+            f"Of the {counts['drawn']:,} triples of “{corpus}” the hygiene steps leave {len(content.items):,}; "
+            f"accepted: up to as many, {options['n']:,} were asked for.",
+        )
+    return content, dict(counts)

@@ -1,0 +1,121 @@
+"""Draws and splits: decided by the seed and by names alone; redone here from their description, with hashlib."""
+
+import hashlib
+from collections import Counter
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from annotation.allocation import assign_splits, draws, split_sizes
+
+HALVES = {"dev": 0.5, "test": 0.5}
+
+
+def by_the_description(names: list[str], sizes: list[tuple[str, int]], seed: int) -> dict[str, str]:
+    """What the docstring of ``assign_splits`` tells another person to do."""
+
+    def key(place: int) -> int:
+        digest = hashlib.sha256(f"[{seed}, {place}]".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % 2**63
+
+    ordered = sorted(names)
+    shuffled = [ordered[place] for place in sorted(range(len(ordered)), key=key)]
+    found: dict[str, str] = {}
+    for split, size in sizes:
+        found |= dict.fromkeys(shuffled[:size], split)
+        shuffled = shuffled[size:]
+    return found
+
+
+def test_the_papers_seeds_fall_into_halves_that_anybody_can_redo() -> None:
+    """Galley et al. (2015), section 4.1: 4,232 triples were kept and binned at random."""
+    names = [f"triple-{number}" for number in range(4232)]
+    found = assign_splits(names, HALVES, 20150726)
+    assert Counter(found.values()) == {"dev": 2116, "test": 2116}
+    assert found == by_the_description(names, [("dev", 2116), ("test", 2116)], 20150726)
+    assert assign_splits(names[::-1], dict(reversed(HALVES.items())), 20150726) == found
+    # Nothing but chance puts a seed into either half: of the first 2,116 in the corpus, about a half.
+    first = sum(found[name] == "dev" for name in sorted(names)[:2116])
+    assert abs(first - 1058) < 4 * (2116 * 0.25) ** 0.5
+    assert assign_splits(names, HALVES, 20150727) != found
+
+
+@pytest.mark.parametrize(
+    ("total", "shares", "sizes"),
+    [  # worked by hand
+        (7, HALVES, {"dev": 4, "test": 3}),
+        (0, HALVES, {"dev": 0, "test": 0}),
+        (10, {"train": 0.8, "dev": 0.1, "test": 0.1}, {"dev": 1, "test": 1, "train": 8}),
+        (11, {"train": 0.8, "dev": 0.1, "test": 0.1}, {"dev": 1, "test": 1, "train": 9}),
+        (4, {"a": 0.3, "b": 0.7}, {"a": 1, "b": 3}),
+        (5, {"all": 1}, {"all": 5}),
+    ],
+)
+def test_sizes_are_as_near_to_the_shares_as_whole_numbers_allow(
+    total: int, shares: dict[str, float], sizes: dict[str, int]
+) -> None:
+    assert split_sizes(total, shares) == sizes
+    assert list(split_sizes(total, shares)) == sorted(shares)
+
+
+@given(st.integers(0, 5000), st.lists(st.integers(1, 100), min_size=1, max_size=6))
+def test_sizes_add_up_and_none_is_off_by_one_or_more(total: int, parts: list[int]) -> None:
+    whole = sum(parts)
+    shares = {f"s{place}": part / whole for place, part in enumerate(parts)}
+    sizes = split_sizes(total, shares)
+    assert sum(sizes.values()) == total
+    assert all(abs(sizes[name] - total * share) < 1 + 1e-6 * total for name, share in shares.items())
+    if len(set(parts)) == 1:
+        assert max(sizes.values()) - min(sizes.values()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ({}, "found no split"),
+        ({"a": 0.5, "b": 0.6}, "the shares add up to 1.1; accepted: 1"),
+        ({"a": 1, "b": 0}, "the share of 'b' is 0; accepted: a number above 0"),
+        ({"a": -0.5, "b": 1.5}, "the share of 'a' is -0.5"),
+        ({"a": float("nan")}, "the share of 'a' is nan"),
+        ({"a": True}, "the share of 'a' is True"),
+    ],
+)
+def test_shares_that_make_no_splits_are_refused(shares: dict[str, float], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        split_sizes(10, shares)
+
+
+def test_a_name_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="a name twice"):
+        assign_splits(["a", "a"], HALVES, 1)
+
+
+@given(st.integers(0, 2**63 - 1), st.integers(0, 60))
+def test_draws_are_each_number_once(seed: int, size: int) -> None:
+    assert sorted(draws(seed, size)) == list(range(size))
+
+
+def test_draws_are_those_of_a_plain_shuffle_and_need_no_row_of_all_numbers() -> None:
+    """Durstenfeld's algorithm as it is printed, on a row of all numbers."""
+    row = list(range(1000))
+    for place in range(1000):
+        digest = hashlib.sha256(f'[7, "draw", {place}]'.encode()).digest()
+        other = place + int.from_bytes(digest[:8], "big") % 2**63 % (1000 - place)
+        row[place], row[other] = row[other], row[place]
+    assert list(draws(7, 1000)) == row
+    few = list(islice(draws(7, 29_000_000), 1000))
+    assert len(set(few)) == 1000
+    assert max(few) < 29_000_000
+
+
+def test_every_number_is_as_likely_to_be_drawn() -> None:
+    drawn = Counter(number for seed in range(4000) for number in islice(draws(seed, 20), 3))
+    assert chisquare([drawn[number] for number in range(20)]).pvalue > 0.001
+
+
+def test_a_size_below_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="size is -1"):
+        list(draws(1, -1))
