@@ -15,6 +15,7 @@ SECTIONS = {
     "scoring": ("Scoring", "benchmarks.bench_scoring"),
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
+    "mining": ("Mining a corpus", "benchmarks.bench_mining"),
     "launch": ("A million slots", "benchmarks.bench_launch"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
 }

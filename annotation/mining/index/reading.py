@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -32,6 +33,7 @@ SCORE_FILES: Mapping[str, type[np.generic]] = {DATA: np.float32, INDICES: np.int
 ALPHA, EPSILON = 0.5, 0.0
 MOST, MOST_EPSILON = 2**31 - 1, 1000
 BLOCKS_PER_HIT, SHORTEST_BLOCK = 64, 16
+REMEMBERED_WORDS = 1 << 14
 ROUNDING_MARGIN = np.float32(1 - 1e-5)
 
 
@@ -55,7 +57,8 @@ class TripleIndex:
         self.n_words: int = header["n_words"]
         self.bytes: int = header["bytes"]
         self.parameters = IndexParameters.from_dict(header["parameters"])
-        self._words = _Words(folder)
+        # Words are spread as Zipf says: the few that most queries hold are found on disk once.
+        self._place = lru_cache(maxsize=REMEMBERED_WORDS)(_Words(folder).place)
         self._scorers = [_scorer(folder / name, words=self.n_words, texts=self.n) for name in FIELDS]
         self._triples = _triples(folder / TRIPLES, self.n)
 
@@ -147,7 +150,7 @@ class TripleIndex:
     def _scores(self, field: int, text: str) -> np.ndarray:
         """One field's BM25 score of every triple."""
         cut = TOKENIZERS[self.parameters.tokenizer]
-        known = [place for word in cut(text) if (place := self._words.place(word)) is not None]
+        known = [place for word in cut(text) if (place := self._place(word)) is not None]
         if not known:
             return np.zeros(self.n, dtype=np.float32)
         try:
