@@ -1,5 +1,6 @@
 """What a person fills in to start a score run."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,6 +9,7 @@ from annotation.models import Release
 from metrics.scoring.registry import METRICS
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import TOKENIZERS
+from metrics.selectors.explanations import Reading, usual_tokenizer
 from metrics.subsets import Subset
 
 TOKENIZER_NAMES = {
@@ -82,3 +84,35 @@ class ScoreRunForm(forms.Form):
     def chosen_subset(self) -> Subset:
         subset: Subset = self.cleaned_data["subset"]
         return Subset(subset.kind, subset.op, subset.value, self.cleaned_data["items"])
+
+
+class ReadingForm(forms.Form):
+    """How an explanation counts n-grams, from its address; what that leaves out takes its default."""
+
+    order = forms.TypedChoiceField(
+        label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
+    )
+    semantics = forms.ChoiceField(
+        label="ΔBLEU's formula", choices=[(name, name) for name in SEMANTICS], initial=SEMANTICS[0]
+    )
+    refs = SubsetField()
+    tokenize = forms.ChoiceField(
+        label="Tokeniser", choices=[(name, TOKENIZER_NAMES.get(name, name)) for name in TOKENIZERS]
+    )
+    case = forms.ChoiceField(
+        label="Capitals", choices=[("lower", "Lowercase first"), ("kept", "Kept")], initial="lower"
+    )
+
+    def __init__(self, query: Mapping[str, str], *, language: str) -> None:
+        self.usual = Reading(tokenize=usual_tokenizer(language))
+        fields = self.base_fields
+        usual = {name: fields[name].initial for name in fields} | {"tokenize": self.usual.tokenize}
+        asked = {name: query[name] for name in fields if query.get(name)}
+        super().__init__(usual | asked)
+
+    def reading(self) -> Reading:
+        """As asked for; the usual one where that is not understood."""
+        if not self.is_valid():
+            return self.usual
+        asked = self.cleaned_data
+        return Reading(asked["order"], asked["semantics"], asked["tokenize"], asked["case"] == "lower", asked["refs"])

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import runs, segments
+from metrics.views import explanations, runs, segments
 
 app_name = "metrics"
 
@@ -28,4 +28,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
     path("p/<slug:project_slug>/runs.<str:file_format>", runs.run_list_download, name="run-list-download"),
     path("p/<slug:project_slug>/runs/<int:pk>/", include(run_urls)),
+    path(
+        "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/items/<int:pk>/",
+        explanations.release_item,
+        name="release-item",
+    ),
+    path("p/<slug:project_slug>/responses/<int:pk>/matches/", explanations.response_matches, name="response-matches"),
 ]

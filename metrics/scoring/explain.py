@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from metrics.scoring.statistics import SEMANTICS, exact_weights
-from metrics.scoring.texts import Text, Tokens, check_choice, check_order, tokenize_texts
+from metrics.scoring.texts import Text, Tokens, check_choice, check_flag, check_order, tokenize_texts
 
 Ngram: TypeAlias = tuple[str, ...]
 Starts: TypeAlias = tuple[int, ...]
@@ -206,6 +206,7 @@ def explain_hypothesis(
     semantics: str = "galley2015",
     tokenize: str = "none",
     lowercase: bool = False,
+    smooth_brevity: bool = False,
 ) -> SegmentExplanation:
     """The account of one sentence's ΔBLEU: every n-gram, every reference that holds it, every sum.
 
@@ -215,8 +216,8 @@ def explain_hypothesis(
     references : sequence of R >= 1 texts
     weights : sequence of R finite numbers, optional
         ΔBLEU's weights; unitless, in [-1, +1]. Without them every weight is 1, which is BLEU.
-    max_order, semantics, tokenize, lowercase
-        As in `metrics.scoring.delta_bleu.corpus_delta_bleu`.
+    max_order, semantics, tokenize, lowercase, smooth_brevity
+        As in `metrics.scoring.delta_bleu.sentence_delta_bleu`.
 
     Returns
     -------
@@ -248,6 +249,7 @@ def explain_hypothesis(
     """
     check_order(max_order)
     check_choice("semantics", semantics, SEMANTICS)
+    check_flag("smooth_brevity", smooth_brevity)
     whole, scale = _whole_weights(references, weights)
     tokens, *reference_tokens = tokenize_texts([hypothesis, *references], tokenize=tokenize, lowercase=lowercase)
     held = [_starts(own, max_order) for own in reference_tokens]
@@ -259,7 +261,7 @@ def explain_hypothesis(
     totals = tuple(_total(order, parts, top, scale) for order in range(1, max_order + 1))
     closest = _closest(len(tokens), [len(own) for own in reference_tokens])
     ref_len = len(reference_tokens[closest])
-    penalty = _brevity_penalty(len(tokens), ref_len)
+    penalty = _brevity_penalty(len(tokens), ref_len + smooth_brevity)
     reason = NO_POSITIVE if top <= 0 else "" if len(tokens) or ref_len else BOTH_EMPTY
     return SegmentExplanation(
         tuple(tokens), tuple(map(tuple, reference_tokens)), parts, totals, top / scale, len(tokens), ref_len, closest,

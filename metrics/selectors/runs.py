@@ -9,12 +9,10 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource
+from annotation.models import Campaign, Item, Project, Response, ResponseSource
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.explain import NgramContribution, explain_segment
 from metrics.scoring.registry import METRICS
-from metrics.scoring.texts import tokenize_texts
 from metrics.subsets import Subset
 
 PAGE = 50
@@ -100,7 +98,7 @@ def segments(run: ScoreRun, score: SystemScore, places: Sequence[int]) -> list[S
     items = Item.objects.in_bulk(item_ids)
     outputs = ResponseSource.objects.filter(system=score.system_id, item__in=item_ids).select_related("response")
     responses = {source.item_id: source.response for source in outputs}
-    ratings = mean_ratings(run, [response.pk for response in responses.values()])
+    ratings = mean_ratings(run.dataset_id, [response.pk for response in responses.values()])
     found = []
     for place, item_id in zip(places, item_ids, strict=True):
         response = responses.get(item_id)
@@ -109,9 +107,9 @@ def segments(run: ScoreRun, score: SystemScore, places: Sequence[int]) -> list[S
     return found
 
 
-def mean_ratings(run: ScoreRun, response_ids: Sequence[int]) -> dict[int, tuple[float, int]]:
+def mean_ratings(dataset_id: int, response_ids: Sequence[int]) -> dict[int, tuple[float, int]]:
     """Mean and number of the current ratings of responses; nothing where the data set's campaigns differ in scale."""
-    campaigns = list(Campaign.objects.filter(dataset=run.dataset_id, ratings__response__in=response_ids).distinct())
+    campaigns = list(Campaign.objects.filter(dataset=dataset_id, ratings__response__in=response_ids).distinct())
     try:
         campaign_criteria(campaigns)
     except AnnotationError:
@@ -119,103 +117,3 @@ def mean_ratings(run: ScoreRun, response_ids: Sequence[int]) -> dict[int, tuple[
     ratings = current_ratings(campaigns).filter(response__in=response_ids).order_by()
     rows = ratings.values("response_id").annotate(mean=Avg("value"), n=Count("pk"))
     return {row["response_id"]: (row["mean"], row["n"]) for row in rows}
-
-
-@dataclass(frozen=True)
-class ExplainedReference:
-    number: int
-    response: Response
-    weight: float
-    counts: bool  # in the run's subset
-    won: int  # n-grams it won
-
-
-@dataclass(frozen=True)
-class Contribution:
-    text: str
-    order: int
-    count: int
-    clipped: int
-    reference: ExplainedReference | None
-    amount: float
-    ceiling: float
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """How one segment's score came about, n-gram by n-gram."""
-
-    references: list[ExplainedReference]
-    contributions: list[Contribution]
-    lines: list[tuple[int, list[tuple[str, str]]]]  # order, then (token, positive | negative | zero | none)
-    totals: list[tuple[int, float, float]]  # order, numerator, denominator
-
-
-def explain(run: ScoreRun, item: Item, hypothesis: Response) -> Explanation:
-    """ΔBLEU's account under the run's weights; BLEU's is the same with every weight 1."""
-    subset, parameters = Subset.from_mapping(run.subset), run.parameters
-    weighted = METRICS[run.metric].needs_weights
-    rows = list(
-        ReleaseWeight.objects.filter(release=run.release_id, item=item).select_related("response").order_by("response")
-    )
-    mask = subset.mask(np.array([row.weight for row in rows]), np.array([row.is_original for row in rows], dtype=bool))
-    counted = [row for row, counts in zip(rows, mask.tolist(), strict=True) if counts]
-    text = {"tokenize": parameters["tokenize"], "lowercase": parameters["lowercase"]}
-    parts: Sequence[NgramContribution] = ()
-    if counted:
-        parts = explain_segment(
-            hypothesis.text,
-            [row.response.text for row in counted],
-            [row.weight for row in counted] if weighted else None,
-            max_order=parameters["max_order"],
-            semantics=parameters.get("semantics", "galley2015"),
-            **text,
-        )
-    won = [part.reference for part in parts]
-    references, by_place = [], {}
-    for number, (row, counts) in enumerate(zip(rows, mask.tolist(), strict=True), start=1):
-        place = counted.index(row) if counts else None
-        reference = ExplainedReference(number, row.response, row.weight, counts, won.count(place) if counts else 0)
-        references.append(reference)
-        by_place[place] = reference
-    (tokens,) = tokenize_texts([hypothesis.text], **text)
-    orders = range(1, parameters["max_order"] + 1)
-    return Explanation(
-        references,
-        [_contribution(part, by_place) for part in parts],
-        [(order, _marked(tokens, [part for part in parts if part.order == order])) for order in orders],
-        [
-            (order, *(sum(values) for values in _columns([part for part in parts if part.order == order])))
-            for order in orders
-        ],
-    )
-
-
-def _contribution(part: NgramContribution, by_place: dict[int | None, ExplainedReference]) -> Contribution:
-    reference = None if part.reference is None else by_place[part.reference]
-    return Contribution(
-        " ".join(part.ngram), part.order, part.count, part.clipped, reference, part.contribution, part.ceiling
-    )
-
-
-def _columns(parts: Sequence[NgramContribution]) -> tuple[list[float], list[float]]:
-    return [part.contribution for part in parts], [part.ceiling for part in parts]
-
-
-def _marked(tokens: Sequence[str], parts: Sequence[NgramContribution]) -> list[tuple[str, str]]:
-    """Each token with the sign of what its n-grams contribute; where several cover it, the largest decides."""
-    strongest: dict[int, float] = {}
-    for part in parts:
-        if part.reference is None:
-            continue
-        for start in part.positions:
-            for place in range(start, start + part.order):
-                if place not in strongest or abs(part.contribution) > abs(strongest[place]):
-                    strongest[place] = part.contribution
-    return [(token, _sign(strongest.get(place))) for place, token in enumerate(tokens)]
-
-
-def _sign(amount: float | None) -> str:
-    if amount is None:
-        return "none"
-    return "positive" if amount > 0 else "negative" if amount < 0 else "zero"

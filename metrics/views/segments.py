@@ -13,14 +13,12 @@ from annotation.exports import table_response
 from annotation.models import Item, Response, ResponseSource, User
 from annotation.parameters import whole_number
 from metrics.models import ScoreRun, SystemScore
+from metrics.selectors import explanations, matches
 from metrics.selectors import runs as selectors
+from metrics.views.explanations import shared_context
 from metrics.views.runs import described, get_run_or_404
 
 SEGMENT_COLUMNS = ("item", "hypothesis", "score", "mean_rating", "ratings")
-MATCH_COLUMNS = (
-    "ngram", "order", "in_hypothesis", "counted", "won_by_reference", "won_by_response_id", "weight", "adds",
-    "of_at_most",
-)  # fmt: skip
 
 
 @login_required
@@ -79,6 +77,9 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
     item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
     place = run.item_ids.index(item_pk)
     segment = selectors.segments(run, score, [place])[0]
+    explanation = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis)
+    (told,) = explanation.hypotheses
+    told.rating, told.n_ratings = segment.rating, segment.n_ratings
     context = {
         "project": project,
         **described(run),
@@ -87,9 +88,14 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "hypothesis": hypothesis,
         "segment": segment,
         "unrated_reason": _unrated_reason(hypothesis),
-        "explanation": selectors.explain(run, item, hypothesis),
+        "explanation": explanation,
+        "reading_query": explanation.reading.query(),
+        "chosen": explanation.numbered(whole_number(request, "reference")),
+        "choose_query": "reference=",
+        "unchosen_query": "",
         "previous_pk": run.item_ids[place - 1] if place else None,
         "next_pk": run.item_ids[place + 1] if place + 1 < len(run.item_ids) else None,
+        **shared_context(project, run.dataset.language),
     }
     return render(request, "metrics/run_segment.html", context)
 
@@ -104,15 +110,12 @@ def run_segment_download(
     run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
     item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
-    rows = map(_match_row, selectors.explain(run, item, hypothesis).contributions)
+    (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
     name = f"{project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
-    return table_response(format=file_format, filename=name, columns=MATCH_COLUMNS, rows=rows)
-
-
-def _match_row(part: selectors.Contribution) -> tuple[Any, ...]:
-    won = part.reference
-    winner = (won.number, won.response.pk, won.weight) if won else (None, None, None)
-    return part.text, part.order, part.count, part.clipped, *winner, part.amount, part.ceiling
+    rows = map(matches.match_row, told.ngrams)
+    return table_response(
+        format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=rows, types=matches.MATCH_TYPES
+    )
 
 
 def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response]:

@@ -128,6 +128,14 @@ def test_without_weights_it_is_bleu_plus_one() -> None:
     assert explain_hypothesis(hypothesis, references).score == pytest.approx(expected)
 
 
+@given(token_lists(), st.lists(token_lists(), min_size=1, max_size=4), st.booleans())
+def test_the_brevity_penalty_is_the_array_codes(hypothesis, references, smooth_brevity: bool) -> None:
+    table = build_match_table([[hypothesis]], [references], max_order=2)
+    expected = SentenceBleu(smooth_brevity=smooth_brevity).statistics(table).sentence_scores.item()
+    told = explain_hypothesis(hypothesis, references, smooth_brevity=smooth_brevity)
+    assert told.score == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
 def test_without_a_positive_weight_it_says_why_there_is_no_score() -> None:
     told = explain_hypothesis("a b", ["a", "b"], [-0.2, 0.0])
     assert math.isnan(told.score)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.models import JobState
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import sentence_delta_bleu
-from metrics.selectors.runs import explain
+from metrics.selectors.explanations import Explanation, explain_segment_of_run
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 from tests.metrics.world import REFERENCES, World
@@ -134,18 +134,24 @@ def test_a_segment_shows_the_mean_of_its_ratings(world: World, run: ScoreRun, vi
     assert segment.n_ratings == 2 * len(judged)
 
 
+def explained(world: World, run: ScoreRun, place: int) -> Explanation:
+    return explain_segment_of_run(run, world.items[place], "Echo", world.responses["Echo", place])
+
+
 def test_a_segment_adds_up_to_its_score(world: World, run: ScoreRun) -> None:
     place = 3
-    explanation = explain(run, world.items[place], world.responses["Echo", place])
+    (told,) = explained(world, run, place).hypotheses
 
     texts = [world.responses[name, place].text for name in REFERENCES]
     weights = [world.weights[name, place] for name in REFERENCES]
-    (_, above1, below1), (_, above2, below2) = explanation.totals
+    (above1, below1), (above2, below2) = [(line.total.numerator, line.total.denominator) for line in told.orders]
     top = max(weights)
     smoothed = (max(above1, 0) / below1 * (max(above2, 0) + top) / (below2 + top)) ** 0.5
     expected = sentence_delta_bleu(world.responses["Echo", place].text, texts, weights)
     assert smoothed == pytest.approx(expected)  # all texts have nine words: no brevity penalty
-    won = {part.reference.response for part in explanation.contributions if part.reference}
+    assert told.score == pytest.approx(expected)
+    assert told.score == pytest.approx(run.scores.get(system=world.systems["Echo"]).segment_scores[place])
+    won = {ngram.reference.response for ngram in told.matched}
     assert won <= {world.responses[name, place] for name in REFERENCES}
 
 
@@ -207,12 +213,11 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
 def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewer, as_user) -> None:
     parts = ["run", "system", "item", "json"]
     rows = json.loads(body(as_user(viewer).get(address(world, run, "run-segment-download", parts))))
-    output = world.items[3].sources.get(system=world.systems["Echo"]).response
-    shown = explain(run, world.items[3], output)
-    for order, numerator, denominator in shown.totals:
-        mine = [row for row in rows if row["order"] == order]
-        assert sum(row["adds"] for row in mine) == pytest.approx(numerator)
-        assert sum(row["of_at_most"] for row in mine) == pytest.approx(denominator)
+    shown = explained(world, run, 3)
+    for line in shown.hypotheses[0].orders:
+        mine = [row for row in rows if row["order"] == line.order]
+        assert sum(row["adds"] for row in mine) == pytest.approx(line.total.numerator)
+        assert sum(row["of_at_most"] for row in mine) == pytest.approx(line.total.denominator)
     assert {row["won_by_response_id"] for row in rows} - {None} <= {one.response.pk for one in shown.references}
 
 

@@ -1,0 +1,156 @@
+"""One n-gram of a hypothesis and the references that hold it, with numbers written as a page shows them."""
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotation.models import ReleaseWeight, Response
+from metrics.scoring.explain import NgramContribution, exact_sum
+
+MINUS = "−"
+
+
+def written(value: float, scale: int, *, plus: bool = False, bracket: bool = False) -> str:
+    """A multiple of a weight: tenths exactly, thousandths exactly, anything else to four places.
+
+    >>> written(1.2000000000000002, 10), written(-0.4, 10, bracket=True), written(1 / 3, 1)
+    ('1.2', '(−0.4)', '0.3333')
+    """
+    text = f"{abs(value):.{ {10: 1, 1000: 3}.get(scale, 4) }f}"
+    whole, _, places = text.partition(".")
+    text = f"{whole}.{places.rstrip('0') or '0'}"
+    if float(text) == 0 or value == 0:
+        return text
+    if value < 0:
+        return f"({MINUS}{text})" if bracket else f"{MINUS}{text}"
+    return f"+{text}" if plus else text
+
+
+def none_if_nan(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+@dataclass
+class Reference:
+    """One reference of the item, numbered by falling weight."""
+
+    number: int
+    row: ReleaseWeight
+    response: Response
+    counts: bool  # is in the subset
+    tokens: tuple[str, ...]
+    scale: int = 1
+    won: "list[Ngram]" = field(default_factory=list)
+
+    @property
+    def weight(self) -> float:
+        return self.row.weight
+
+    @property
+    def key(self) -> str:
+        return f"r{self.number}"
+
+    @property
+    def added(self) -> float:
+        """What its matches add to all hypotheses; may be negative."""
+        return exact_sum((ngram.amount for ngram in self.won), self.scale)
+
+    @property
+    def written_weight(self) -> str:
+        return written(self.weight, self.scale)
+
+    @property
+    def written_added(self) -> str:
+        return written(self.added, self.scale, plus=True)
+
+
+class Holder(NamedTuple):
+    """A reference that holds an n-gram, and what it would give for it."""
+
+    reference: Reference
+    starts: tuple[int, ...]
+    clipped: int
+    value: float
+    wins: bool
+    written: str
+
+
+@dataclass
+class Ngram:
+    """One distinct n-gram of a hypothesis."""
+
+    key: str
+    part: NgramContribution
+    holders: list[Holder]
+    scale: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.part.ngram)
+
+    @property
+    def order(self) -> int:
+        return self.part.order
+
+    @property
+    def count(self) -> int:
+        return self.part.count
+
+    @property
+    def clipped(self) -> int:
+        return self.part.clipped
+
+    @property
+    def amount(self) -> float:
+        return self.part.contribution
+
+    @property
+    def ceiling(self) -> float:
+        return self.part.ceiling
+
+    @property
+    def sign(self) -> str:
+        return "positive" if self.amount > 0 else "negative" if self.amount < 0 else "zero"
+
+    @property
+    def reference(self) -> Reference | None:
+        """The winner."""
+        return next((holder.reference for holder in self.holders if holder.wins), None)
+
+    @property
+    def others(self) -> list[Holder]:
+        return [holder for holder in self.holders if not holder.wins]
+
+    @property
+    def counted_by(self) -> Reference | None:
+        """The reference that lent the count, where it is not the winner."""
+        lender = next((h.reference for h in self.holders if h.clipped == self.clipped), None)
+        winner = next((h for h in self.holders if h.wins), None)
+        return None if winner is None or winner.clipped == self.clipped else lender
+
+    @property
+    def held(self) -> str:
+        """Where it stands in each reference that holds it, for the script: ``3:0,7 5:2``."""
+        return " ".join(f"{holder.reference.number}:{','.join(map(str, holder.starts))}" for holder in self.holders)
+
+    @property
+    def written_product(self) -> str:
+        """``2 × 0.8``."""
+        return f"{self.clipped} × {written(self.part.weight or 0.0, self.scale, bracket=True)}"
+
+    @property
+    def written_amount(self) -> str:
+        return written(self.amount, self.scale, plus=True)
+
+    @property
+    def written_ceiling(self) -> str:
+        return written(self.ceiling, self.scale)
+
+    @property
+    def told(self) -> str:
+        """In words, for who cannot see the line beneath it."""
+        winner = self.reference
+        by = f"won by reference {winner.number}, " if winner else ""
+        verb = "adds" if self.amount > 0 else "takes away" if self.amount < 0 else "adds nothing"
+        amount = f" {written(abs(self.amount), self.scale)}" if self.amount else ""
+        return f"{self.text}: {self.order}-gram, {by}{verb}{amount}"
