@@ -1,13 +1,29 @@
-"""Reads behind the browser of a release's references."""
+"""Reads behind the browser of a release's references: what fits a filter, a page at a time, and how it is distributed.
 
-from collections.abc import Sequence
-from typing import NamedTuple
+A page starts after (before, at) one row of the release and reads on in the order of an index: the hundredth costs what
+the first does. Nothing is counted beyond ``COUNTED``; totals of everything are in the release's report.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.contrib.postgres.search import SearchQuery
+from django.core.cache import cache
+from django.db.models import BooleanField, Count, Exists, F, FloatField, Func, OuterRef, Prefetch, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Abs, Coalesce, Floor, Sign
 
-from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, ResponseSource
-from annotation.selectors.releases import release_judgements
+from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, Response, ResponseSource
+from annotation.models.datasets import searched
+from annotation.models.releases import NO_SPREAD, NO_WIDTH
+from annotation.selectors.searching import read_as_words
+
+PAGE = 48  # references
+COUNTED = 1000
+KEPT_SECONDS = 600
 
 
 class WeightFilter(NamedTuple):
@@ -19,111 +35,303 @@ class WeightFilter(NamedTuple):
     min_ratings: int | None = None
     no_positive: bool = False
     text: str = ""
+    max_ratings: int | None = None
+    min_width: float | None = None  # of the interval
+    max_width: float | None = None
+    min_spread: float | None = None  # standard deviation of the judgements
+    max_spread: float | None = None
+    split: str = ""
+    sign: str = ""  # positive, zero or negative
+    original: str = ""  # yes or no
+    spans_zero: bool = False
 
 
 EVERYTHING = WeightFilter()
-
-
-EVERYTHING = WeightFilter()
+_SIGNS = {"positive": Q(weight__gt=0), "zero": Q(weight=0), "negative": Q(weight__lt=0)}
+_BOUNDS = {
+    "low": "weight__gte",
+    "high": "weight__lte",
+    "min_ratings": "n_ratings__gte",
+    "max_ratings": "n_ratings__lte",
+    "min_spread": "rating_spread__gte",
+    "max_spread": "rating_spread__lte",
+    "min_width": "width__gte",
+    "max_width": "width__lte",
+}
+WIDTH = Coalesce(F("high") - F("low"), Value(NO_WIDTH), output_field=FloatField())
+SPREAD = Coalesce(F("rating_spread"), Value(NO_SPREAD), output_field=FloatField())
 
 
 def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[ReleaseWeight]:
-    weights = release.weights.all()
-    if chosen.low is not None:
-        weights = weights.filter(weight__gte=chosen.low)
-    if chosen.high is not None:
-        weights = weights.filter(weight__lte=chosen.high)
-    if chosen.min_ratings is not None:
-        weights = weights.filter(n_ratings__gte=chosen.min_ratings)
+    """Those that fit. Every condition can be answered row by row, so that a page need not look at all rows."""
+    weights = release.weights.alias(width=F("high") - F("low"))
+    asked = chosen._asdict()
+    weights = weights.filter(**{lookup: asked[name] for name, lookup in _BOUNDS.items() if asked[name] is not None})
+    if chosen.sign:
+        weights = weights.filter(_SIGNS[chosen.sign])
+    if chosen.original:
+        weights = weights.filter(is_original=chosen.original == "yes")
+    if chosen.spans_zero:
+        weights = weights.filter(low__lte=0, high__gte=0)
+    if chosen.split:
+        weights = weights.filter(item__split=chosen.split)
     if chosen.source:
         named = Q(kind=chosen.source) | Q(system__name=chosen.source)
-        sources = ResponseSource.objects.filter(named, item__dataset=release.reference_set.dataset_id)
-        weights = weights.filter(response__in=sources.values("response_id"))
+        weights = weights.filter(Exists(ResponseSource.objects.filter(named, response=OuterRef("response"))))
     if chosen.text:
-        weights = weights.filter(Q(response__text__icontains=chosen.text) | Q(item__message__icontains=chosen.text))
+        weights = weights.filter(_found(chosen.text))
     if chosen.no_positive:
-        weights = weights.exclude(item__in=release.weights.filter(weight__gt=0).values("item_id"))
+        of_item = ReleaseWeight.objects.filter(release=release, item_position=OuterRef("item_position"))
+        weights = weights.filter(~Exists(of_item.filter(weight__gt=0)))
     return weights
 
 
-class ItemPage(NamedTuple):
-    """Some items with their references, and the positions the pages before and after start from."""
+def _found(text: str) -> Q:
+    """The reference's text or the item's message fits the search, each by itself."""
+    if not read_as_words(text):
+        return Q(response__text__icontains=text) | Q(item__message__icontains=text)
+    query = SearchQuery(text, config="simple", search_type="websearch")
+    responses = Response.objects.alias(words=searched("text")).filter(words=query)
+    items = Item.objects.alias(words=searched("message")).filter(words=query)
+    return Q(response__in=responses.order_by().values("pk")) | Q(item__in=items.order_by().values("pk"))
 
-    items: list[Item]  # each with ``shown_weights`` (those that match) and ``n_weights`` (all it has)
+
+# --- Pages -----------------------------------------------------------------------------------------------------------
+
+
+class Start(NamedTuple):
+    """Where a page starts: after or before a weight, or at a response, by id; nowhere: at the beginning."""
+
+    after: int | None = None
+    before: int | None = None
+    at: int | None = None
+
+
+BEGINNING = Start()
+
+
+class ReferencePage(NamedTuple):
+    """Some references in the order asked for, and the weights that the pages before and after start from."""
+
+    references: list[ReleaseWeight]
     before: int | None
     after: int | None
-    n_items: int
-    n_weights: int
+    continues: bool = False  # its first item began on the page before
 
 
-def release_items(
-    release: Release,
-    chosen: WeightFilter,
-    *,
-    after: int | None = None,
-    before: int | None = None,
-    size: int = 10,
-) -> ItemPage:
-    """One page of items in their own order, each with the references that match, by weight."""
+class _Order(NamedTuple):
+    key: Combinable
+    descending: bool
+
+
+# By reference. Ties are broken by id in the same direction, so that one index serves both.
+ORDERS = {
+    "-weight": _Order(F("weight"), True),
+    "weight": _Order(F("weight"), False),
+    "-width": _Order(WIDTH, True),
+    "width": _Order(WIDTH, False),
+    "-spread": _Order(SPREAD, True),
+    "spread": _Order(SPREAD, False),
+    "-n": _Order(F("n_ratings"), True),
+    "n": _Order(F("n_ratings"), False),
+}
+
+
+class _RowIs(Func):
+    """(a, b) < (c, d), which an index over both can answer; two conditions joined by OR it cannot."""
+
+    output_field = BooleanField()
+    conditional = True
+
+    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, list[Any]]:
+        sides = [compiler.compile(side) for side in self.source_expressions]
+        (a, b, c, d), parameters = [sql for sql, _ in sides], [value for _, values in sides for value in values]
+        return f"({a}, {b}) {self.extra['comparison']} ({c}, {d})", parameters
+
+
+def references_by_value(
+    release: Release, chosen: WeightFilter, *, sort: str = "-weight", start: Start = BEGINNING, size: int = PAGE
+) -> ReferencePage:
+    """One page of references, whatever their items, sorted by a value of theirs (``ORDERS``)."""
+    order = ORDERS[sort]
+    matching = _matching_weights(release, chosen).annotate(key=order.key)
+    row = _row(release, start)
+    backward = start.before is not None
+
+    def beyond(down: bool, inclusive: bool = False) -> QuerySet[ReleaseWeight]:
+        if row is None:
+            return matching
+        comparison = ("<" if down else ">") + ("=" if inclusive else "")
+        key = release.weights.annotate(key=order.key).values_list("key", flat=True).get(pk=row.pk)
+        bound = Value(key, output_field=FloatField())
+        return matching.filter(_RowIs(order.key, F("id"), bound, Value(row.pk), comparison=comparison))
+
+    def sorted_(rows: QuerySet[ReleaseWeight], down: bool) -> QuerySet[ReleaseWeight]:
+        return rows.order_by("-key" if down else "key", "-id" if down else "id")
+
+    down = order.descending != backward
+    found = _rows(sorted_(beyond(down, inclusive=start.at is not None), down), size)
+    page = found[:size][::-1] if backward else found[:size]
+    more = len(found) > size
+    earlier = start.at is not None and row is not None and sorted_(beyond(not down), not down).exists()
+    return _page(page, more, start, earlier=earlier)
+
+
+def references_by_item(
+    release: Release, chosen: WeightFilter, *, start: Start = BEGINNING, size: int = PAGE
+) -> ReferencePage:
+    """One page of references, items in their order, the references of each by weight.
+
+    A page ends where an item does, unless that item alone has more references than a page holds.
+    """
     matching = _matching_weights(release, chosen)
-    totals = matching.aggregate(items=Count("item", distinct=True), weights=Count("id"))
-    items = Item.objects.filter(pk__in=matching.values("item_id"))
-    if before is not None:
-        found = list(items.filter(position__lt=before).order_by("-position")[: size + 1])
-        more_before, more_after = len(found) > size, True
-        page = found[:size][::-1]
+    row = _row(release, start)
+    backward = start.before is not None
+    if row is not None and start.at is None:
+        within = Q(weight__gt=row.weight) if backward else Q(weight__lt=row.weight)
+        tied = Q(weight=row.weight, id__lt=row.pk) if backward else Q(weight=row.weight, id__gt=row.pk)
+        same, side = Q(item_position=row.item_position), "lt" if backward else "gt"
+        beyond = Q(**{f"item_position__{side}": row.item_position}) | (same & (within | tied))
+        # What the index can begin at stands by itself.
+        rows = matching.filter(beyond, **{f"item_position__{side}e": row.item_position})
     else:
-        start = -1 if after is None else after
-        found = list(items.filter(position__gt=start).order_by("position")[: size + 1])
-        more_before, more_after = after is not None, len(found) > size
-        page = found[:size]
-    _attach_weights(release, matching, page)
-    return ItemPage(
-        items=page,
-        before=page[0].position if page and more_before else None,
-        after=page[-1].position if page and more_after else None,
-        n_items=totals["items"],
-        n_weights=totals["weights"],
+        rows = matching if row is None else matching.filter(item_position__gte=row.item_position)
+    order = ("-item_position", "weight", "-id") if backward else ("item_position", "-weight", "id")
+    found = _rows(rows.order_by(*order), size)
+    more = len(found) > size
+    page = found[:size]
+    if more:
+        whole = [one for one in page if one.item_position != found[size].item_position]
+        page = whole or page
+    if backward:
+        page.reverse()
+    earlier = start.at is not None and row is not None and matching.filter(item_position__lt=row.item_position).exists()
+    continues = bool(
+        not backward and start.after is not None and row and page and page[0].item_position == row.item_position
     )
+    return _page(page, more, start, earlier=earlier)._replace(continues=continues)
 
 
-def _attach_weights(release: Release, matching: QuerySet[ReleaseWeight], items: Sequence[Item]) -> None:
-    sources = Prefetch("response__sources", ResponseSource.objects.select_related("system"))
-    weights = (
-        matching.filter(item__in=[item.pk for item in items])
-        .select_related("response")
-        .prefetch_related(sources)
-        .order_by("-weight", "response_id")
-    )
-    n_weights = dict(
-        release.weights.filter(item__in=[item.pk for item in items])
-        .order_by()
-        .values_list("item_id")
-        .annotate(n=Count("id"))
-    )
-    shown: dict[int, list[ReleaseWeight]] = {item.pk: [] for item in items}
-    for weight in weights:
-        shown[weight.item_id].append(weight)
-    for item in items:
-        item.shown_weights = shown[item.pk]  # type: ignore[attr-defined] # for templates
-        item.n_weights = n_weights.get(item.pk, 0)  # type: ignore[attr-defined]
+def _row(release: Release, start: Start) -> ReleaseWeight | None:
+    """The row that a page starts from; None: it starts at the beginning, as where the release has no such row."""
+    chosen = {"response_id": start.at} if start.at is not None else {"pk": start.after or start.before}
+    if start == BEGINNING:
+        return None
+    return release.weights.filter(**chosen).only("weight", "item_position").order_by().first()
 
 
-def value_histograms(release: Release, response_ids: Sequence[int]) -> dict[int, list[tuple[float, int, int]]]:
-    """Per response, (value, judgements, percent of its most frequent value) over the points of the scale."""
-    table = release_judgements(release)
-    wanted = np.isin(table.response_id, response_ids)
-    points = np.arange(table.low, table.high + 1)
-    result = {}
-    nearest = np.floor(table.value + 0.5)  # means over criteria fall between points: halves go up
-    for number in response_ids:
-        mine = nearest[wanted & (table.response_id == number)]
-        counts = [int((mine == point).sum()) for point in points]
-        tallest = max(counts, default=0) or 1
-        result[number] = [
-            (float(point), count, 100 * count // tallest) for point, count in zip(points, counts, strict=True)
-        ]
-    return result
+def _rows(weights: QuerySet[ReleaseWeight], size: int) -> list[ReleaseWeight]:
+    sources = Prefetch("response__sources", ResponseSource.objects.select_related("system").order_by("id"))
+    return list(weights.select_related("item", "response").prefetch_related(sources)[: size + 1])
+
+
+def _page(page: list[ReleaseWeight], more: bool, start: Start, *, earlier: bool) -> ReferencePage:
+    backward = start.before is not None
+    has_before = (more if backward else start.after is not None or earlier) and bool(page)
+    has_after = (True if backward else more) and bool(page)
+    return ReferencePage(page, page[0].pk if has_before else None, page[-1].pk if has_after else None)
+
+
+class ItemReferences(NamedTuple):
+    """An item with those of its references that are on the page."""
+
+    item: Item
+    references: list[ReleaseWeight]
+    n_references: int  # all it has in the release
+    continues: bool
+
+
+def grouped(release: Release, page: ReferencePage) -> list[ItemReferences]:
+    """The references of a page under their items."""
+    totals = item_totals(release, {weight.item_position for weight in page.references})
+    groups = [(item, list(rows)) for item, rows in groupby(page.references, key=lambda weight: weight.item)]
+    return [
+        ItemReferences(item, rows, totals[item.position], page.continues and number == 0)
+        for number, (item, rows) in enumerate(groups)
+    ]
+
+
+def item_totals(release: Release, positions: Iterable[int]) -> dict[int, int]:
+    """References of the items at some positions."""
+    counted = release.weights.filter(item_position__in=list(positions)).order_by().values_list("item_position")
+    return dict(counted.annotate(n=Count("id")))
+
+
+def originals(release: Release, item_ids: Sequence[int]) -> dict[int, list[ReleaseWeight]]:
+    """The original responses of some items, best first."""
+    found: dict[int, list[ReleaseWeight]] = {pk: [] for pk in item_ids}
+    chosen = release.weights.filter(item__in=item_ids, is_original=True).select_related("item", "response")
+    for weight in chosen.prefetch_related("response__sources__system").order_by("-weight", "id"):
+        found[weight.item_id].append(weight)
+    return found
+
+
+# --- How many, and how distributed -----------------------------------------------------------------------------------
+
+
+class Total(NamedTuple):
+    """References and items that fit; ``more``: there are more than were counted."""
+
+    references: int
+    items: int
+    more: bool = False
+
+
+def total(release: Release, chosen: WeightFilter) -> Total:
+    """How many fit: of everything from the report, else counted up to ``COUNTED``."""
+    if chosen == EVERYTHING:
+        return Total(release.report["references"]["weighted"], release.report["items"]["with_weight"])
+    some = _matching_weights(release, chosen).order_by().values("id", "item_position")[: COUNTED + 1]
+    counted = some.aggregate(references=Count("id"), items=Count("item_position", distinct=True))
+    return Total(min(counted["references"], COUNTED), counted["items"], counted["references"] > COUNTED)
+
+
+class Panel(NamedTuple):
+    """A value whose distribution can be brushed: the fields of the filter, and bins around multiples of a step."""
+
+    name: str
+    label: str
+    low_field: str
+    high_field: str
+    low: float
+    high: float
+    step: float
+
+
+PANELS = (
+    Panel("weight", "Weight", "low", "high", -1.0, 1.0, 0.05),
+    Panel("width", "Width of the interval", "min_width", "max_width", 0.0, 2.0, 0.05),
+)
+_PANEL_VALUES: dict[str, Combinable] = {"weight": F("weight"), "width": F("high") - F("low")}
+
+
+def panel_counts(release: Release, chosen: WeightFilter, panel: Panel) -> list[tuple[float, int]]:
+    """(value, references) of everything that fits the other filters, one entry per bin of the panel.
+
+    Each value counts at the nearest multiple of the step, half way away from 0.
+    """
+    others = chosen._replace(**{panel.low_field: None, panel.high_field: None})
+    asked = hashlib.sha256(repr((release.pk, release.content_hash, panel, others)).encode()).hexdigest()
+    key = f"release-distribution-{asked}"
+    counts: dict[int, int] | None = cache.get(key)
+    if counts is None:
+        value = _PANEL_VALUES[panel.name]
+        # Near enough to a half counts as one: 0.15 / 0.1 is less in binary.
+        bin_ = Sign(value) * Floor(Abs(value) / Value(panel.step) + Value(0.5 + 1e-9))
+        rows = _matching_weights(release, others).filter(**{f"{panel.name}__isnull": False}).order_by()
+        counted = rows.annotate(bin=bin_).values_list("bin").annotate(n=Count("id"))
+        counts = {int(number): n for number, n in counted}
+        cache.set(key, counts, KEPT_SECONDS)
+    first, last = round(panel.low / panel.step), round(panel.high / panel.step)
+    return [(round(number * panel.step, 10), counts.get(number, 0)) for number in range(first, last + 1)]
+
+
+def distribution(release: Release) -> np.ndarray:
+    """All weights of a release."""
+    return np.array(release.weights.order_by().values_list("weight", flat=True), dtype=np.float64)
+
+
+# --- What the filters offer, and downloads ---------------------------------------------------------------------------
 
 
 def source_names(reference_set: ReferenceSet) -> list[str]:
@@ -131,19 +339,15 @@ def source_names(reference_set: ReferenceSet) -> list[str]:
     return [*reference_set.source_kinds, *reference_set.source_systems]
 
 
-WEIGHT_COLUMNS = (
-    "item",
-    "response_id",
-    "text",
-    "weight",
-    "rating_mean",
-    "n_ratings",
-    "standard_error",
-    "low",
-    "high",
-    "is_original",
-    "sources",
-)
+def split_names(release: Release) -> list[str]:
+    """What the split filter offers; kept for a while, since it is read with every page."""
+    key = f"release-splits-{release.pk}"
+    found: list[str] | None = cache.get(key)
+    if found is None:
+        items = Item.objects.filter(dataset=release.reference_set.dataset_id).exclude(split="")
+        found = sorted(items.order_by().values_list("split", flat=True).distinct())
+        cache.set(key, found, KEPT_SECONDS)
+    return found
 
 
 WEIGHT_COLUMNS = (
@@ -168,10 +372,5 @@ def weight_rows(release: Release, chosen: WeightFilter = EVERYTHING) -> QuerySet
         _matching_weights(release, chosen)
         .select_related("item", "response")
         .prefetch_related(sources)
-        .order_by("item__position", "-weight", "response_id")
+        .order_by("item_position", "-weight", "response_id")
     )
-
-
-def distribution(release: Release) -> np.ndarray:
-    """All weights of a release."""
-    return np.array(release.weights.order_by().values_list("weight", flat=True), dtype=np.float64)

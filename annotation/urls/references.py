@@ -1,7 +1,7 @@
 from django.urls import URLPattern, path
 
 from annotation.views import responses
-from annotation.views.references import browsing, downloads, releases, sets
+from annotation.views.references import browsing, compare, downloads, releases, sets
 
 SET = "p/<slug:project_slug>/references/<slug:slug>/"
 RELEASE = f"{SET}v<int:number>/"
@@ -10,11 +10,30 @@ RESPONSE = "p/<slug:project_slug>/responses/<int:pk>/"
 urlpatterns: list[URLPattern] = [
     path("p/<slug:project_slug>/references/", sets.reference_set_list, name="reference-set-list"),
     path("p/<slug:project_slug>/references/new/", sets.reference_set_create, name="reference-set-create"),
+    path("p/<slug:project_slug>/references/import/", sets.reference_set_import, name="reference-set-import"),
     path(SET, sets.reference_set_detail, name="reference-set-detail"),
+    path(f"{SET}edit/", sets.reference_set_edit, name="reference-set-edit"),
+    path(f"{SET}campaigns/", sets.reference_set_add_campaign, name="reference-set-add-campaign"),
     path(f"{SET}release/", sets.release_create, name="release-create"),
     path(RELEASE, releases.release_detail, name="release-detail"),
+    path(f"{RELEASE}browse/", browsing.release_browse, name="release-browse"),
+    path(f"{RELEASE}browse/table.<str:file_format>", browsing.release_browse_table, name="release-browse-table"),
     path(f"{RELEASE}cancel/", releases.release_cancel, name="release-cancel"),
     path(f"{RELEASE}retry/", releases.release_retry, name="release-retry"),
+    path(f"{RELEASE}deprecate/", releases.release_deprecate, name="release-deprecate"),
+    path(f"{RELEASE}restore/", releases.release_restore, name="release-restore"),
+    path(f"{RELEASE}compare/", compare.release_compare, name="release-compare"),
+    path(
+        f"{RELEASE}compare/<str:table>.<str:file_format>",
+        compare.release_compare_download,
+        name="release-compare-download",
+    ),
+    path(
+        f"{RELEASE}compare/chart/<str:chart>.<str:file_format>",
+        compare.release_compare_chart,
+        name="release-compare-chart",
+    ),
+    path(f"{RELEASE}files/<str:name>", downloads.release_file, name="release-file"),
     path(f"{RELEASE}weights.<str:file_format>", downloads.release_download, name="release-download"),
     path(f"{RELEASE}distribution.<str:file_format>", browsing.release_chart, name="release-chart"),
     path(RESPONSE, responses.response_detail, name="response-detail"),

@@ -1,29 +1,54 @@
-"""Looking through the references of a release."""
+"""Looking through the references of a release: by item, by reference, and as a table for print."""
 
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import (
-    HttpRequest,
-    HttpResponse,
-    JsonResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from annotation import charts
 from annotation.access import get_project_or_404
 from annotation.forms.browsing import WeightFilterForm
-from annotation.models import JobState, Project, Release
+from annotation.models import JobState, Project, Release, ReleaseWeight
 from annotation.parameters import whole_number
+from annotation.reference_table import TableItem, TableRow, latex_lines, markdown_lines
 from annotation.selectors.browsing import (
     EVERYTHING,
+    ORDERS,
+    PANELS,
+    ItemReferences,
+    Panel,
+    ReferencePage,
+    Start,
+    WeightFilter,
     distribution,
-    release_items,
+    grouped,
+    originals,
+    panel_counts,
+    references_by_item,
+    references_by_value,
     source_names,
-    value_histograms,
+    split_names,
+    total,
 )
+from annotation.selectors.searching import marked_messages, marked_responses, read_as_words, shortened
 from annotation.views.figures import chart_theme, picture_response
-from annotation.views.references.common import release_or_404
+from annotation.views.references.common import release_or_404, release_url
+
+VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
+SORTS = {
+    "-weight": "Highest weight first", "weight": "Lowest weight first", "-width": "Widest interval first",
+    "width": "Narrowest interval first", "-spread": "Most disagreement first", "spread": "Least disagreement first",
+    "-n": "Most judgements first", "n": "Fewest judgements first",
+}  # fmt: skip
+OLD_FILTERS = ("text", "low", "high", "source", "min_ratings", "no_positive")
+STARTS = ("after", "before", "at")
+TABLE_FILES = {"tex": "application/x-tex; charset=utf-8", "md": "text/markdown; charset=utf-8"}
 
 
 @login_required
@@ -38,24 +63,254 @@ def release_chart(request: HttpRequest, project_slug: str, slug: str, number: in
     return picture_response(specification, file_format, f"{release.reference_set.slug}-v{release.number}-weights")
 
 
-def browse(request: HttpRequest, project: Project, release: Release) -> dict[str, object]:
-    form = WeightFilterForm(request.GET, sources=source_names(release.reference_set))
+class Asked(NamedTuple):
+    """What an address asks for. A filter that is not understood is said beside everything, unfiltered."""
+
+    form: WeightFilterForm
+    chosen: WeightFilter
+    view: str
+    sort: str
+    start: Start
+    query: list[tuple[str, str]]  # what it is narrowed to, which view and order: without where the page starts
+
+    def address(self, *, without: tuple[str, ...] = (), **fields: object) -> str:
+        kept = [(name, value) for name, value in self.query if name not in without and name not in fields]
+        return f"?{urlencode([*kept, *((name, value) for name, value in fields.items() if value is not None)])}"
+
+
+def _asked(request: HttpRequest, release: Release) -> Asked:
+    form = WeightFilterForm(
+        request.GET, sources=source_names(release.reference_set), splits=split_names(release), auto_id="browse_%s"
+    )
     chosen = form.chosen() if form.is_valid() else EVERYTHING
-    page = release_items(release, chosen, after=whole_number(request, "after"), before=whole_number(request, "before"))
-    shown = [weight for item in page.items for weight in item.shown_weights]
-    histograms = value_histograms(release, [weight.response_id for weight in shown])
-    for weight in shown:
-        weight.histogram = histograms[weight.response_id]
-    narrowed = _query(request, without=("after", "before"))
+    view, sort = request.GET.get("view", ""), request.GET.get("sort", "")
+    query = [(name, request.GET[name]) for name in form.fields if request.GET.get(name)]
+    query += [("view", view)] if view in VIEWS and view != "items" else []
+    query += [("sort", sort)] if sort in ORDERS and sort != "-weight" else []
+    found = {name: whole_number(request, name) for name in STARTS}
+    first = next(((name, value) for name, value in found.items() if value is not None), None)
+    start = Start(**dict([first])) if first else Start()
+    return Asked(form, chosen, view if view in VIEWS else "items", sort if sort in ORDERS else "-weight", start, query)
+
+
+def _page(release: Release, asked: Asked) -> ReferencePage:
+    if asked.view == "references":
+        return references_by_value(release, asked.chosen, sort=asked.sort, start=asked.start)
+    return references_by_item(release, asked.chosen, start=asked.start)
+
+
+@login_required
+@require_GET
+def release_browse(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
+    """One view serves the page, what of it changes with the filter, and the references that follow as one scrolls."""
+    project = get_project_or_404(request.user, project_slug)
+    release = release_or_404(project, slug, number)
+    if release.state != JobState.DONE:
+        return redirect(release_url(project, release))
+    asked = _asked(request, release)
+    page = _page(release, asked)
+    here = reverse("annotation:release-browse", args=[project.slug, slug, number])
+    context = {
+        "project": project,
+        "release": release,
+        "reference_set": release.reference_set,
+        "here": here,
+        "view": asked.view,
+        **_references(release, asked, page),
+        "link": request.build_absolute_uri(here),
+        "page_url": here + asked.address(**asked.start._asdict()),
+        "page_id": "-".join(["page", *(f"{name}-{value}" for name, value in asked.start._asdict().items() if value)]),
+        "next_url": here + asked.address(after=page.after) if page.after else "",
+        "previous_url": here + asked.address(before=page.before) if page.before else "",
+    }
+    part = request.htmx.target if request.htmx and not request.htmx.history_restore_request else None
+    if part == "more" or (part or "").startswith("page"):
+        context["alone"] = part != "more"  # a page that was let go comes back by itself
+        response = render(request, "annotation/release_browse_page.html", context)
+    else:
+        context |= _narrowing(request, release, asked)
+        name = "annotation/release_browse_body.html" if part == "browse" else "annotation/release_browse.html"
+        # htmx shows no answer that says it failed; the reason is in it.
+        status = 400 if not asked.form.is_valid() and part is None else 200
+        response = render(request, name, context, status=status)
+        if part == "browse":
+            response["HX-Push-Url"] = here + asked.address()
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    return response
+
+
+def _references(release: Release, asked: Asked, page: ReferencePage) -> dict[str, Any]:
+    """The references of a page as the templates show them."""
+    if asked.view == "table":
+        return {"table": table_items(release, page)}
+    groups = grouped(release, page) if asked.view == "items" else []
+    texts, messages = _marked(asked, page)
+    labels = (release.report.get("histogram") or {}).get("labels", ())
+    for weight in page.references:
+        weight.bars = _bars(labels, weight.histogram)
+        weight.shown_text = texts.get(weight.response_id) or shortened(weight.response.text)
+        weight.shown_message = messages.get(weight.item_id) or shortened(weight.item.message)
+        weight.mined_from = mined_from(weight)
+    return {"groups": groups, "references": page.references}
+
+
+def _marked(asked: Asked, page: ReferencePage) -> tuple[dict[int, Any], dict[int, Any]]:
+    text = asked.chosen.text
+    if not text or not page.references:
+        return {}, {}
+    items = {weight.item_id: weight.item for weight in page.references}
+    responses = [weight.response for weight in page.references]
+    return marked_responses(text, responses), marked_messages(text, list(items.values()))
+
+
+def mined_from(weight: ReleaseWeight) -> Any:
+    """The first source that tells of another conversation; None where none does."""
+    return next((one for one in weight.response.sources.all() if one.source_message or one.source_context), None)
+
+
+class Bar(NamedTuple):
+    label: str
+    count: int
+    percent: int  # of the tallest
+
+
+def _bars(labels: Any, histogram: list[int] | None) -> list[Bar]:
+    """A weight's histogram to be drawn; nothing where it has none, as of a weight made elsewhere."""
+    if not histogram or len(labels) != len(histogram):
+        return []
+    tallest = max(histogram) or 1
+    return [Bar(label, count, 100 * count // tallest) for label, count in zip(labels, histogram, strict=True)]
+
+
+# --- What it is narrowed to ------------------------------------------------------------------------------------------
+
+
+class Brush(NamedTuple):
+    """One panel as it is drawn: bars, and the fields that it fills in."""
+
+    panel: Panel
+    bars: list[dict[str, Any]]
+    low: Any
+    high: Any
+    summary: str
+
+
+def _narrowing(request: HttpRequest, release: Release, asked: Asked) -> dict[str, Any]:
+    form = asked.form
+    valid = form.is_valid()
+    chips = [(chip.label, asked.address(without=chip.fields)) for chip in form.chips()] if valid else []
+    names = [name for name, _ in asked.query if name not in ("view", "sort")]
+    narrowed = urlencode([(name, value) for name, value in asked.query if name in names])
     return {
         "filter_form": form,
-        "is_narrowed": chosen != EVERYTHING,
-        "page": page,
+        "is_valid": valid,
+        "chips": chips,
+        "clear_url": asked.address(without=tuple(names)),
+        "total": total(release, asked.chosen),
+        "brushes": [_brush(release, asked, panel) for panel in PANELS],
         "narrowed": narrowed,
-        "previous_url": None if page.before is None else f"?{narrowed}&before={page.before}".replace("?&", "?"),
-        "next_url": None if page.after is None else f"?{narrowed}&after={page.after}".replace("?&", "?"),
+        "views": [
+            (name, label, asked.address(without=("view", "sort"), view=name if name != "items" else None))
+            for name, label in VIEWS.items()
+        ],
+        "sorts": [(name, label, name == asked.sort) for name, label in SORTS.items()],
+        "as_substring": bool(asked.chosen.text) and not read_as_words(asked.chosen.text),
+        "downloads": asked.address(**asked.start._asdict()),
     }
 
 
-def _query(request: HttpRequest, *, without: tuple[str, ...]) -> str:
-    return urlencode([(name, value) for name, value in request.GET.items() if value and name not in without])
+def _brush(release: Release, asked: Asked, panel: Panel) -> Brush:
+    counts = panel_counts(release, asked.chosen, panel)
+    tallest = max((count for _, count in counts), default=0) or 1
+    low, high = (getattr(asked.chosen, name) for name in (panel.low_field, panel.high_field))
+    bars = [
+        {
+            "x": 10 * number + 1,
+            "height": max(1.5, 58 * count / tallest) if count else 0,
+            "sign": _sign(value) if panel.name == "weight" else "plain",
+            "chosen": (low is None or value >= low - 1e-9) and (high is None or value <= high + 1e-9),
+        }
+        for number, (value, count) in enumerate(counts)
+        if count
+    ]
+    for bar in bars:
+        bar["y"] = 60 - bar["height"]
+    n = sum(count for _, count in counts)
+    below = sum(count for value, count in counts if count and value < 0)
+    above = sum(count for value, count in counts if count and value > 0)
+    said = f"{n:,} references"
+    if panel.name == "weight":
+        said += f": {below:,} negative, {n - below - above:,} at zero, {above:,} positive"
+    elif n:
+        middle = next(value for value, so_far in _running(counts) if 2 * so_far >= n)
+        said += f": half of them up to {middle:g}"
+    return Brush(panel, bars, asked.form[panel.low_field], asked.form[panel.high_field], said)
+
+
+def _running(counts: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
+    so_far = 0
+    for value, count in counts:
+        so_far += count
+        yield value, so_far
+
+
+def _sign(value: float) -> str:
+    return "positive" if value > 0 else "negative" if value < 0 else "zero"
+
+
+def old_address(request: HttpRequest, project: Project, release: Release) -> str | None:
+    """Where an address of the release's page that narrows its references leads now: they have a page of their own."""
+    found = [(name, request.GET[name]) for name in OLD_FILTERS if request.GET.get(name)]
+    if not found:
+        return None
+    here = reverse("annotation:release-browse", args=[project.slug, release.reference_set.slug, release.number])
+    return f"{here}?{urlencode(found)}"
+
+
+# --- As a table ------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+def release_browse_table(
+    request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
+) -> HttpResponseBase:
+    """The items of a page as a table to be put into a paper."""
+    if file_format not in TABLE_FILES:
+        raise Http404(f"No table as {file_format!r}; there are {', '.join(TABLE_FILES)}.")
+    project = get_project_or_404(request.user, project_slug)
+    release = release_or_404(project, slug, number, state=JobState.DONE)
+    asked = _asked(request, release)
+    items = table_items(release, references_by_item(release, asked.chosen, start=asked.start))
+    name = f"{project.slug}-{slug}-v{number}-table"
+    lines = latex_lines(items, name=name) if file_format == "tex" else markdown_lines(items)
+    response = StreamingHttpResponse((line.encode() for line in lines), content_type=TABLE_FILES[file_format])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{file_format}"'
+    return response
+
+
+def table_items(release: Release, page: ReferencePage) -> list[TableItem]:
+    """The items of a page: the original first, whether it fits the filter or not, then what fits, best first."""
+    groups = grouped(release, page)
+    first = originals(release, [group.item.pk for group in groups])
+    return [_table_item(group, first[group.item.pk]) for group in groups]
+
+
+def _table_item(group: ItemReferences, seeds: list[ReleaseWeight]) -> TableItem:
+    item = group.item
+    context, message = " / ".join(item.context), item.message or item.meaning_representation
+    seeds = [] if group.continues else seeds
+    rows = [
+        TableRow(*((context, message) if number == 0 else ("", "")), seed.response.text, seed.weight, is_seed=True)
+        for number, seed in enumerate(seeds)
+    ] or [TableRow(context, message, "", None, is_seed=True)]
+    rows += [_mined_row(weight) for weight in group.references if not weight.is_original]
+    return TableItem(item.external_id, rows)
+
+
+def _mined_row(weight: ReleaseWeight) -> TableRow:
+    source = mined_from(weight)
+    if source is None:
+        return TableRow("", "", weight.response.text, weight.weight)
+    said = " / ".join(source.source_context), source.source_message
+    return TableRow(*said, weight.response.text, weight.weight, is_mined=True)

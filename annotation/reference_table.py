@@ -1,0 +1,101 @@
+"""Reference sets as a table for print: context, message, response and score, as LaTeX and as Markdown.
+
+The layout is that of Galley et al. 2015 ("deltaBLEU: A Discriminative Metric for Generation Tasks with Intrinsically
+Diverse Targets"), Table 1: the original first and boxed, then the other references, best first, each after the context
+and message that it was mined from, in italics; weights to one decimal.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+MINUS = "−"
+
+
+class TableRow(NamedTuple):
+    context: str
+    message: str
+    response: str
+    weight: float | None  # None: the item itself, where it has no original
+    is_seed: bool = False  # its context and message are the item's
+    is_mined: bool = False  # its context and message are of another conversation
+
+    @property
+    def score(self) -> str:
+        """To one decimal, as the paper prints them; never −0.0."""
+        if self.weight is None:
+            return ""
+        text = f"{abs(self.weight):.1f}"
+        return f"{MINUS}{text}" if self.weight < 0 and float(text) else text
+
+
+class TableItem(NamedTuple):
+    external_id: str
+    rows: list[TableRow]
+
+
+# --- LaTeX -----------------------------------------------------------------------------------------------------------
+
+LATEX_SIGNS = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": "'", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+LATEX_HEAD = r"""% Made by Assay from {name}. Needs \usepackage{{booktabs}} and \usepackage{{longtable}};
+% texts beyond Latin script need XeLaTeX or LuaLaTeX and a font that has them.
+\begin{{longtable}}{{p{{0.27\linewidth}}p{{0.25\linewidth}}p{{0.29\linewidth}}r}}
+\toprule
+Context $c$ & Message $m$ & Response $r$ & Score \\
+\endhead
+"""
+LATEX_FOOT = r"""\bottomrule
+\end{longtable}
+"""
+BOX = r"\fbox{\parbox{\dimexpr\linewidth-2\fboxsep-2\fboxrule\relax}{\raggedright %s}}"
+
+
+def latex_lines(items: Iterable[TableItem], *, name: str) -> Iterator[str]:
+    yield LATEX_HEAD.format(name=_one_line(name))
+    for item in items:
+        yield "\\midrule\n"
+        for row in item.rows:
+            yield " & ".join(_cells(row, _latex, BOX, r"\textit{%s}")) + f" & {_latex_score(row)} \\\\\n"
+    yield LATEX_FOOT
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX_SIGNS.get(sign, sign) for sign in _one_line(text))
+
+
+def _latex_score(row: TableRow) -> str:
+    return f"${row.score.replace(MINUS, '-')}$" if row.score else ""
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
+
+
+def markdown_lines(items: Iterable[TableItem]) -> Iterator[str]:
+    yield "| Context *c* | Message *m* | Response *r* | Score |\n| --- | --- | --- | ---: |\n"
+    for item in items:
+        for row in item.rows:
+            yield f"| {' | '.join(_cells(row, _markdown, '**%s**', '*%s*'))} | {row.score} |\n"
+
+
+def _markdown(text: str) -> str:
+    return MARKDOWN_SIGNS.sub(r"\\\1", _one_line(text))
+
+
+def _cells(row: TableRow, escaped: Callable[[str], str], box: str, italic: str) -> list[str]:
+    """Context, message and response; an empty text is neither boxed nor set in italics."""
+    texts = [escaped(row.context), escaped(row.message), escaped(row.response)]
+    if row.is_seed:
+        return [box % text if text else "" for text in texts]
+    if row.is_mined:
+        texts[:2] = [italic % text if text else "" for text in texts[:2]]
+    return texts
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

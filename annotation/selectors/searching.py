@@ -1,0 +1,71 @@
+"""Search in texts: what is read as words, and the found marked in them."""
+
+import re
+from collections.abc import Sequence
+
+from django.contrib.postgres.search import SearchHeadline, SearchQuery
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Left
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.models import Item, Response
+
+SHOWN_CHARACTERS = 600
+# Scripts that put no space between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese characters.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+# Of Unicode's private use area: no text that anybody reads holds them.
+_OPEN, _CLOSE = "\ue0f0", "\ue0f1"
+_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+
+
+def read_as_words(text: str) -> bool:
+    """Whether a search is by words. A script without spaces, and signs alone, are looked for as they stand."""
+    return bool(re.search(r"[^\W_]", text)) and not _UNSPACED.search(text)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1].rstrip() + "…"
+
+
+def marked_responses(text: str, responses: Sequence[Response]) -> dict[int, SafeString]:
+    """Per response its text as HTML with what was searched for marked."""
+    if not read_as_words(text):
+        return {response.pk: _marked_substring(text, shortened(response.text)) for response in responses}
+    return _marked_words(Response.objects.filter(pk__in=[one.pk for one in responses]), "text", text)
+
+
+def marked_messages(text: str, items: Sequence[Item]) -> dict[int, SafeString]:
+    """Likewise, per item its message."""
+    if not read_as_words(text):
+        return {item.pk: _marked_substring(text, shortened(item.message)) for item in items}
+    return _marked_words(Item.objects.filter(pk__in=[one.pk for one in items]), "message", text)
+
+
+def _marked_words(rows: QuerySet[Response] | QuerySet[Item], field: str, text: str) -> dict[int, SafeString]:
+    """The database marks what it found: it alone knows how it read the search and the text."""
+    headline = SearchHeadline(
+        Left(field, SHOWN_CHARACTERS + 1),
+        SearchQuery(text, config="simple", search_type="websearch"),
+        config=Value("simple"),
+        start_sel=_OPEN,
+        stop_sel=_CLOSE,
+        highlight_all=True,
+    )
+    found = rows.order_by().annotate(headline=headline).values_list("pk", "headline")
+    return {pk: _as_html(marked) for pk, marked in found}
+
+
+def _as_html(marked: str) -> SafeString:
+    plain = len(marked) - marked.count(_OPEN) - marked.count(_CLOSE)
+    if plain > SHOWN_CHARACTERS:
+        marked = marked[:-1].rstrip() + "…"
+    # Escaped first: the only tags are those put in here.
+    return mark_safe(_MARKED.sub(r"<mark>\1</mark>", escape(marked)))  # noqa: S308
+
+
+def _marked_substring(wanted: str, text: str) -> SafeString:
+    found = re.sub(re.escape(wanted), lambda match: f"{_OPEN}{match.group()}{_CLOSE}", text, flags=re.IGNORECASE)
+    return mark_safe(_MARKED.sub(r"<mark>\1</mark>", escape(found)))  # noqa: S308 - escaped first

@@ -1,0 +1,427 @@
+"""The browser of a release: pages, filters, search, distributions, links, and the table for print."""
+
+import re
+from itertools import chain
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import ReleaseWeight, ResponseSource
+from annotation.selectors.browsing import EVERYTHING, PAGE, PANELS, WeightFilter, panel_counts, references_by_item
+from annotation.services.reference_sets import reference_set_create
+from annotation.services.releases import release_build, release_create
+from benchmarks.references import made_release
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept():
+    cache.clear()
+
+
+@pytest.fixture
+def dataset(project):
+    """i0 .. i11 in two splits; each has a seed (mean 4.5, of the last 2) and a mined answer (mean 1.5)."""
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    for number in range(12):
+        item = make_item(dataset, f"i{number}", context=["Hello."], split="dev" if number % 2 else "test")
+        seed = make_response(item, f"Fine answer {number}", "seed")
+        mined = make_response(item, f"Bad <b>reply</b> {number}", "mined")
+        ResponseSource.objects.filter(response=mined).update(
+            rank=1, score=7.5, source_context=["Elsewhere."], source_message=f"Another message {number}?"
+        )
+        for rater, good, bad in (("ann", 4, 1), ("bob", 5, 2)):
+            rate(campaign, rater, seed, good if number < 11 else 2)
+            rate(campaign, rater, mined, bad)
+    return dataset
+
+
+@pytest.fixture
+def release(project, dataset):
+    reference_set = reference_set_create(
+        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()),
+        source_kinds=["seed", "mined"], original_kinds=["seed"],
+    )  # fmt: skip
+    release = release_create(reference_set=reference_set)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    return release
+
+
+@pytest.fixture
+def many(project):
+    return made_release(project, 20, 10)
+
+
+def page(name="release-browse", slug="both", *args):
+    return reverse(f"annotation:{name}", args=["chit-chat", slug, 1, *args])
+
+
+def shown(answer):
+    """Ids of the responses on a page, in order."""
+    return [int(pk) for pk in re.findall(r'id="reference-(\d+)"', answer.content.decode())]
+
+
+def joined(pages):
+    return list(chain.from_iterable(pages))
+
+
+def walk(client, address, forwards=True):
+    """All pages from an address on, as the plain links lead."""
+    pages = []
+    while address:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        pages.append(shown(answer))
+        address = answer.context["next_url" if forwards else "previous_url"]
+    return pages
+
+
+# --- Who may ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args", [("release-browse", "both"), ("release-browse-table", "both", "tex")])
+def test_an_outsider_finds_nothing_and_a_viewer_reads(release, outsider, viewer, as_user, client, args):
+    assert client.get(page(*args)).url.startswith("/accounts/login/")
+    assert as_user(outsider).get(page(*args)).status_code == 404
+    assert as_user(viewer).get(page(*args)).status_code == 200
+    assert as_user(viewer).post(page(*args)).status_code == 405
+
+
+def test_a_release_that_is_being_built_has_no_references_yet(project, dataset, viewer, as_user):
+    reference_set = reference_set_create(
+        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()), source_kinds=["seed"]
+    )
+    release_create(reference_set=reference_set)
+    assert as_user(viewer).get(page()).url == page("release-detail")
+    assert as_user(viewer).get(page("release-browse-table", "both", "tex")).status_code == 404
+
+
+# --- Pages -----------------------------------------------------------------------------------------------------------
+
+
+def test_items_come_in_their_order_each_with_its_references_by_weight(release, viewer, as_user):
+    groups = as_user(viewer).get(page()).context["groups"]
+    assert [group.item.external_id for group in groups] == [f"i{n}" for n in range(12)]
+    assert [weight.response.text for weight in groups[0].references] == ["Fine answer 0", "Bad <b>reply</b> 0"]
+    assert [bar.count for bar in groups[0].references[0].bars] == [0, 0, 0, 1, 1]
+
+
+def test_pages_by_item_hold_every_reference_once_and_end_where_items_do(many, viewer, as_user):
+    client = as_user(viewer)
+    expected = list(many.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
+    pages = walk(client, page(slug="references-200"))
+    assert joined(pages) == expected
+    assert [len(found) for found in pages] == [40, 40, 40, 40, 40]  # four items of ten, where five do not fit
+    last = client.get(page(slug="references-200") + f"?at={pages[-1][0]}")
+    assert shown(last) == pages[-1]
+    back = walk(client, last.context["previous_url"], forwards=False)
+    assert joined(back[::-1]) == expected[:160]
+
+
+def test_an_item_with_more_references_than_a_page_is_continued_on_the_next(project, viewer, as_user):
+    made = made_release(project, 2, 60)
+    expected = list(made.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
+    client = as_user(viewer)
+    pages = walk(client, page(slug="references-120"))
+    assert joined(pages) == expected
+    assert len(pages[0]) == PAGE
+    assert "continued" in client.get(page(slug="references-120") + f"?after={_pk(made, pages[0][-1])}").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("sort", "key"),
+    [
+        ("-weight", lambda weight: -weight.weight),
+        ("weight", lambda weight: weight.weight),
+        ("-width", lambda weight: weight.low - weight.high),
+        ("width", lambda weight: weight.high - weight.low),
+        ("-spread", lambda weight: -weight.rating_spread),
+        ("spread", lambda weight: weight.rating_spread),
+        ("-n", lambda weight: -weight.n_ratings),
+        ("n", lambda weight: weight.n_ratings),
+    ],
+)
+def test_pages_by_reference_hold_every_reference_once_in_the_order_asked_for(many, viewer, as_user, sort, key):
+    client = as_user(viewer)
+    address = f"{page(slug='references-200')}?view=references&sort={sort}"
+    pages = walk(client, address)
+    weights = {weight.response_id: weight for weight in many.weights.all()}
+    found = [key(weights[pk]) for pk in joined(pages)]
+    assert len(set(joined(pages))) == 200
+    assert found == sorted(found)
+    assert [len(one) for one in pages] == [PAGE] * 4 + [200 - 4 * PAGE]
+    back = walk(client, f"{address}&before={_pk(many, pages[-1][0])}", forwards=False)
+    assert joined(back[::-1]) == joined(pages[:-1])
+
+
+def test_weights_without_interval_or_spread_stand_below_the_others(project, dataset, viewer, as_user):
+    """A response judged by one rater has neither."""
+    lone = make_response(make_item(dataset, "lone"), "Once.", "seed")
+    rate(dataset.campaigns.get(), "ann", lone, 5)
+    reference_set = reference_set_create(
+        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()),
+        source_kinds=["seed", "mined"],
+    )  # fmt: skip
+    release_build(release_id=release_create(reference_set=reference_set).pk)
+    client = as_user(viewer)
+    for name in ("width", "spread"):
+        assert shown(client.get(f"{page()}?view=references&sort=-{name}"))[-1] == lone.pk
+        assert shown(client.get(f"{page()}?view=references&sort={name}"))[0] == lone.pk
+
+
+def _pk(release, response_id):
+    return release.weights.get(response_id=response_id).pk
+
+
+def test_a_link_to_a_reference_opens_the_page_at_its_item_and_leads_back(many, viewer, as_user):
+    client = as_user(viewer)
+    middle = list(many.weights.filter(item_position=11).order_by("-weight", "id"))[4]
+    answer = client.get(f"{page(slug='references-200')}?at={middle.response_id}")
+    assert answer.context["groups"][0].item.position == 11
+    assert middle.response_id in shown(answer)
+    before = client.get(answer.context["previous_url"])
+    assert before.context["groups"][-1].item.position == 10
+    flat = client.get(f"{page(slug='references-200')}?view=references&sort=-spread&at={middle.response_id}")
+    assert shown(flat)[0] == middle.response_id
+    link = f"{page(slug='references-200')}?at={middle.response_id}#reference-{middle.response_id}"
+    assert f'data-copy="http://testserver{link}"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("start", ["after=999999999", "at=1", "before=x", "at=-3"])
+def test_a_page_that_starts_nowhere_starts_at_the_beginning(release, viewer, as_user, start):
+    answer = as_user(viewer).get(f"{page()}?{start}")
+    assert answer.context["groups"][0].item.external_id == "i0"
+
+
+def test_while_one_scrolls_only_the_page_that_follows_is_sent(many, viewer, as_user):
+    client = as_user(viewer)
+    first = client.get(page(slug="references-200"))
+    following = first.context["next_url"]
+    part = client.get(following, headers={"HX-Request": "true", "HX-Target": "more"})
+    assert shown(part) == shown(client.get(following))
+    assert b"<html" not in part.content
+    assert b'id="more"' in part.content
+    again = client.get(following, headers={"HX-Request": "true", "HX-Target": "page-after-7"})
+    assert shown(again) == shown(part)
+    assert b'id="more"' not in again.content
+    assert "HX-Target" in again["Vary"]
+    restored = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    assert b"<html" in client.get(following, headers=restored).content
+
+
+def test_the_number_of_queries_does_not_grow_with_the_references(project, viewer, as_user):
+    client = as_user(viewer)
+    small, large = made_release(project, 10, 6), made_release(project, 40, 20)
+    counted = []
+    for release in (small, large):
+        for query in ("", "?view=references&sort=-n&text=rain&sign=positive", "?view=table"):
+            cache.clear()
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                assert client.get(page(slug=release.reference_set.slug) + query).status_code == 200
+            counted.append(len(queries))
+    assert counted[:3] == counted[3:]
+    assert max(counted) <= 16
+
+
+# --- Filters and search ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "items", "references"),
+    [
+        ("low=0", 11, 11),
+        ("high=-0.6", 12, 12),
+        ("low=-0.6&high=0.5", 1, 1),
+        ("source=mined&low=-1", 12, 12),
+        ("no_positive=on", 1, 2),
+        ("text=answer+7", 1, 1),
+        ("min_ratings=3", 0, 0),
+        ("max_ratings=2", 12, 24),
+        ("split=dev", 6, 12),
+        ("sign=negative", 12, 13),
+        ("sign=positive", 11, 11),
+        ("sign=zero", 0, 0),
+        ("original=yes", 12, 12),
+        ("original=no&split=test", 6, 6),
+        ("min_spread=0.5", 12, 23),  # 4 and 5, 1 and 2: 0.71; the last seed got 2 twice
+        ("max_spread=0.1", 1, 1),
+        ("min_width=0.1", 12, 23),
+        ("spans_zero=on", 0, 0),
+        ("low=lots", 12, 24),
+    ],
+)
+def test_the_browser_can_be_narrowed(release, viewer, as_user, asked, items, references):
+    client = as_user(viewer)
+    found = client.get(f"{page()}?{asked}")
+    assert found.context["total"] == (references, items, False)
+    assert len(shown(found)) == references
+    flat = client.get(f"{page()}?{asked}&view=references")
+    assert sorted(shown(flat)) == sorted(shown(found))
+
+
+def test_a_filter_that_is_not_understood_is_said_and_everything_is_shown(release, viewer, as_user):
+    answer = as_user(viewer).get(page() + "?low=2&source=Nobody")
+    assert answer.status_code == 400
+    assert "Ensure this value is less than or equal to 1" in answer.content.decode()
+    assert "Nobody is not one of the available choices" in answer.content.decode()
+    assert len(shown(answer)) == 24
+    part = as_user(viewer).get(page() + "?low=2", headers={"HX-Request": "true", "HX-Target": "browse"})
+    assert part.status_code == 200  # htmx would show nothing else
+    assert "Ensure this value is less than or equal to 1" in part.content.decode()
+
+
+def test_more_than_a_thousand_are_not_counted(project, viewer, as_user, monkeypatch):
+    monkeypatch.setattr("annotation.selectors.browsing.COUNTED", 100)
+    made_release(project, 20, 10)
+    client = as_user(viewer)
+    answer = client.get(page(slug="references-200") + "?max_ratings=6").content.decode()
+    assert "More than 100 references" in answer
+    assert "200 references of 20 items" in client.get(page(slug="references-200")).content.decode()
+
+
+def test_every_filter_is_a_chip_whose_link_is_the_page_without_it(release, viewer, as_user):
+    client = as_user(viewer)
+    answer = client.get(page() + "?low=-1&high=0.5&sign=negative&source=mined&view=references&spans_zero=&after=3")
+    chips = dict(answer.context["chips"])
+    assert list(chips) == ["Weight −1 to 0.5", "Negative", "Source: Mined"]
+    assert chips["Negative"] == "?low=-1&high=0.5&source=mined&view=references"
+    assert answer.context["clear_url"] == "?view=references"
+    part = client.get(page() + "?text=&low=0.5&sign=", headers={"HX-Request": "true", "HX-Target": "browse"})
+    assert part["HX-Push-Url"] == page() + "?low=0.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("snow beautiful", {1, 2}),
+        ('"beautiful snow"', {2}),
+        ("snow -beautiful", {3}),
+        ("thunder or cats", {4, 5}),
+        ("SNOW", {1, 2, 3}),
+        ("question", {1, 2, 3, 4, 5, 6}),  # of the item's message
+        ("sno", set()),
+        ("日本", {6}),
+        ("?!", {5}),
+        ("'); --", set()),
+    ],
+)
+def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text, found):
+    dataset = make_dataset(project)
+    campaign = make_campaign(dataset)
+    item = make_item(dataset, "i1")
+    item.message = "A question"
+    item.save()
+    texts = ["the snow is beautiful", "beautiful snow", "Snow!", "thunder", "cats ?!", "私は日本が好き"]
+    numbers = {}
+    for number, said in enumerate(texts, start=1):
+        response = make_response(item, said, "seed")
+        numbers[response.pk] = number
+        rate(campaign, "ann", response, 4)
+    reference_set = reference_set_create(
+        project=project, dataset=dataset, name="Both", campaigns=[campaign], source_kinds=["seed"]
+    )
+    release_build(release_id=release_create(reference_set=reference_set).pk)
+    answer = as_user(viewer).get(page(), {"text": text})
+    assert {numbers[pk] for pk in shown(answer)} == found
+    assert ("Looked for as it stands" in answer.content.decode()) == (text in {"日本", "?!", "'); --"})
+
+
+def test_what_was_found_is_marked_and_a_text_is_never_taken_for_html(release, viewer, as_user):
+    text = as_user(viewer).get(page() + "?text=reply+3").content.decode()
+    assert "Bad &lt;b&gt;<mark>reply</mark>&lt;/b&gt; <mark>3</mark>" in text
+    assert "<b>reply" not in text
+    signs = as_user(viewer).get(page(), {"text": "</"}).content.decode()
+    assert "Bad &lt;b&gt;reply<mark>&lt;/</mark>b&gt; 3" in signs
+
+
+def test_search_uses_the_index_over_words(project):
+    release = made_release(project, 200, 10)
+    with CaptureQueriesContext(connection) as queries:
+        references_by_item(release, WeightFilter(text="zephyr"))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("EXPLAIN " + queries[0]["sql"])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "response_search" in plan
+    assert "item_search" in plan
+
+
+# --- Distributions ---------------------------------------------------------------------------------------------------
+
+
+def test_the_panel_counts_what_fits_the_other_filters(release, viewer, as_user):
+    """11 weights of 0.75, one of -0.5 and 12 of -0.75."""
+    answer = as_user(viewer).get(page() + "?low=0.5")
+    weight, width = answer.context["brushes"]
+    assert weight.summary == "24 references: 13 negative, 0 at zero, 11 positive"
+    assert [bar["chosen"] for bar in weight.bars] == [False, False, True]
+    assert width.summary.startswith("11 references")
+    split = as_user(viewer).get(page() + "?split=dev").context["brushes"][0]
+    assert split.summary == "12 references: 7 negative, 0 at zero, 5 positive"
+
+
+def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many):
+    found = {value: count for value, count in panel_counts(many, EVERYTHING, PANELS[0]) if count}
+    weights = np.array(many.weights.values_list("weight", flat=True))
+    nearest = np.sign(weights) * np.floor(np.abs(weights) / 0.05 + 0.5 + 1e-9) * 0.05
+    values, counts = np.unique(nearest.round(10), return_counts=True)
+    assert found == dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+# --- Old addresses and print -----------------------------------------------------------------------------------------
+
+
+def test_an_old_address_that_narrowed_the_releases_page_leads_here(release, viewer, as_user):
+    client = as_user(viewer)
+    answer = client.get(page("release-detail") + "?no_positive=on&low=-0.5&after=3&view=x")
+    assert answer.status_code == 302
+    assert answer.url == page() + "?low=-0.5&no_positive=on"
+    assert client.get(page("release-detail")).status_code == 200
+
+
+def test_the_table_shows_the_original_first_and_what_the_others_were_mined_from(release, viewer, as_user):
+    table = as_user(viewer).get(page() + "?view=table&sign=negative").context["table"]
+    first, second = table[0].rows
+    assert (first.context, first.message, first.response, first.score) == (
+        "Hello.",
+        "Message of i0?",
+        "Fine answer 0",
+        "0.8",
+    )
+    assert first.is_seed
+    assert (second.context, second.message, second.score) == ("Elsewhere.", "Another message 0?", "−0.8")
+    assert second.is_mined
+
+
+def test_the_table_can_be_kept_as_latex_and_as_markdown(release, viewer, as_user):
+    def kept(kind):
+        answer = as_user(viewer).get(page("release-browse-table", "both", kind) + "?text=reply+3")
+        assert f"chit-chat-both-v1-table.{kind}" in answer["Content-Disposition"]
+        return b"".join(answer.streaming_content).decode()
+
+    latex, markdown = kept("tex"), kept("md")
+    assert r"Fine answer 3}} & $0.8$ \\" in latex
+    assert r"\textit{Elsewhere.} & \textit{Another message 3?} & Bad \textless{}b\textgreater{}reply" in latex
+    assert latex.count(r"\midrule") == 1
+    assert "| **Hello\\.** | **Message of i3?** | **Fine answer 3** | 0.8 |".replace("\\.", ".") in markdown
+    assert "| *Elsewhere.* | *Another message 3?* | Bad \\<b\\>reply\\</b\\> 3 | −0.8 |" in markdown
+    assert as_user(viewer).get(page("release-browse-table", "both", "exe")).status_code == 404
+
+
+def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_user):
+    """As of a release from before evidence was stored, until it is filled in, or of weights made elsewhere."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
+    ReleaseWeight.objects.filter(release=release).update(rating_spread=None, histogram=None, rating_mean=None)
+    text = as_user(viewer).get(page()).content.decode()
+    assert "mini-hist" not in text
+    assert "s.d." not in text
+    assert "+0.75" in text
