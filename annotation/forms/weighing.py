@@ -1,0 +1,33 @@
+"""Forms about what stands behind a release's weights."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign, PresentationKind
+from annotation.services.lists import MAX_NAME
+from annotation.services.sending_back import MOST_RATINGS
+
+
+class SendBackForm(forms.Form):
+    """How many more ratings of some references, and after which campaign."""
+
+    ratings = forms.IntegerField(
+        label="More ratings of each", min_value=1, max_value=MOST_RATINGS, help_text="By as many different raters."
+    )
+    like = forms.ModelChoiceField(
+        label="Ask as in",
+        queryset=None,
+        empty_label=None,
+        help_text="Its criteria, scale, instructions, checks and payment are taken over, so that new and earlier "
+        "ratings can be averaged.",
+    )
+    name = forms.CharField(max_length=MAX_NAME, help_text="Of the list and of the draft campaign.")
+
+    def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        usable = [campaign.pk for campaign in campaigns if campaign.presentation != PresentationKind.PAIR]
+        self.fields["like"].queryset = Campaign.objects.filter(pk__in=usable).order_by("imported", "-id")
+        first = self.fields["like"].queryset.first()
+        self.fields["like"].initial = first and first.pk

@@ -1,0 +1,132 @@
+"""A release's weights beside what other schemes make of the same judgements."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Release
+from annotation.selectors.ratings import BoolArray, FloatArray, IntArray
+from annotation.selectors.weighing.columns import judged, kept, release_columns
+from annotation.weighting.sensitivity import Movement, alternatives, movement
+from annotation.weighting.standing import is_best
+
+NAMES = {
+    "linear": ("Linear", "the mean rating, mapped from its scale to −1 … +1"),
+    "median": ("Median", "the median rating, mapped likewise"),
+    "zscore": ("Z-scores", "each rater against their own mean and spread"),
+    "reliability": ("Model-based", "a rater model: severity taken out, consistent raters count more"),
+    "shrunken": ("Raw, noise taken out", "the mean rating drawn to the mean of all as far as single ratings are noise"),
+    "no_negatives": ("Negatives dropped", "this release's weights without those below 0"),
+    "ones": ("All 1", "every reference counts the same, as in BLEU with several references"),
+}
+CHARTED = ("linear", "median", "zscore", "reliability", "shrunken")
+CHANGES = {
+    "sign": "References whose sign turns",
+    "zero": "References that come to 0 or leave it",
+    "best": "Items whose best reference changes",
+    "lost": "Items that lose their last positive weight",
+    "gained": "Items that gain a positive weight",
+    "gone": "References left without a weight",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One other scheme beside the release's own weights."""
+
+    name: str
+    label: str
+    about: str
+    parameters: str
+    is_own: bool  # the release's own scheme, with the same parameters
+    moved: Movement
+
+    @property
+    def reason(self) -> str:
+        """Why the scheme has no weights here; empty where it has."""
+        return self.moved.alternative.reason
+
+    @property
+    def n_reversed(self) -> int:
+        return int(self.moved.reversed_sign.sum())
+
+    @property
+    def n_to_or_from_zero(self) -> int:
+        return int(self.moved.to_or_from_zero.sum())
+
+    @property
+    def n_best_changed(self) -> int:
+        return int(self.moved.best_changed.sum())
+
+    @property
+    def n_lost(self) -> int:
+        return int(self.moved.lost_positive.sum())
+
+    @property
+    def n_gained(self) -> int:
+        return int(self.moved.gained_positive.sum())
+
+
+def comparisons(release: Release) -> list[Comparison]:
+    """Every scheme and variant beside the release; of weights made elsewhere only what follows from themselves."""
+    moved = kept(release, "sensitivity-1", lambda: _compute(release))
+    return [_comparison(release, one) for one in moved]
+
+
+def _compute(release: Release) -> list[Movement]:
+    columns, behind = release_columns(release), judged(release)
+    table, low, high = (None, np.nan, np.nan) if behind is None else (behind.table, behind.low, behind.high)
+    others = alternatives(table, low, high, columns.weight)
+    return [movement(columns.weight, other, columns.item, columns.n_items) for other in others]
+
+
+def _comparison(release: Release, moved: Movement) -> Comparison:
+    name, parameters = moved.alternative.name, moved.alternative.parameters
+    label, about = NAMES[name]
+    own = {key: value for key, value in release.parameters.items() if key in parameters}
+    words = {"clip": "clip", "prior_ratings": "prior ratings", "icc1": "ICC(1) of single ratings"}
+    told = ", ".join(f"{words[key]} {value:.3g}" for key, value in parameters.items())
+    return Comparison(name, label, about, told, name == release.method and own == dict(parameters), moved)
+
+
+def changed(release: Release, chosen: Comparison, what: str) -> IntArray:
+    """Places in the release's columns of the references that a list of changes shows, in the columns' order.
+
+    Of an item whose best changes: those that are best on either side. Of one that loses or gains its positive weights:
+    those that are positive on either side.
+    """
+    columns, moved = release_columns(release), chosen.moved
+    other = moved.alternative.weights
+    either = (columns.weight > 0) | (np.nan_to_num(other) > 0)
+    found: dict[str, BoolArray] = {
+        "sign": moved.reversed_sign,
+        "zero": moved.to_or_from_zero,
+        "best": moved.best_changed[columns.item] & _best_of_either(columns.weight, other, columns.item),
+        "lost": moved.lost_positive[columns.item] & either,
+        "gained": moved.gained_positive[columns.item] & either,
+        "gone": np.isfinite(columns.weight) & ~np.isfinite(other),
+    }
+    return np.flatnonzero(found[what])
+
+
+def _best_of_either(own: FloatArray, other: FloatArray, item: IntArray) -> BoolArray:
+    n_items = int(item.max(initial=-1)) + 1
+    found: BoolArray = is_best(own, item, n_items) | is_best(other, item, n_items)
+    return found
+
+
+SCHEME_COLUMNS = (
+    "scheme", "parameters", "is_own", "compared", "without_weight", "mean_change", "max_change", "rank_correlation",
+    "signs_turned", "to_or_from_zero", "items_best_changed", "items_lost_positive", "items_gained_positive",
+    "items_tied", "reason",
+)  # fmt: skip
+
+
+def scheme_row(one: Comparison) -> tuple[Any, ...]:
+    moved = one.moved
+    return (
+        one.name, dict(moved.alternative.parameters), one.is_own, moved.n_compared, moved.n_gone, moved.mean_change,
+        moved.max_change, moved.rank_correlation, one.n_reversed, one.n_to_or_from_zero, one.n_best_changed,
+        one.n_lost, one.n_gained, moved.n_tied, one.reason or moved.rank_reason,
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""References of a release that go back to raters: a list, and the draft of a campaign that asks about it."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, Release, User
+from annotation.selectors.releases import release_campaigns, release_name
+from annotation.selectors.weighing.attention import LISTS, listed_responses
+from annotation.services.response_lists import campaign_for_list, response_list_create
+
+MOST_RATINGS = 100
+
+
+@transaction.atomic
+def references_send_back(
+    *,
+    release: Release,
+    which: str,
+    responses: Sequence[int] | None = None,
+    like: Campaign,
+    ratings: int,
+    name: str,
+    by: User | None,
+) -> Campaign:
+    """Draft a campaign for ``ratings`` more judgements of each reference on one of the release's lists.
+
+    ``responses`` narrows the list; None takes all of it. The draft asks what ``like`` asked, on the same scale, so
+    that its ratings and the earlier ones can be averaged once it is added to the reference set.
+    """
+    if which not in LISTS:
+        raise AnnotationError.at("list", f"The list is {which!r}; accepted: {', '.join(LISTS)}.")
+    if not 1 <= ratings <= MOST_RATINGS:
+        raise AnnotationError.at("ratings", f"Found {ratings}; accepted: 1 to {MOST_RATINGS} more of each reference.")
+    if like not in release_campaigns(release):
+        raise AnnotationError.at("like", f"Campaign “{like}” is not one that this release was weighed by.")
+    listed = listed_responses(release, which).tolist()
+    chosen = listed if responses is None else list(dict.fromkeys(responses))
+    if strange := sorted(set(chosen) - set(listed)):
+        raise AnnotationError.at(
+            "responses", f"Response {strange[0]} is not on the list “{LISTS[which]}” ({len(strange)} are not, in all)."
+        )
+    if not chosen:
+        raise AnnotationError.at("responses", "No reference is chosen; accepted: one or more of the list.")
+    origin = {
+        "release": release_name(release),
+        "content_hash": release.content_hash,
+        "list": which,
+        "reason": LISTS[which],
+        "whole": responses is None,
+    }
+    made = response_list_create(
+        dataset=release.reference_set.dataset, name=name, responses=chosen, origin=origin, by=by
+    )
+    return campaign_for_list(response_list=made, like=like, ratings_per_unit=ratings, by=by)

@@ -1,0 +1,152 @@
+"""What of a release a person should look at, and the way back to raters."""
+
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import numpy as np
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import get_project_or_404, may_manage
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.forms.weighing import SendBackForm
+from annotation.models import JobState, Release, Role
+from annotation.parameters import whole_number
+from annotation.selectors.ratings import IntArray
+from annotation.selectors.releases import release_campaigns
+from annotation.selectors.weighing.attention import (
+    ABOUT,
+    ATTENTION_COLUMNS,
+    COUNTS_ITEMS,
+    LISTS,
+    Row,
+    attention,
+    attention_row,
+    listed_responses,
+    page_of,
+    rows_of,
+    suggestion,
+)
+from annotation.services.sending_back import references_send_back
+from annotation.views.references.common import release_or_404
+
+PAGE = 50
+CHUNK = 1000
+
+
+@login_required
+@require_GET
+def release_attention(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
+    project = get_project_or_404(request.user, project_slug)
+    release = release_or_404(project, slug, number, state=JobState.DONE)
+    found = attention(release)
+    which = request.GET.get("list") or next((name for name in LISTS if len(found.listed[name])), "no-positive")
+    if which not in LISTS:
+        raise Http404(f"No list {which!r}; there are {', '.join(LISTS)}.")
+    ids = found.listed[which]
+    if "format" in request.GET:
+        name = f"{project.slug}-{slug}-v{number}-{which}"
+        rows = map(attention_row, _all_rows(release, which, ids))
+        return table_response(format=request.GET["format"], filename=name, columns=ATTENTION_COLUMNS, rows=rows)
+    shown, more_before, more_after = page_of(
+        ids, after=whole_number(request, "after"), before=whole_number(request, "before"), size=PAGE
+    )
+    context = {
+        "project": project,
+        "release": release,
+        "reference_set": release.reference_set,
+        "lists": [
+            (
+                name,
+                label,
+                found.n_items[name] if name in COUNTS_ITEMS else len(found.listed[name]),
+                len(found.listed[name]),
+            )
+            for name, label in LISTS.items()
+        ],
+        "counts_items": COUNTS_ITEMS,
+        "which": which,
+        "label": LISTS[which],
+        "about": ABOUT[which],
+        "n_items": found.n_items[which],
+        "n_listed": len(ids),
+        "rows": rows_of(release, which, shown),
+        "previous_url": f"?{urlencode({'list': which, 'before': int(shown[0])})}"
+        if more_before and len(shown)
+        else None,
+        "next_url": f"?{urlencode({'list': which, 'after': int(shown[-1])})}" if more_after and len(shown) else None,
+        "may_send": may_manage(project) and _may_be_rated_again(release),
+        "may_manage": may_manage(project),
+    }
+    return render(request, "annotation/release_attention.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release_attention_send(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
+    """Asks how many more ratings, then drafts the campaign. What is asked about comes with the address, or the form."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    release = release_or_404(project, slug, number, state=JobState.DONE)
+    given = request.POST if request.method == "POST" else request.GET
+    which = given.get("list", "")
+    if which not in LISTS:
+        raise Http404(f"No list {which!r}; there are {', '.join(LISTS)}.")
+    listed = listed_responses(release, which)
+    whole = given.get("scope") != "ticked"
+    ticked = [int(pk) for pk in given.getlist("response") if pk.isascii() and pk.isdecimal() and len(pk) <= 18]
+    chosen = listed if whole else listed[np.isin(listed, ticked)]
+    campaigns = release_campaigns(release)
+    suggested = suggestion(release, which, chosen) if len(chosen) else None
+    initial = {"ratings": suggested and suggested.ratings, "name": f"{release}: {LISTS[which].lower()}"[:120]}
+    form = SendBackForm(request.POST if request.method == "POST" else None, campaigns=campaigns, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = references_send_back(
+                release=release,
+                which=which,
+                responses=None if whole else chosen.tolist(),
+                by=request.user,
+                **form.cleaned_data,
+            )
+        except AnnotationError as error:
+            for name, texts in (error.fields or {"": [error.message]}).items():
+                form.add_error(name if name in form.fields else None, texts)
+        else:
+            messages.success(
+                request,
+                f"“{made}” is drafted: {len(chosen):,} reference{'' if len(chosen) == 1 else 's'}, "
+                f"{made.ratings_per_unit} more of each. Launch it here; then add it to “{release.reference_set}”, "
+                "and the next release weighs with its ratings, too.",
+            )
+            return redirect("annotation:campaign-detail", project.slug, made.pk)
+    context = {
+        "project": project,
+        "release": release,
+        "reference_set": release.reference_set,
+        "form": form,
+        "which": which,
+        "label": LISTS[which],
+        "n_chosen": len(chosen),
+        "n_listed": len(listed),
+        "whole": whole,
+        "ticked": [] if whole else chosen.tolist(),
+        "suggested": suggested,
+        "possible": _may_be_rated_again(release),
+        "may_manage": True,
+    }
+    status = 400 if request.method == "POST" else 200
+    return render(request, "annotation/release_attention_send.html", context, status=status)
+
+
+def _may_be_rated_again(release: Release) -> bool:
+    """Weights made elsewhere have no campaign whose question could be asked again."""
+    return bool(release_campaigns(release))
+
+
+def _all_rows(release: Release, which: str, ids: IntArray) -> Iterator[Row]:
+    for start in range(0, len(ids), CHUNK):
+        yield from rows_of(release, which, ids[start : start + CHUNK])

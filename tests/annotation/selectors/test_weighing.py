@@ -1,0 +1,267 @@
+"""What stands behind a release's weights, on a release worked out by hand."""
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Participation, Rater, Rating, Response, System
+from annotation.selectors.weighing import (
+    attention,
+    circularity,
+    comparisons,
+    influences,
+    outputs_among_references,
+    release_columns,
+    rows_of,
+)
+from annotation.selectors.weighing.attention import page_of, suggestion
+from annotation.selectors.weighing.guard import overlap_rows, rule_without_texts
+from annotation.selectors.weighing.influence import rater_influences, turned_by
+from annotation.selectors.weighing.sensitivity import changed
+from annotation.services.decisions import rater_exclude
+from annotation.services.releases import release_build, release_create
+from tests.annotation.rated import make_campaign, make_item, make_response, present, rate
+from tests.annotation.weighed import build, make_release, rate_all, texts_of
+
+
+@pytest.fixture
+def release(project):
+    return make_release(project)
+
+
+def test_columns_come_by_item_then_by_weight(release):
+    columns = release_columns(release)
+    assert texts_of(release, columns.response_id) == ["Fine.", "Well.", "Hm.", "No.", "Ada said it."]
+    assert columns.item.tolist() == [0, 0, 1, 1, 2]
+    assert columns.weight.tolist() == pytest.approx([0.5, 0.5, -1 / 6, -1, 0])
+    assert columns.n_items == 3
+
+
+def test_each_list_holds_what_it_says(release):
+    found = attention(release)
+    listed = {name: texts_of(release, ids) for name, ids in found.listed.items()}
+    assert listed["no-positive"] == ["Hm.", "No.", "Ada said it."]
+    assert found.n_items["no-positive"] == 2
+    assert listed["tie"] == ["Fine.", "Well."]
+    columns = release_columns(release)
+    spans = [
+        text
+        for text, low, high in zip(texts_of(release, columns.response_id), columns.low, columns.high, strict=True)
+        if low <= 0 <= high
+    ]
+    assert listed["uncertain"] == spans
+    assert "Ada said it." in listed["best-uncertain"]
+    assert "No." not in listed["uncertain"]  # 1, 1, 1: its interval is -1 alone
+    # Every rating was of a unit of its own with one place, and all of them came.
+    assert listed["few"] == []
+
+
+def test_the_numbers_of_the_lists_are_those_of_the_report(release):
+    found, items = attention(release), release.report["items"]
+    assert found.n_items["no-positive"] == items["without_positive"]
+    assert found.n_items["tie"] == items["tied_best"]
+    assert found.n_items["best-uncertain"] == items["best_interval_spans_zero"]
+    assert len(found.listed["uncertain"]) == release.report["references"]["interval_spans_zero"]
+
+
+def test_missing_ratings_are_explained(project, release):
+    """Four places: one counts, one rater could not judge, one is left out by a decision, one was never answered."""
+    dataset = release.reference_set.dataset
+    campaign = make_campaign(dataset, "Second")
+    response = make_response(make_item(dataset, "i4"), "Perhaps.", "mined")
+    rate(campaign, "ann", response, 4)
+    rate(campaign, "dot", response, 2)
+    shown = present(campaign, "bob", response)
+    Rating.objects.create(
+        campaign=campaign, presentation=shown, response=response, rater=shown.rater,
+        criterion=campaign.criteria.get(), sent_at=shown.ended_at, cannot_judge="No idea",
+    )  # fmt: skip
+    present(campaign, "cem", response, outcome="returned")
+    dot = Rater.objects.get(pseudonym="dot")
+    Participation.objects.create(campaign=campaign, rater=dot, order_seed=1)
+    rater_exclude(campaign=campaign, rater=dot, reason="Spam")
+    chosen = release.reference_set
+    chosen.campaigns.add(campaign)
+    second = release_create(reference_set=chosen)
+    release_build(release_id=second.pk)
+    second.refresh_from_db()
+    assert attention(second).listed["few"].tolist() == [response.pk]
+    [row] = rows_of(second, "few", attention(second).listed["few"])
+    assert (row.asked, row.counted, row.cannot_judge, row.left_out, row.not_given) == (4, 1, 1, 1, 1)
+    assert suggestion(second, "few", attention(second).listed["few"]).ratings == 3
+
+
+def test_a_reference_that_nobody_could_judge_is_on_the_list_without_a_weight(project, release):
+    campaign = make_campaign(release.reference_set.dataset, "Second", ratings_per_unit=2)
+    response = make_response(make_item(release.reference_set.dataset, "i5"), "What?", "mined")
+    [rating] = rate(campaign, "ann", response, 3)
+    other = make_response(rating.response.item, "Oh.", "mined")
+    present(campaign, "bob", other, outcome="returned")
+    chosen = release.reference_set
+    chosen.campaigns.add(campaign)
+    second = release_create(reference_set=chosen)
+    release_build(release_id=second.pk)
+    second.refresh_from_db()
+    rows = rows_of(second, "few", attention(second).listed["few"])
+    assert [(row.response.text, row.weight and row.weight.weight, row.counted) for row in rows] == [
+        ("What?", 0.0, 1),
+        ("Oh.", None, 0),
+    ]
+
+
+def test_other_schemes_are_told_with_their_parameters_and_the_own_one_is_marked(release):
+    found = {one.name: one for one in comparisons(release)}
+    assert [name for name, one in found.items() if one.is_own] == ["linear"]
+    assert found["linear"].moved.max_change == pytest.approx(0, abs=1e-12)
+    assert found["zscore"].parameters == "clip 2"
+    assert found["median"].moved.max_change == pytest.approx(0.5)  # 5, 5, 2: from 0.5 to 1
+    assert texts_of(release, release_columns(release).response_id[changed(release, found["no_negatives"], "gone")]) == [
+        "Hm.",
+        "No.",
+    ]
+    assert found["ones"].n_gained == 2
+
+
+def test_a_release_with_parameters_of_its_own_is_not_the_default_scheme(project):
+    release = make_release(project, method="zscore", parameters={"clip": 1.0})
+    assert not any(one.is_own for one in comparisons(release))
+
+
+def test_changes_list_the_references_of_items_whose_best_changes(release):
+    [median] = [one for one in comparisons(release) if one.name == "median"]
+    columns = release_columns(release)
+    assert texts_of(release, columns.response_id[changed(release, median, "sign")]) == []
+    # Under the median "Fine." weighs 1 and "Well." 0.5: one of the two best is best still, so nothing changes.
+    assert changed(release, median, "best").tolist() == []
+
+
+def test_influence_is_that_of_each_rater_by_name(release):
+    rows = {row.pseudonym: row for row in rater_influences(release, influences(release))}
+    # Without cem "Fine." is 5, 5: from 0.5 to 1; "Hm." is 2, 4: from -1/6 to 0.
+    assert rows["cem"].max_change == pytest.approx(0.5)
+    assert rows["cem"].n_to_or_from_zero == 1
+    # Without bob "Ada said it." is 5: from 0 to 1, which is no turn of a sign.
+    assert (rows["bob"].max_change, rows["bob"].n_reversed, rows["bob"].n_without) == (1.0, 0, 0)
+    assert rows["ann"].rule == {"rule": "exclude_raters", "version": 1, "raters": ["ann"]}
+
+
+def test_signs_that_turn_are_listed_by_rater(project, release):
+    campaign = make_campaign(release.reference_set.dataset, "Second")
+    response = make_response(make_item(release.reference_set.dataset, "i6"), "So what.", "mined")
+    rate_all(campaign, response, ann=5, bob=5, cem=1, eve=2)  # mean 3.25; without ann 8/3
+    alone = make_response(response.item, "Only eve.", "mined")
+    rate_all(campaign, alone, eve=4)
+    chosen = release.reference_set
+    chosen.campaigns.add(campaign)
+    second = release_create(reference_set=chosen)
+    release_build(release_id=second.pk)
+    second.refresh_from_db()
+    everybody, columns = influences(second), release_columns(second)
+    ids = dict(Rater.objects.values_list("pseudonym", "pk"))
+    named = [
+        (texts_of(second, [columns.response_id[place]])[0], without)
+        for place, without in turned_by(everybody, ids["ann"])
+    ]
+    assert named == [("So what.", pytest.approx(-1 / 6))]
+    [(place, without)] = turned_by(everybody, ids["eve"])
+    assert texts_of(second, [columns.response_id[place]]) == ["Only eve."]
+    assert np.isnan(without)
+
+
+def test_raters_on_both_sides_are_counted_on_each(project, release):
+    dataset = release.reference_set.dataset
+    outputs = make_campaign(dataset, "Outputs")
+    for response in Response.objects.filter(sources__system__name="Bo").order_by("id"):
+        rate_all(outputs, response, ann=3, zoe=2)
+    found = circularity(release)
+    assert [(one.pseudonym, one.references, one.outputs) for one in found.raters] == [("ann", 5, 3)]
+    assert found.raters[0].campaigns == ((outputs.pk, "Outputs"),)
+    assert (found.reference_raters, found.output_raters) == (3, 2)
+    assert (found.shared_reference_judgements, found.reference_judgements) == (5, 14)
+    assert (found.shared_output_judgements, found.output_judgements) == (3, 6)
+    assert not found.raters_unknown
+    assert found.to_dict()["raters_on_both_sides"] == 1
+    assert "ann" not in str(found.to_dict())
+
+
+def test_a_judgement_that_weighs_a_reference_is_none_of_an_output(release):
+    """Ada's output is a reference and was rated as one: those two judgements are on the first side alone."""
+    assert circularity(release).output_judgements == 0
+
+
+def test_texts_on_both_sides_are_counted_per_system(release):
+    """Ada's one output is a reference, and the best of its item; Bo's three are those in capitals."""
+    found = circularity(release)
+    told = {one.name: (one.outputs, one.same, one.same_best, one.near) for one in found.systems}
+    assert told == {"Ada": (1, 1, 1, 0), "Bo": (3, 0, 0, 0)}
+    assert not found.is_clean
+    assert (found.references_said, found.items_said) == (1, 1)
+
+
+def test_case_alone_makes_a_near_hit(project, release):
+    item = release.reference_set.dataset.items.get(external_id="i1")
+    make_response(item, "WELL.", "Cy")
+    found = circularity(release)
+    [cy] = [one for one in found.systems if one.name == "Cy"]
+    assert (cy.same, cy.near) == (0, 1)
+    [row] = overlap_rows(release, [one for one in found.overlaps if not one.is_same])
+    assert (row[1], row[2], row[4], row[7]) == ("Cy", False, "Well.", "WELL.")
+
+
+def test_systems_whose_outputs_are_references_by_design_are_not_judged(project, release):
+    dataset = release.reference_set.dataset
+    release.reference_set.source_systems = ["Ada"]
+    release.reference_set.save()
+    assert [one.name for one in circularity(release).systems] == ["Bo"]
+    assert outputs_among_references(release, list(dataset.systems.all())) == [("Ada", 1)]
+
+
+def test_the_rule_without_those_texts_leaves_them_without_a_weight(release):
+    rule = rule_without_texts(release, circularity(release))
+    chosen = release.reference_set
+    second = release_create(reference_set=chosen, exclusion_rules=[rule])
+    release_build(release_id=second.pk)
+    second.refresh_from_db()
+    assert not second.weights.filter(response__text="Ada said it.").exists()
+    assert second.weights.count() == release.weights.count() - 1
+    assert (circularity(second).same, circularity(second).systems[0].name) == (0, "Bo")
+
+
+def test_outputs_among_references_names_the_systems_asked_for(release):
+    systems = list(System.objects.filter(name="Bo"))
+    assert outputs_among_references(release, systems) == []
+
+
+def test_what_a_release_says_is_computed_once(release, django_assert_max_num_queries):
+    attention(release), comparisons(release), influences(release)
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        attention(release), comparisons(release), influences(release)
+    assert len(asked) == 0
+
+
+def test_pages_follow_ids():
+    ids = np.array([7, 3, 9, 1])
+    assert [
+        part.tolist() if hasattr(part, "tolist") else part for part in page_of(ids, after=None, before=None, size=2)
+    ] == [[7, 3], False, True]
+    assert page_of(ids, after=3, before=None, size=2)[0].tolist() == [9, 1]
+    assert page_of(ids, after=None, before=9, size=2)[0].tolist() == [7, 3]
+    assert page_of(ids, after=99, before=None, size=2)[0].tolist() == [7, 3]
+
+
+def test_a_suggestion_says_what_more_ratings_would_do(release):
+    listed = attention(release).listed["uncertain"]
+    found = suggestion(release, "uncertain", listed)
+    assert 1 <= found.ratings <= 10
+    widths = [half for _, half in found.further]
+    assert found.now > widths[0] > widths[-1] > 0
+
+
+def test_the_data_sets_other_reference_sets_are_not_read(project, release):
+    assert (
+        build(project, release.reference_set.dataset, list(release.reference_set.campaigns.all())).content_hash
+        == release.content_hash
+    )

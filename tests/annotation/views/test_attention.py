@@ -1,0 +1,168 @@
+"""What of a release to look at, and sending it back to raters."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotation.errors import AnnotationError
+from annotation.models import Campaign, ResponseList, Target
+from annotation.services.sending_back import references_send_back
+from tests.annotation.weighed import make_release
+
+
+@pytest.fixture
+def release(project):
+    return make_release(project)
+
+
+def address(release, name="release-attention", **query) -> str:
+    chosen = release.reference_set
+    return reverse(f"annotation:{name}", args=[chosen.project.slug, chosen.slug, release.number], query=query or None)
+
+
+def response_named(release, text):
+    return release.weights.get(response__text=text).response
+
+
+def test_lists_show_their_references_with_links(as_user, viewer, release):
+    client = as_user(viewer)
+    page = client.get(address(release, list="tie")).content.decode()
+    for text in ("Fine.", "Well."):
+        response = response_named(release, text)
+        assert f'href="{reverse("annotation:response-detail", args=["chit-chat", response.pk])}">{text}</a>' in page
+        assert reverse("annotation:item-detail", args=["chit-chat", "replies", response.item_id]) in page
+    assert "Hm." not in page
+    assert "2 references of 1 item" in " ".join(page.split())
+
+
+def test_without_a_name_the_first_list_that_holds_something_is_shown(as_user, viewer, release):
+    page = as_user(viewer).get(address(release)).content.decode()
+    assert '<h2 id="list-title">No positive weight</h2>' in page
+    assert "Hm." in page
+
+
+def test_an_empty_list_says_so(as_user, viewer, release):
+    assert "Nothing here" in as_user(viewer).get(address(release, list="few")).content.decode()
+
+
+def test_a_list_is_downloaded_whole(as_user, viewer, release):
+    answer = as_user(viewer).get(address(release, list="no-positive", format="csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert [(row["item"], row["text"], row["judgements"]) for row in rows] == [
+        ("i2", "Hm.", "3"),
+        ("i2", "No.", "3"),
+        ("i3", "Ada said it.", "2"),
+    ]
+    assert float(rows[0]["weight"]) == pytest.approx(-1 / 6)
+
+
+def test_long_lists_are_paged_by_their_references(as_user, viewer, release, monkeypatch):
+    monkeypatch.setattr("annotation.views.references.attention.PAGE", 1)
+    client = as_user(viewer)
+    first = client.get(address(release, list="no-positive")).content.decode()
+    assert "Hm." in first
+    assert "Previous" not in first
+    hm, no = response_named(release, "Hm."), response_named(release, "No.")
+    assert f"?list=no-positive&amp;after={hm.pk}" in first
+    second = client.get(address(release, list="no-positive", after=hm.pk)).content.decode()
+    assert ">No.</a>" in second
+    assert f"?list=no-positive&amp;before={no.pk}" in second
+
+
+def test_it_names_the_lists_where_one_is_unknown(as_user, viewer, release):
+    assert as_user(viewer).get(address(release, list="odd")).status_code == 404
+
+
+def test_viewers_look_and_do_not_send(as_user, viewer, release):
+    client = as_user(viewer)
+    assert "Send ticked" not in client.get(address(release, list="tie")).content.decode()
+    assert client.get(address(release, "release-attention-send", list="tie")).status_code == 403
+    assert client.post(address(release, "release-attention-send"), {"list": "tie"}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["release-attention", "release-attention-send"])
+def test_outsiders_have_no_access(as_user, outsider, release, name):
+    assert as_user(outsider).get(address(release, name, list="tie")).status_code == 404
+
+
+def test_the_form_suggests_how_many_and_says_why(as_user, manager, release):
+    page = as_user(manager).get(address(release, "release-attention-send", list="uncertain", scope="whole"))
+    assert page.status_code == 200
+    text = " ".join(page.content.decode().split())
+    assert "Suggested: " in text
+    assert "an interval of ±0.25" in text
+    assert "Mean half-width of their intervals" in text
+
+
+def test_a_whole_list_becomes_a_list_and_a_draft_that_asks_the_same(as_user, manager, release):
+    campaign = Campaign.objects.get()
+    form = {"list": "tie", "scope": "whole", "ratings": 3, "like": campaign.pk, "name": "Ties"}
+    answer = as_user(manager).post(address(release, "release-attention-send"), form)
+    made = Campaign.objects.exclude(pk=campaign.pk).get()
+    assert answer.url == reverse("annotation:campaign-detail", args=["chit-chat", made.pk])
+    assert (made.state, made.target, made.ratings_per_unit) == ("draft", Target.LISTED, 3)
+    assert list(made.criteria.values_list("name", "scale_min", "scale_max")) == [("quality", 1, 5)]
+    listed = made.response_list
+    assert listed == ResponseList.objects.get()
+    assert sorted(listed.responses.values_list("text", flat=True)) == ["Fine.", "Well."]
+    assert listed.origin == {
+        "release": "references/v1",
+        "content_hash": release.content_hash,
+        "list": "tie",
+        "reason": "Tie at the top",
+        "whole": True,
+    }
+    assert listed.created_by == manager
+
+
+def test_ticked_references_alone_are_sent(as_user, manager, release):
+    client, one = as_user(manager), response_named(release, "Well.")
+    query = {"list": "tie", "scope": "ticked", "response": one.pk}
+    page = client.get(address(release, "release-attention-send", **query)).content.decode()
+    assert "1 of 2 reference" in page
+    client.post(
+        address(release, "release-attention-send"),
+        {**query, "ratings": 2, "like": Campaign.objects.get().pk, "name": "One"},
+    )
+    assert list(ResponseList.objects.get().responses.all()) == [one]
+
+
+def test_nothing_ticked_sends_nothing(as_user, manager, release):
+    client = as_user(manager)
+    assert (
+        "Nothing is ticked"
+        in client.get(address(release, "release-attention-send", list="tie", scope="ticked")).content.decode()
+    )
+    form = {"list": "tie", "scope": "ticked", "ratings": 2, "like": Campaign.objects.get().pk, "name": "None"}
+    assert client.post(address(release, "release-attention-send"), form).status_code == 400
+    assert not ResponseList.objects.exists()
+
+
+@pytest.mark.parametrize(("field", "value"), [("ratings", "0"), ("ratings", "101"), ("like", "0"), ("name", "")])
+def test_a_refused_form_makes_nothing(as_user, manager, release, field, value):
+    form = {
+        "list": "tie",
+        "scope": "whole",
+        "ratings": 2,
+        "like": Campaign.objects.get().pk,
+        "name": "Ties",
+        field: value,
+    }
+    answer = as_user(manager).post(address(release, "release-attention-send"), form)
+    assert answer.status_code == 400
+    assert "Nothing was made" in answer.content.decode()
+    assert (ResponseList.objects.count(), Campaign.objects.count()) == (0, 1)
+
+
+def test_the_service_refuses_what_is_not_on_the_list(release, manager):
+    campaign, other = Campaign.objects.get(), response_named(release, "Hm.")
+    asked = {"release": release, "which": "tie", "like": campaign, "ratings": 1, "name": "x", "by": manager}
+    with pytest.raises(AnnotationError, match="is not on the list “Tie at the top” \\(1 are not"):
+        references_send_back(**asked, responses=[other.pk])
+    with pytest.raises(AnnotationError, match="accepted: no-positive, tie, few"):
+        references_send_back(**{**asked, "which": "odd"})
+    with pytest.raises(AnnotationError, match="No reference is chosen"):
+        references_send_back(**asked, responses=[])
+    assert not ResponseList.objects.exists()
