@@ -53,7 +53,7 @@ class MiningSpecification:
     near_duplicate: float = 0.9
     normalisation: str = DEFAULT_RULE
     depth: int = 10
-    alpha: float = 1.0
+    alpha: float = 0.5
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
