@@ -5,6 +5,7 @@ away. Only then are the number of texts, their mean length and each word's frequ
 the scores and puts each where it belongs in the final files.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -96,7 +97,8 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[Path]:
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     marker = f".{folder.name}.building-"
-    for left in folder.parent.glob(f"{marker}*"):
+    siblings = f"{glob.escape(marker)}*"
+    for left in folder.parent.glob(siblings):
         with suppress(OSError), (left / LOCK).open("wb") as lock:
             flock(lock, LOCK_EX | LOCK_NB)
             shutil.rmtree(left)
@@ -115,7 +117,7 @@ def _whole_or_not_at_all(folder: Path) -> Iterator[Path]:
             _sync_names(folder.parent)
     finally:
         shutil.rmtree(building, ignore_errors=True)
-        for left in folder.parent.glob(f"{marker}*/replaced"):
+        for left in folder.parent.glob(f"{siblings}/replaced"):
             shutil.rmtree(left.parent, ignore_errors=True)
 
 
@@ -286,8 +288,11 @@ class _Builder:
 
 
 def _inverse_frequencies(frequencies: np.ndarray, n: int) -> np.ndarray:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)): above 0 also for a word of most texts, which Robertson's own form is not."""
-    return np.log1p((n - frequencies + 0.5) / (frequencies + 0.5))
+    """ln(1 + (N - df + 0.5) / (df + 0.5)): above 0 also for a word of most texts, which Robertson's own form is not.
+
+    In 24 bits: processors differ in a logarithm's last of 53, and what follows is exact everywhere.
+    """
+    return np.log1p((n - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
 
 
 def _saturation(counts: np.ndarray, relative_lengths: np.ndarray, parameters: IndexParameters) -> np.ndarray:
