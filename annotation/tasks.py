@@ -6,9 +6,30 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.errors import AnnotationError
-from annotation.models import DatasetImport, DryRun, RatingImport, Recruitment, Release, Submission, User
+from annotation.models import (
+    Corpus,
+    DatasetImport,
+    DryRun,
+    MiningRun,
+    RatingImport,
+    Recruitment,
+    Release,
+    Submission,
+    User,
+)
 from annotation.providers.errors import ProviderError
-from annotation.services import dry_runs, evidence, handout, imports, jobs, pace, recruitment, releases, snapshots
+from annotation.services import (
+    dry_runs,
+    evidence,
+    handout,
+    imports,
+    jobs,
+    mining,
+    pace,
+    recruitment,
+    releases,
+    snapshots,
+)
 
 
 def again(task: Task, job_id: int) -> None:
@@ -31,6 +52,10 @@ def sweep() -> None:
         again(dry_run_execute, dry_run_id)
     for release_id in evidence.releases_without_evidence():
         again(release_evidence_fill, release_id)
+    for corpus_id in jobs.stale_ids(Corpus):
+        again(corpus_index, corpus_id)
+    for run_id in jobs.stale_ids(MiningRun):
+        again(mining_run_execute, run_id)
     dry_runs.sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)
@@ -68,6 +93,27 @@ def rating_import_execute(import_id: int) -> None:
 @shared_task
 def dry_run_execute(dry_run_id: int) -> None:
     dry_runs.dry_run_execute(dry_run_id=dry_run_id)
+
+
+@shared_task
+def corpus_index(corpus_id: int) -> None:
+    mining.corpus_index(corpus_id=corpus_id)
+
+
+@shared_task
+def mining_run_execute(run_id: int) -> None:
+    def enqueue(helpers: int) -> None:
+        for _ in range(helpers):
+            mining_run_help.delay(run_id)
+
+    mining.mining_run_execute(run_id=run_id, enqueue=enqueue)
+
+
+@shared_task
+def mining_run_help(run_id: int) -> None:
+    """Share a run's work with whoever holds it; other tasks have their turn in between."""
+    if mining.mining_run_help(run_id=run_id):
+        mining_run_help.delay(run_id)
 
 
 @shared_task

@@ -1,0 +1,398 @@
+"""Forms of corpora and of mining runs. They gather and clean; the services decide."""
+
+import re
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
+
+from annotation.mining.hygiene import languages, primary_language
+from annotation.mining.index import TOKENIZERS, IndexParameters
+from annotation.mining.reading import COMPRESSIONS, FORMATS, TURN_SEPARATOR
+from annotation.mining.specification import MiningSpecification
+from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
+from annotation.selectors.mining import CandidateFilter, splits_of
+from annotation.selectors.releases import source_counts
+
+DEFAULT_INDEX = IndexParameters()
+DEFAULTS = MiningSpecification()
+MAX_BLOCKLIST_CHARACTERS = 200_000
+TOKENIZER_LABELS = {
+    "words": "Words: runs of letters and digits",
+    "characters": "Characters: for scripts without spaces between words",
+    "bigrams": "Pairs of characters: likewise, and stricter",
+}
+KINDS = {SourceKind.MINED: "Mined", SourceKind.PARROT: "Parroted message", SourceKind.RANDOM: "Random"}
+
+
+def _source_choices(dataset: Dataset) -> list[tuple[str, str]]:
+    return [
+        (f"system:{system}" if system else f"kind:{kind}", f"{system or SourceKind(kind).label} ({count:,})")
+        for kind, system, count in source_counts(dataset)
+    ]
+
+
+def named(prefix: str, values: list[str]) -> list[str]:
+    return [value.removeprefix(f"{prefix}:") for value in values if value.startswith(f"{prefix}:")]
+
+
+# --- Corpora ----------------------------------------------------------------------------------------------------------
+
+
+class _CorpusForm(forms.Form):
+    """What any corpus is asked: what it is called, whose it is, and how its texts are cut into words."""
+
+    name = forms.CharField(label="Name of the corpus", max_length=120)
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    language = forms.CharField(max_length=20, initial="en", help_text="BCP 47 tag, for example en or pt-BR.")
+    licence = forms.CharField(max_length=200, required=False)
+    attribution = forms.CharField(required=False, max_length=1000)
+    tokenizer = forms.ChoiceField(
+        label="Texts are compared by",
+        choices=[(name, TOKENIZER_LABELS.get(name, name)) for name in TOKENIZERS],
+        initial=DEFAULT_INDEX.tokenizer,
+    )
+    k1 = forms.FloatField(
+        label="BM25 k₁", initial=DEFAULT_INDEX.k1, help_text="How soon repeating a word stops helping; 0 or more."
+    )
+    b = forms.FloatField(
+        label="BM25 b", initial=DEFAULT_INDEX.b, help_text="How much longer texts are marked down, 0 to 1."
+    )
+    index_names: ClassVar[tuple[str, ...]] = ("tokenizer", "k1", "b")
+    main_names: ClassVar[tuple[str, ...]] = ("name",)
+    about_names: ClassVar[tuple[str, ...]] = ("language", "licence", "description", "attribution")
+
+    @property
+    def main(self) -> list[Any]:
+        return [self[name] for name in self.main_names]
+
+    @property
+    def about(self) -> list[Any]:
+        return [self[name] for name in self.about_names]
+
+    @property
+    def index_fields(self) -> list[Any]:
+        return [self[name] for name in self.index_names]
+
+    @property
+    def index_errors(self) -> bool:
+        return any(name in self.errors for name in self.index_names)
+
+    def details(self) -> dict[str, str]:
+        return {name: self.cleaned_data[name] for name in self.about_names}
+
+    def index(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in self.index_names}
+
+    def field_of(self, name: str) -> str | None:
+        """The input that a service's field came from."""
+        return name if name in self.fields else None
+
+
+class CorpusUploadForm(_CorpusForm):
+    file = forms.FileField(
+        label="File",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.tsv,.tab,.parquet,.gz,.zst"}),
+    )
+    file_format = forms.ChoiceField(
+        label="Format", choices=[("", "As its content and name tell"), *FORMATS.items()], required=False
+    )
+    compression = forms.ChoiceField(
+        choices=[("auto", "As its content tells"), *COMPRESSIONS.items()], required=False, initial="auto"
+    )
+    context = forms.CharField(label="Column of the context", required=False, max_length=200, initial="context")
+    message = forms.CharField(label="Column of the message", required=False, max_length=200, initial="message")
+    response = forms.CharField(label="Column of the response", required=False, max_length=200, initial="response")
+    header = forms.BooleanField(
+        label="The first line of a TSV names its columns",
+        required=False,
+        initial=True,
+        help_text="If not, name the columns by their numbers, from 1.",
+    )
+    turn_separator = forms.CharField(
+        label="Between turns of a context that is one text", required=False, max_length=20, initial=TURN_SEPARATOR
+    )
+    main_names = ("name", "file", "file_format", "compression")
+    column_names: ClassVar[tuple[str, ...]] = ("context", "message", "response")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        limit = filesizeformat(settings.UPLOAD_MAX_BYTES)
+        self.fields["file"].help_text = (
+            f"JSON Lines, TSV or Parquet, perhaps compressed with gzip or Zstandard; up to {limit}. "
+            "A larger file is streamed in by the command <code>import_corpus</code>."
+        )
+
+    @property
+    def columns(self) -> list[Any]:
+        return [self[name] for name in (*self.column_names, "turn_separator", "header")]
+
+    @property
+    def column_errors(self) -> bool:
+        return any(name in self.errors for name in (*self.column_names, "turn_separator", "header"))
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
+            found, accepted = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
+            raise forms.ValidationError(
+                f"Found {found}; accepted: at most {accepted}, or any size by the command import_corpus."
+            )
+        return file
+
+    def options(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        return {
+            "file_format": data["file_format"],
+            "compression": None if data["compression"] in ("auto", None) else data["compression"],
+            "columns": self._columns(),
+            "header": data["header"],
+            "turn_separator": data["turn_separator"],
+            "index": self.index(),
+        }
+
+    def _columns(self) -> dict[str, str | int]:
+        """Those that are named otherwise; without a header, their numbers."""
+        data = self.cleaned_data
+        if data["header"]:
+            return {name: data[name] for name in self.column_names if data[name] and data[name] != name}
+        given = {name: data[name] for name in self.column_names if data[name] and data[name] != name}
+        return {name: int(value) if value.isascii() and value.isdecimal() else value for name, value in given.items()}
+
+    def field_of(self, name: str) -> str | None:
+        return super().field_of(name.removeprefix("columns."))
+
+
+class CorpusFromDatasetForm(_CorpusForm):
+    sources = forms.MultipleChoiceField(
+        label="Responses",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each becomes a triple with the context and message of its item.",
+    )
+    main_names = ("name", "sources")
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["sources"].choices = _source_choices(dataset)
+        for name in self.about_names:
+            if name != "description":
+                self.fields[name].initial = getattr(dataset, name)
+        self.fields["name"].initial = f"{dataset.name} responses"[:120]
+
+    def asked(self) -> dict[str, Any]:
+        """Arguments of ``corpus_from_dataset``."""
+        sources = self.cleaned_data["sources"]
+        return {
+            "name": self.cleaned_data["name"],
+            "source_kinds": named("kind", sources),
+            "source_systems": named("system", sources),
+            "options": {"index": self.index()},
+            **self.details(),
+        }
+
+    def field_of(self, name: str) -> str | None:
+        return super().field_of({"source_kinds": "sources", "source_systems": "sources"}.get(name, name))
+
+
+class CorpusSearchForm(forms.Form):
+    message = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"data-search": ""}))
+    response = forms.CharField(max_length=2000)
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+class MiningRunForm(forms.Form):
+    """What to look for, where, and what to do with what is found."""
+
+    corpus = forms.ModelChoiceField(queryset=None, empty_label=None)
+    seed_source = forms.ChoiceField(
+        label="The seed is",
+        widget=forms.RadioSelect,
+        help_text="The original response: what is found is similar to its message and to it.",
+    )
+    splits = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: every item with a seed.",
+    )
+    n = forms.IntegerField(
+        label="Mined responses per seed", initial=DEFAULTS.n, min_value=0, help_text="15 in the paper of ΔBLEU."
+    )
+    parrot = forms.BooleanField(
+        label="Also the message itself, parroted",
+        required=False,
+        initial=DEFAULTS.parrot,
+        help_text="A response that raters should find bad.",
+    )
+    negatives = forms.IntegerField(
+        label="Random responses per seed",
+        initial=DEFAULTS.negatives,
+        min_value=0,
+        help_text="Drawn from anywhere in the corpus; most will be negative references.",
+    )
+    near_duplicate = forms.FloatField(
+        label="Near-duplicate from",
+        initial=DEFAULTS.near_duplicate,
+        help_text="Share of character triples in common, 0.1 to 1. Near-duplicates are marked, not dropped.",
+    )
+    alpha = forms.FloatField(
+        label="Weight α of the response's similarity", initial=DEFAULTS.alpha, help_text="0 to 1; see docs/mining.md."
+    )
+    epsilon = forms.FloatField(
+        label="Constant ε", initial=DEFAULTS.epsilon, help_text="At 0, message and response must both be similar."
+    )
+    depth = forms.IntegerField(
+        initial=DEFAULTS.depth,
+        min_value=1,
+        help_text="How many times n the ranking is followed, where duplicates and hygiene take some.",
+    )
+    seed = forms.IntegerField(
+        label="Random seed", initial=DEFAULTS.seed, min_value=0, help_text="Of the random responses."
+    )
+    mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
+    mask_emails = forms.BooleanField(label="Mask e-mail addresses as <email>", required=False)
+    mask_handles = forms.BooleanField(label="Mask account names as <user>", required=False)
+    language = forms.CharField(
+        label="Only texts in the language",
+        required=False,
+        max_length=20,
+        help_text="BCP 47 tag, for example en. Too short to tell: kept, and marked. Empty: not looked at.",
+    )
+    min_tokens = forms.IntegerField(label="Words, at least", required=False, min_value=0, max_value=10_000)
+    max_tokens = forms.IntegerField(label="Words, at most", required=False, min_value=1, max_value=10_000)
+    blocklist = forms.CharField(
+        label="Without these words or phrases",
+        required=False,
+        max_length=MAX_BLOCKLIST_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="One a line, or separated by commas. Whole words, in any case.",
+    )
+    main_names: ClassVar[tuple[str, ...]] = ("corpus", "seed_source", "splits")
+    what_names: ClassVar[tuple[str, ...]] = ("n", "negatives", "parrot")
+    mask_names: ClassVar[tuple[str, ...]] = ("mask_urls", "mask_emails", "mask_handles")
+    hygiene_names: ClassVar[tuple[str, ...]] = ("language", "min_tokens", "max_tokens")
+    advanced_names: ClassVar[tuple[str, ...]] = ("near_duplicate", "alpha", "epsilon", "depth", "seed")
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        corpora = Corpus.objects.filter(project=dataset.project_id, state=JobState.DONE).defer("content", "report")
+        self.fields["corpus"].queryset = corpora
+        self.fields["corpus"].label_from_instance = lambda corpus: f"{corpus.name} ({corpus.n_triples:,} triples)"
+        choices = _source_choices(dataset)
+        self.fields["seed_source"].choices = choices
+        values = [value for value, _ in choices]
+        preferred = next((one for one in ("kind:seed", "kind:human") if one in values), values[0] if values else None)
+        self.fields["seed_source"].initial = preferred
+        splits = splits_of(dataset)
+        self.fields["splits"].choices = [(split, f"{split} ({count:,})") for split, count in splits]
+        self.has_splits = bool(splits)
+
+    def bound(self, names: tuple[str, ...]) -> list[Any]:
+        return [self[name] for name in names if name != "splits" or self.has_splits]
+
+    @property
+    def main(self) -> list[Any]:
+        return self.bound(self.main_names)
+
+    @property
+    def what(self) -> list[Any]:
+        return self.bound(self.what_names)
+
+    @property
+    def masks(self) -> list[Any]:
+        return self.bound(self.mask_names)
+
+    @property
+    def hygiene(self) -> list[Any]:
+        return self.bound(self.hygiene_names)
+
+    @property
+    def advanced(self) -> list[Any]:
+        return self.bound(self.advanced_names)
+
+    @property
+    def advanced_errors(self) -> bool:
+        return any(name in self.errors for name in self.advanced_names)
+
+    @property
+    def hygiene_errors(self) -> bool:
+        return any(name in self.errors for name in (*self.mask_names, *self.hygiene_names, "blocklist"))
+
+    def clean_language(self) -> str:
+        found: str = self.cleaned_data["language"].strip()
+        if found and primary_language(found) not in languages():
+            accepted = "a tag that begins with one of " + ", ".join(languages())
+            raise forms.ValidationError(f"Found {found!r}; accepted: {accepted}.")
+        return found
+
+    def steps(self) -> list[dict[str, Any]]:
+        data = self.cleaned_data
+        found: list[dict[str, Any]] = [{"step": name} for name in self.mask_names if data[name]]
+        if data["language"]:
+            found.append({"step": "language", "language": data["language"]})
+        lengths = {name: data[name] for name in ("min_tokens", "max_tokens") if data[name] is not None}
+        if lengths:
+            found.append({"step": "length", "min_tokens": 0, "max_tokens": 10_000, **lengths})
+        phrases = [part for part in (piece.strip() for piece in re.split(r"[,\n]", data["blocklist"])) if part]
+        if phrases:
+            found.append({"step": "blocklist", "phrases": phrases})
+        return found
+
+    def asked(self) -> dict[str, Any]:
+        """Arguments of ``mining_run_create``."""
+        data = self.cleaned_data
+        (kind, system) = (named(prefix, [data["seed_source"]]) for prefix in ("kind", "system"))
+        names = ("n", "parrot", "negatives", "near_duplicate", "alpha", "epsilon", "depth", "seed")
+        return {
+            "corpus": data["corpus"],
+            "seed_choice": {
+                "kind": kind[0] if kind else "",
+                "system": system[0] if system else "",
+                "splits": data["splits"],
+            },
+            "specification": {**{name: data[name] for name in names}, "hygiene": self.steps()},
+        }
+
+    def field_of(self, name: str) -> str | None:
+        """The input that a service's field came from: of ``hygiene[1].phrases[0]``, the second step's."""
+        place = re.match(r"hygiene\[(\d+)\](?:\.(\w+))?", name)
+        if place:
+            step = self.steps()[int(place[1])]["step"]
+            return place[2] if place[2] in self.fields else {"length": "max_tokens"}.get(step, step)
+        return name if name in self.fields else None
+
+
+class CandidateFilterForm(forms.Form):
+    """What the candidates of a run are narrowed to; every field may be left empty."""
+
+    text = forms.CharField(label="Text", required=False, max_length=200)
+    fate = forms.ChoiceField(required=False, choices=[("", "Any"), *CandidateFate.choices])
+    kind = forms.ChoiceField(required=False, choices=[("", "Any"), *KINDS.items()])
+    step = forms.ChoiceField(label="Reason", required=False)
+    near = forms.BooleanField(label="Only near-duplicates", required=False)
+    fewer = forms.BooleanField(label="Only seeds with too few", required=False)
+
+    def __init__(self, *args: Any, steps: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["step"].choices = [("", "Any"), *((name, step_label(name)) for name in steps)]
+        self.fields["text"].widget.attrs["data-search"] = ""
+
+    def chosen(self) -> CandidateFilter:
+        return CandidateFilter(**self.cleaned_data)
+
+
+STEP_LABELS = {
+    "mask_urls": "Addresses of pages masked",
+    "mask_emails": "E-mail addresses masked",
+    "mask_handles": "Account names masked",
+    "language": "Language",
+    "length": "Length",
+    "blocklist": "Blocklist",
+    "duplicate": "Same as another text",
+}
+
+
+def step_label(name: str) -> str:
+    return STEP_LABELS.get(name, name.replace("_", " ").capitalize())

@@ -1,0 +1,34 @@
+"""Corpora, what is mined from them, and how it becomes references."""
+
+from annotation.services.mining.corpora import (
+    corpus_delete,
+    corpus_from_dataset,
+    corpus_index,
+    corpus_stream,
+    corpus_upload,
+)
+from annotation.services.mining.runs import (
+    mining_run_cancel,
+    mining_run_create,
+    mining_run_delete,
+    mining_run_execute,
+    mining_run_help,
+)
+from annotation.services.mining.storing import StorePreview, mining_run_rate, mining_run_store, store_preview
+
+__all__ = [
+    "StorePreview",
+    "corpus_delete",
+    "corpus_from_dataset",
+    "corpus_index",
+    "corpus_stream",
+    "corpus_upload",
+    "mining_run_cancel",
+    "mining_run_create",
+    "mining_run_delete",
+    "mining_run_execute",
+    "mining_run_help",
+    "mining_run_rate",
+    "mining_run_store",
+    "store_preview",
+]

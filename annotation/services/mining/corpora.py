@@ -1,0 +1,346 @@
+"""Corpora: conversations read from a file, a stream or a data set, and indexed on disk; whole, or not at all."""
+
+import io
+import shutil
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from annotation.errors import AnnotationError, ImportRefused
+from annotation.mining.index import IndexParameters, IndexReport, build_index
+from annotation.mining.reading import (
+    FORMATS,
+    TURN_SEPARATOR,
+    Columns,
+    ReadReport,
+    begin,
+    no_beat,
+    read_triples,
+)
+from annotation.mining.refusal import ParameterRefused
+from annotation.mining.triples import Triple
+from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User
+from annotation.selectors.mining import corpora_folder, corpus_folder, dataset_triples, forget_indexes
+from annotation.services.audit import audit_record
+from annotation.services.jobs import Claim, job_run
+
+Watch = Callable[[int, int, str], None]
+NAME_CHARACTERS = 120
+BEAT_TRIPLES = 2000
+DETAILS = ("description", "language", "licence", "attribution")
+RESERVED = {"new", "from-data-set"}  # addresses of their own
+KIBI = 1024
+
+
+def nobody_watches(done: int, total: int, note: str = "") -> None:
+    """For callers that show nothing."""
+
+
+# --- What may be asked for --------------------------------------------------------------------------------------------
+
+
+def corpus_upload(
+    *, project: Project, by: User | None, name: str, filename: str, content: bytes, options: Mapping[str, Any],
+    **details: str,
+) -> Corpus:  # fmt: skip
+    """Queue an uploaded file. The caller enqueues ``annotation.tasks.corpus_index`` with its id."""
+    if not content:
+        raise AnnotationError.at("file", f"File: {filename!r} is empty; accepted: a file with triples.")
+    _, asked = _begun(io.BytesIO(content), filename, options)
+    return _create(project, by, name, details, filename=filename[:255], content=content, options=asked)
+
+
+def corpus_from_dataset(
+    *, project: Project, by: User | None, name: str, dataset: Dataset, source_kinds: Sequence[str] = (),
+    source_systems: Sequence[str] = (), options: Mapping[str, Any] | None = None, **details: str,
+) -> Corpus:  # fmt: skip
+    """Queue the responses of chosen kinds or systems, each with its item's conversation."""
+    if dataset.project_id != project.pk:
+        raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
+    _check_sources(dataset, source_kinds, source_systems)
+    asked = {
+        "source_kinds": sorted(source_kinds),
+        "source_systems": sorted(source_systems),
+        "index": _index_parameters((options or {}).get("index", {})).to_dict(),
+    }
+    given = {key: details.get(key) or getattr(dataset, key) for key in DETAILS if key != "description"}
+    about = {**given, "description": details.get("description", "")}
+    return _create(project, by, name, about, dataset=dataset, options=asked)
+
+
+def corpus_stream(
+    *, project: Project, by: User | None, name: str, filename: str, stream: BinaryIO, options: Mapping[str, Any],
+    size: int = 0, watch: Watch = nobody_watches, **details: str,
+) -> Corpus:  # fmt: skip
+    """Read a stream of any length into a new index, here and now; ``size`` is how many bytes it has, where known.
+
+    This process is the worker. Where it ends early the corpus is failed, and the next of its name takes its place.
+    """
+    stream, asked = _begun(stream, filename, options)
+    asked["streamed"] = True
+    corpus = _create(project, by, name, details, filename=filename[:255], options=asked)
+
+    def work(job: Corpus, claim: Claim) -> None:
+        try:
+            _index(job, claim, stream, size, watch)
+        except (KeyboardInterrupt, SystemExit):
+            claim.fail("Interrupted before everything was read.")
+            raise
+
+    job_run(Corpus, corpus.pk, work)
+    corpus.refresh_from_db()
+    return corpus
+
+
+def _begun(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> tuple[BinaryIO, dict[str, Any]]:
+    """The stream, and how to read it: what was said, and where nothing was said what its first bytes and name tell."""
+    file_format, compression = options.get("file_format") or "", options.get("compression")
+    told = {name: value for name, value in dict(options.get("columns") or {}).items() if value not in (None, "")}
+    if unknown := sorted(set(told) - {"context", "message", "response"}):
+        raise AnnotationError.at("columns", f"Column: found {unknown[0]!r}; accepted: context, message, response.")
+    try:
+        stream, shape = begin(stream, f"any.{file_format}" if file_format in FORMATS else filename)
+        asked = {
+            "file_format": file_format or shape.file_format,
+            "compression": shape.compression if compression is None else compression,
+            "columns": told,
+            "header": bool(options.get("header", True)),
+            "turn_separator": options.get("turn_separator") or TURN_SEPARATOR,
+        }
+        with suppress(ImportRefused):  # of nothing: the parameters are checked
+            next(_read(io.BytesIO(b""), asked, ReadReport(filename), no_beat))
+    except ParameterRefused as refusal:
+        field = {"file": "file_format"}.get(refusal.field, refusal.field)
+        raise AnnotationError.at(field, str(refusal)) from refusal
+    return stream, {**asked, "index": _index_parameters(options.get("index") or {}).to_dict()}
+
+
+def _read(
+    stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Callable[[], None]
+) -> Iterator[Triple]:
+    columns = Columns(**options["columns"]) if options["columns"] else None
+    return read_triples(
+        stream,
+        file_format=options["file_format"],
+        compression=options["compression"],
+        columns=columns,
+        header=options["header"],
+        turn_separator=options["turn_separator"],
+        report=report,
+        beat=beat,
+    )
+
+
+def _index_parameters(given: Mapping[str, Any]) -> IndexParameters:
+    try:
+        return IndexParameters.from_dict({**IndexParameters().to_dict(), **given})
+    except ValueError as error:
+        raise AnnotationError.at("index", str(error)) from error
+
+
+def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
+    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
+    unknown = sorted(set(kinds) - set(accepted))
+    if unknown:
+        message = f"Kind of source: found {unknown[0]!r}; accepted: {', '.join(accepted)}."
+        raise AnnotationError.at("source_kinds", message)
+    named = list(dataset.systems.order_by("name").values_list("name", flat=True))
+    missing = sorted(set(systems) - set(named))
+    if missing:
+        has = ", ".join(named) or "none"
+        raise AnnotationError.at(
+            "source_systems", f"System: found {missing[0]!r}; accepted: one of “{dataset}”: {has}."
+        )
+    if not kinds and not systems:
+        raise AnnotationError.at("source_kinds", "No source is chosen; accepted: at least one kind or system.")
+
+
+def _create(project: Project, by: User | None, name: str, details: Mapping[str, str], **fields: Any) -> Corpus:
+    """One that failed or was cancelled makes room for the next of its name."""
+    name = name.strip()
+    if len(name) > NAME_CHARACTERS:
+        raise AnnotationError.at("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
+    slug = slugify(name)[:60].strip("-")
+    if not slug or slug in RESERVED:
+        accepted = "a name with at least one letter or digit (a to z, 0 to 9), other than “new”"
+        raise AnnotationError.at("name", f"Name: found {name!r}; accepted: {accepted}.")
+    about = {key: details[key] for key in DETAILS if details.get(key)}
+    try:
+        with transaction.atomic():
+            failed = project.corpora.filter(slug=slug, state__in=[JobState.FAILED, JobState.CANCELLED])
+            for old in failed.select_for_update():
+                _remove(old)
+            corpus = Corpus.objects.create(project=project, requested_by=by, name=name, slug=slug, **about, **fields)
+    except IntegrityError as error:
+        message = f"Name: this project has a corpus {slug!r} already; choose another name."
+        raise AnnotationError.at("name", message) from error
+    return corpus
+
+
+# --- Indexing ---------------------------------------------------------------------------------------------------------
+
+
+def corpus_index(*, corpus_id: int, watch: Watch = nobody_watches) -> None:
+    """Claims, works, finishes; safe to run twice."""
+    job_run(Corpus, corpus_id, lambda corpus, claim: _index(corpus, claim, None, 0, watch))
+
+
+def _index(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int, watch: Watch) -> None:
+    try:
+        _index_or_refuse(corpus, claim, stream, size, watch)
+    except ImportRefused as refusal:
+        claim.fail(refusal.message, report={"errors": refusal.rows, "total": refusal.total}, content=None)
+
+
+def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int, watch: Watch) -> None:
+    telling = _Telling(claim, watch)
+    report = ReadReport(corpus.filename)
+    triples, telling.position, telling.size = _source(corpus, stream, size, report, telling.breathe)
+    folder = corpus_folder(corpus)
+    parameters = _index_parameters(corpus.options["index"])
+    try:
+        all_of_them = _at_least_one(telling.reading(triples), corpus)
+        built = build_index(all_of_them, folder, parameters=parameters, beat=telling.beat)
+    except OSError as error:
+        raise AnnotationError(_no_room(folder, error)) from error
+    except ValueError as error:
+        raise AnnotationError(str(error)) from error
+    with transaction.atomic():
+        claim.lock()
+        claim.finish(**_finished(built, report))
+    watch(telling.size, telling.size, "Done")
+
+
+def _finished(built: IndexReport, report: ReadReport) -> dict[str, Any]:
+    return {
+        "n_triples": built.n_triples,
+        "index_bytes": built.bytes,
+        "index_signature": built.signature,
+        "content_hash": built.content_hash,
+        "content": None,
+        "report": {**report.to_dict(), "counts": {**report.counts(), "triples": built.n_triples}},
+        "progress_note": "",
+    }
+
+
+def _at_least_one(triples: Iterator[Triple], corpus: Corpus) -> Iterator[Triple]:
+    first = next(triples, None)
+    if first is None:
+        where = f"Data set “{corpus.dataset}”" if corpus.dataset else corpus.filename
+        raise AnnotationError(
+            f"{where} holds no triple: found nothing with a message and a response; accepted: at least one."
+        )
+    return chain([first], triples)
+
+
+def _no_room(folder: Path, error: OSError) -> str:
+    return (
+        f"The index cannot be written to {folder} on {socket.gethostname()}: {error.strerror or error}. "
+        f"Give the workers a folder {corpora_folder()} that they may write to, with room, shared by all hosts."
+    )
+
+
+class _Telling:
+    """How far it is, for whoever watches: by the bytes that were read, or by triples where their number is known."""
+
+    def __init__(self, claim: Claim, watch: Watch) -> None:
+        self.claim, self.watch = claim, watch
+        self.size = 0
+        self.position: Callable[[int], int] = int
+        self.n = 0
+        self.read_all = False
+
+    def reading(self, triples: Iterable[Triple]) -> Iterator[Triple]:
+        for self.n, triple in enumerate(triples, start=1):
+            if self.n % BEAT_TRIPLES == 0:
+                self.say(f"Reading: {self.n:,} triples")
+            yield triple
+        self.read_all = True
+        self.say(f"Indexing {self.n:,} triples")
+
+    def breathe(self) -> None:
+        self.beat(self.n)
+
+    def beat(self, _: int) -> None:
+        self.say(f"Indexing {self.n:,} triples" if self.read_all else f"Reading: {self.n:,} triples")
+
+    def say(self, note: str) -> None:
+        done = self.size if self.read_all else min(self.position(self.n), self.size)
+        self.claim.progress(done, self.size, note)
+        self.watch(done, self.size, note)
+
+
+def _source(
+    corpus: Corpus, stream: BinaryIO | None, size: int, report: ReadReport, beat: Callable[[], None]
+) -> tuple[Iterable[Triple], Callable[[int], int], int]:
+    """The triples; and, of so many read, how far that is of how much."""
+    options = corpus.options
+    if corpus.dataset is not None:
+        kinds, systems = options["source_kinds"], options["source_systems"]
+        total = sum(1 for _ in dataset_triples(corpus.dataset, kinds, systems))
+        return dataset_triples(corpus.dataset, kinds, systems), int, total
+    if stream is None and corpus.content is None:
+        raise AnnotationError(
+            "The file is not here any more: it was streamed by a command that ended early, or the data set is gone. "
+            "Run the command again, or upload the file."
+        )
+    if stream is None:
+        content = bytes(corpus.content or b"")
+        stream, size = io.BytesIO(content), len(content)
+    return _read(stream, options, report, beat), partial(_position, stream), -(-size // KIBI)
+
+
+def _position(stream: BinaryIO, _: int) -> int:
+    """How far a file was read, in KiB; of a pipe nobody knows how much there is to come."""
+    return stream.tell() // KIBI if not stream.closed and stream.seekable() else 0
+
+
+def _clear(folder: Path) -> None:
+    """Remove an index, and what a killed worker left beside it."""
+    if folder.parent.is_dir():
+        for found in [*folder.parent.glob(f"{folder.name}*"), *folder.parent.glob(f".{folder.name}*")]:
+            shutil.rmtree(found, ignore_errors=True)
+
+
+# --- Deleting ---------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def corpus_delete(*, corpus: Corpus, by: User | None = None) -> None:
+    """The corpus with its files. Refused where a run was mined from it, or while a worker is at it."""
+    corpus = Corpus.objects.select_for_update(of=("self",)).defer("content").get(pk=corpus.pk)
+    runs = list(corpus.mining_runs.order_by("pk").values_list("pk", flat=True)[:20])
+    if runs:
+        listed = ", ".join(str(pk) for pk in runs)
+        raise AnnotationError(
+            f"Corpus “{corpus}” is used by mining run{'s' if len(runs) > 1 else ''} {listed}; "
+            "accepted: a corpus that no run uses. Delete the runs first."
+        )
+    if corpus.state == JobState.RUNNING:
+        raise AnnotationError(f"Corpus “{corpus}” is being indexed; cancel that first.")
+    audit_record(
+        verb="corpus.delete",
+        summary=f"Deleted the corpus “{corpus}” ({corpus.n_triples:,} triples).",
+        project=corpus.project,
+        by=by,
+        data={"corpus": corpus.slug, "n_triples": corpus.n_triples, "content_hash": corpus.content_hash},
+    )
+    _remove(corpus)
+
+
+def _remove(corpus: Corpus) -> None:
+    folder = corpus_folder(corpus)
+    corpus.delete()
+    transaction.on_commit(lambda: _forget(folder))
+
+
+def _forget(folder: Path) -> None:
+    _clear(folder)
+    forget_indexes()

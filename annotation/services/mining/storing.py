@@ -1,0 +1,148 @@
+"""Kept candidates become references of their items: once for a run, all or none."""
+
+from dataclasses import dataclass, field
+
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef
+from django.db.models.functions import Now
+
+from annotation.errors import AnnotationError
+from annotation.models import (
+    Campaign,
+    CandidateFate,
+    JobState,
+    MinedCandidate,
+    MiningRun,
+    Response,
+    SourceKind,
+    Target,
+    User,
+)
+from annotation.services.audit import audit_record
+from annotation.services.campaigns import campaign_change, campaign_start
+from annotation.services.copying import MANY
+
+TEMPLATE = "delta-bleu-references"
+
+
+@dataclass(frozen=True)
+class StorePreview:
+    """What storing a run's candidates would do to its data set now."""
+
+    kinds: dict[str, int] = field(default_factory=dict)
+    items: int = 0
+    new_responses: int = 0
+    known_responses: int = 0
+
+    @property
+    def sources(self) -> int:
+        return sum(self.kinds.values())
+
+
+def store_preview(run: MiningRun) -> StorePreview:
+    """Counted as the data set is now; storing itself looks again."""
+    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
+    there = Response.objects.filter(item=OuterRef("item"), text_key=OuterRef("text_key"))
+    texts = kept.values("item", "text_key").distinct().count()
+    known = kept.filter(Exists(there)).values("item", "text_key").distinct().count()
+    return StorePreview(
+        kinds=_kinds(run),
+        items=kept.values("item").distinct().count(),
+        new_responses=texts - known,
+        known_responses=known,
+    )
+
+
+def _kinds(run: MiningRun) -> dict[str, int]:
+    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT)
+    return dict(kept.order_by("kind").values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
+
+
+# A text that the item has already gets a further source. What a step has masked stays masked: raw_text stays behind.
+NEW_RESPONSES = """
+INSERT INTO annotation_response (item_id, text, text_key)
+SELECT first.item_id, first.text, first.text_key
+  FROM (
+    SELECT DISTINCT ON (c.item_id, c.text_key) c.item_id, c.text, c.text_key, i.position, c.kind, c.rank
+      FROM annotation_minedcandidate c JOIN annotation_item i ON i.id = c.item_id
+     WHERE c.run_id = %(run)s AND c.fate = 'kept'
+     ORDER BY c.item_id, c.text_key, c.kind, c.rank
+  ) first
+ ORDER BY first.position, first.kind, first.rank
+ON CONFLICT (item_id, text_key) DO NOTHING
+"""
+NEW_SOURCES = """
+INSERT INTO annotation_responsesource
+       (response_id, item_id, kind, rank, score, source_context, source_message, raw_text, mining_run_id)
+SELECT r.id, c.item_id, c.kind, c.rank, c.score, c.source_context, c.source_message,
+       CASE WHEN c.text <> r.text THEN c.text ELSE '' END, c.run_id
+  FROM annotation_minedcandidate c
+  JOIN annotation_item i ON i.id = c.item_id
+  JOIN annotation_response r ON r.item_id = c.item_id AND r.text_key = c.text_key
+ WHERE c.run_id = %(run)s AND c.fate = 'kept'
+ ORDER BY i.position, c.kind, c.rank
+"""
+
+
+@transaction.atomic
+def mining_run_store(*, run: MiningRun, by: User | None = None) -> StorePreview:
+    """Write the kept candidates into the data set as references that name this run. Refused a second time."""
+    run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
+    if run.state != JobState.DONE:
+        raise AnnotationError(f"{run} is {run.get_state_display().lower()}; accepted: a run that is done.")
+    if run.stored_at is not None:
+        raise AnnotationError(
+            f"The candidates of {run} are in “{run.dataset}” since {run.stored_at:%Y-%m-%d %H:%M} UTC; "
+            "accepted: once for each run."
+        )
+    kinds = _kinds(run)
+    if not kinds:
+        raise AnnotationError(f"{run} kept no candidate; there is nothing to add. Mine again with other numbers.")
+    texts = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
+    with connection.cursor() as cursor:
+        cursor.execute(NEW_RESPONSES, {"run": run.pk})
+        made = cursor.rowcount
+        if made >= MANY:
+            cursor.execute("ANALYZE annotation_response")
+        cursor.execute(NEW_SOURCES, {"run": run.pk})
+        if cursor.rowcount >= MANY:
+            cursor.execute("ANALYZE annotation_responsesource")
+    stored = StorePreview(
+        kinds=kinds,
+        items=texts.values("item").distinct().count(),
+        new_responses=made,
+        known_responses=texts.values("item", "text_key").distinct().count() - made,
+    )
+    MiningRun.objects.filter(pk=run.pk).update(stored_at=Now(), report={**run.report, "stored": stored_record(stored)})
+    audit_record(
+        verb="mining.store",
+        summary=f"Added {stored.sources:,} mined candidates to “{run.dataset}”: "
+        f"{stored.new_responses:,} new responses, {stored.known_responses:,} that were there.",
+        project=run.project,
+        by=by,
+        data={"run": run.pk, "dataset": run.dataset.slug, **stored_record(stored)},
+    )
+    return stored
+
+
+def stored_record(stored: StorePreview) -> dict[str, object]:
+    return {
+        "kinds": stored.kinds,
+        "items": stored.items,
+        "new_responses": stored.new_responses,
+        "known_responses": stored.known_responses,
+    }
+
+
+@transaction.atomic
+def mining_run_rate(*, run: MiningRun, by: User | None = None) -> Campaign:
+    """A draft campaign in which raters judge the references of the kinds that this run added."""
+    if run.stored_at is None:
+        raise AnnotationError(f"The candidates of {run} are not in the data set yet: add them first.")
+    kinds = [kind for kind in SourceKind.values if kind in run.report.get("stored", {}).get("kinds", {})]
+    campaign = campaign_start(project=run.project, dataset=run.dataset, template=TEMPLATE, by=by)
+    splits = run.specification["seeds"].get("splits", [])
+    changes = {"target": Target.REFERENCES, "reference_kinds": kinds}
+    if len(splits) == 1:
+        changes["split"] = splits[0]
+    return campaign_change(campaign=campaign, changes=changes, settle=tuple(changes), by=by)

@@ -1,0 +1,24 @@
+"""Words for what became of candidates."""
+
+from django import template
+
+from annotation.forms.mining import KINDS
+from annotation.forms.mining import step_label as label_of_step
+
+register = template.Library()
+FATES = {"kept": "kept", "duplicate": "not kept", "dropped": "dropped"}
+
+
+@register.filter
+def step_label(step: str) -> str:
+    return label_of_step(step)
+
+
+@register.filter
+def fate_label(fate: str) -> str:
+    return FATES.get(fate, fate)
+
+
+@register.filter
+def kind_label(kind: str) -> str:
+    return {"parrot": "Parrot"}.get(kind, KINDS.get(kind, kind))

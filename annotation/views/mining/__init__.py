@@ -1,0 +1,1 @@
+"""Pages of corpora, of mining runs and of what they found."""

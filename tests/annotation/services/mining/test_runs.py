@@ -1,0 +1,311 @@
+"""Mining runs: what they look for, that they are whole, and that their work can be shared and taken up again."""
+
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.mining.candidates import mine
+from annotation.mining.specification import MiningSpecification
+from annotation.models import JobState, MinedCandidate, MiningRun, MiningShard, Project, User
+from annotation.selectors.mining import (
+    CandidateFilter,
+    SeedChoice,
+    candidate_page,
+    candidate_rows,
+    candidates_matching,
+    corpus_index,
+    seeds,
+)
+from annotation.services import jobs
+from annotation.services import mining as services
+from annotation.services.mining import runs as module
+from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def one_seed_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARD_SEEDS", 1)
+
+
+def finished(run: MiningRun) -> MiningRun:
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.DONE, run.error
+    return run
+
+
+def as_told(run: MiningRun) -> list[tuple[object, ...]]:
+    """Everything that a run found, without ids."""
+    return sorted(candidate_rows(run), key=repr)
+
+
+def expected(run: MiningRun) -> list[tuple[object, ...]]:
+    """What the pure package finds for the run's seeds, one after the other."""
+    index = corpus_index(run.corpus)
+    choice = SeedChoice.of(run.specification["seeds"])
+    specification = MiningSpecification.from_dict(run.specification["mining"])
+    items = {item.pk: item for item in run.dataset.items.all()}
+    rows = []
+    for seed in seeds(run.dataset, choice, list(items)):
+        item = items[seed.item_id]
+        rows += [
+            (item.external_id, item.split, item.context, item.message, one.kind, one.rank, one.score, one.message_score,
+             one.response_score, one.text, one.raw_text, one.fate, list(one.reasons), one.near_duplicate, one.triple,
+             list(one.source_context), one.source_message)
+            for one in mine(seed, index, specification)
+        ]  # fmt: skip
+    return sorted(rows, key=repr)
+
+
+def test_a_run_stores_what_the_pure_package_finds_for_every_seed(project: Project, one_seed_a_shard: None) -> None:
+    hygiene = [{"step": "mask_urls"}, {"step": "mask_handles"}, {"step": "length", "max_tokens": 7}]
+    run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=2, hygiene=hygiene))
+    found = as_told(run)
+    assert found == expected(run)
+    assert {row[0] for row in found} == {"tea", "game", "rain"}
+    assert {row[4] for row in found} == {"mined", "parrot", "random"}
+    assert run.shards.count() == 3
+    assert run.progress_done == run.progress_total == 3
+
+
+def test_the_report_adds_up_to_the_candidates(project: Project) -> None:
+    hygiene = [{"step": "mask_urls"}, {"step": "length", "max_tokens": 7}]
+    run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1, hygiene=hygiene))
+    candidates = list(MinedCandidate.objects.filter(run=run))
+    report = run.report
+    assert sum(n for fates in report["kinds"].values() for n in fates.values()) == len(candidates)
+    for kind, fates in report["kinds"].items():
+        for fate, n in fates.items():
+            assert n == sum(one.kind == kind and one.fate == fate for one in candidates)
+    assert report["seeds"]["all"] == 3
+    kept = [sum(one.kind == "mined" and one.fate == "kept" for one in candidates if one.item_id == pk)
+            for pk in run.shards.get().item_ids]  # fmt: skip
+    assert report["seeds"]["kept"] == {str(n): kept.count(n) for n in sorted(set(kept))}
+    assert report["seeds"]["fewer"] == sum(n < 3 for n in kept)
+    steps = {(row["step"], row["fate"]): row for row in report["reasons"]}
+    assert ("same as seed", "duplicate") in steps or ("the seed's own triple", "duplicate") in steps
+    for (step, fate), row in steps.items():
+        matching = candidates_matching(run, CandidateFilter(step=step, fate=fate))
+        assert row["n"] == matching.count() > 0
+        assert {one["text"] for one in row["examples"]} <= {one.text for one in matching}
+        assert len(row["examples"]) == min(row["n"], module.EXAMPLES)
+
+
+def test_a_split_and_another_seed_can_be_asked_for(project: Project) -> None:
+    dataset, corpus = seeds_dataset(project), indexed_corpus(project)
+    dev = finished(asked_run(project, dataset, corpus, splits=("dev",)))
+    assert {row[0] for row in candidate_rows(dev)} == {"tea"}
+    human = services.mining_run_create(project=project, dataset=dataset, corpus=corpus, seed_choice={"kind": "human"})
+    assert human.progress_total == 2
+    assert human.specification["mining"]["n"] == 15
+
+
+def test_the_signature_names_what_was_mined_how_and_from_what(project: Project) -> None:
+    corpus = indexed_corpus(project)
+    run = asked_run(project, seeds_dataset(project), corpus)
+    assert "n:3" in run.signature
+    assert corpus.index_signature in run.signature
+    assert corpus.content_hash[:16] in run.signature
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"specification": {"n": -1}}, "n"),
+        ({"specification": {"many": 3}}, "many"),
+        ({"specification": {"normalisation": "exact"}}, "normalisation"),
+        ({"specification": {"hygiene": [{"step": "length", "min_tokens": "x"}]}}, "hygiene[0].min_tokens"),
+        ({"seed_choice": {"kind": "system"}}, "seed_source"),
+        ({"seed_choice": {"kind": "mined"}}, "seed_source"),
+        ({"seed_choice": {"system": "Nobody"}}, "seed_source"),
+        ({"seed_choice": {"kind": "seed", "system": "A"}}, "seed_source"),
+        ({"seed_choice": {"splits": ["nowhere"]}}, "splits"),
+    ],
+)
+def test_what_cannot_be_mined_is_refused_at_its_field(project: Project, asked: dict, field: str) -> None:
+    with pytest.raises(AnnotationError) as refusal:
+        services.mining_run_create(
+            project=project, dataset=seeds_dataset(project), corpus=indexed_corpus(project), **asked
+        )
+    assert list(refusal.value.fields) == [field]
+    assert "accepted" in refusal.value.message
+    assert not MiningRun.objects.exists()
+
+
+def test_a_corpus_that_is_not_indexed_cannot_be_mined(project: Project) -> None:
+    with pytest.raises(AnnotationError, match="queued; accepted: one whose index is done"):
+        asked_run(project, seeds_dataset(project), uploaded_corpus(project))
+
+
+def test_done_shards_stay_done_when_the_worker_dies(project: Project, one_seed_a_shard: None) -> None:
+    whole = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1))
+
+    class Died(BaseException):
+        """As a killed process: nothing is caught, nothing is told."""
+
+    run = asked_run(project, whole.dataset, whole.corpus, negatives=1)
+
+    def die_after_two(done: int, total: int, note: str) -> None:
+        if MiningShard.objects.filter(run=run, state=JobState.DONE).count() == 2:
+            raise Died
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BEAT_SECONDS", -1)
+        with pytest.raises(Died):
+            services.mining_run_execute(run_id=run.pk, watch=die_after_two)
+    run.refresh_from_db()
+    assert run.state == JobState.RUNNING
+    times = dict(MiningShard.objects.filter(run=run, state=JobState.DONE).values_list("pk", "finished_at"))
+    assert len(times) == 2
+    for model in (MiningRun, MiningShard):
+        model.objects.filter(state=JobState.RUNNING).update(lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1))
+    finished(run)
+    assert run.attempt == 2
+    assert dict(MiningShard.objects.filter(pk__in=times).values_list("pk", "finished_at")) == times
+    assert as_told(run) == as_told(whole)
+
+
+def test_helpers_take_what_nobody_works_on_and_the_holder_finishes(project: Project, one_seed_a_shard: None) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    asked: list[int] = []
+
+    def enqueue(helpers: int) -> None:
+        asked.append(helpers)
+        assert services.mining_run_help(run_id=run.pk) is False  # it took all of them
+
+    services.mining_run_execute(run_id=run.pk, enqueue=enqueue)
+    run.refresh_from_db()
+    assert asked == [2]
+    assert run.state == JobState.DONE
+    assert list(run.shards.values_list("attempt", flat=True)) == [1, 1, 1]
+    assert as_told(run) == expected(run)
+
+
+def test_a_helper_gives_others_their_turn_and_comes_back(project, one_seed_a_shard, monkeypatch) -> None:
+    monkeypatch.setattr(module, "HELP_SECONDS", -1)
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    turns: list[bool] = []
+    services.mining_run_execute(
+        run_id=run.pk, enqueue=lambda helpers: turns.append(services.mining_run_help(run_id=run.pk))
+    )
+    assert turns == [True]
+
+
+def test_a_helper_has_nothing_to_do_where_no_run_goes_on(project: Project) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    assert services.mining_run_help(run_id=run.pk) is False
+    assert services.mining_run_help(run_id=run.pk + 1) is False
+    finished(run)
+    assert services.mining_run_help(run_id=run.pk) is False
+
+
+def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shard, monkeypatch) -> None:
+    monkeypatch.setattr(module, "BEAT_SECONDS", -1)
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+
+    def cancel_after_one(done: int, total: int, note: str) -> None:
+        if done == 1:
+            services.mining_run_cancel(run=run)
+
+    services.mining_run_execute(run_id=run.pk, watch=cancel_after_one)
+    run.refresh_from_db()
+    assert run.state == JobState.CANCELLED
+    assert not run.shards.filter(state=JobState.RUNNING).exists()
+    assert 0 < run.shards.filter(state=JobState.DONE).count() < 3
+    assert jobs.job_requeue(run)
+    finished(run)
+    assert as_told(run) == expected(run)
+
+
+def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_seed_a_shard: None) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+
+    def all_died(helpers: int) -> None:
+        MiningShard.objects.filter(run=run, number=1).update(
+            state=JobState.RUNNING, attempt=jobs.MAX_ATTEMPTS, lease_token="0" * 32,
+            lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1),
+        )  # fmt: skip
+
+    services.mining_run_execute(run_id=run.pk, enqueue=all_died)
+    run.refresh_from_db()
+    assert run.state == JobState.FAILED
+    assert "Given up after" in run.error
+    assert jobs.job_requeue(run)
+    assert finished(run).report["seeds"]["all"] == 3
+
+
+def test_a_host_without_the_index_fails_the_run_and_helps_nobody(project, one_seed_a_shard, settings, tmp_path) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    settings.DATA_DIR = tmp_path / "elsewhere"
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.FAILED
+    assert "is not on this host" in run.error
+
+
+def test_pages_of_candidates_lead_through_all_seeds_and_back(project: Project) -> None:
+    run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project)))
+    first = candidate_page(run, size=2)
+    assert [one.item.external_id for one in first.items] == ["tea", "game"]
+    assert first.items[0].seed == "Yes please, tea would be lovely."
+    second = candidate_page(run, after=first.after, size=2)
+    assert [one.item.external_id for one in second.items] == ["rain"]
+    assert second.after is None
+    back = candidate_page(run, before=second.before, size=2)
+    assert [one.item.external_id for one in back.items] == ["tea", "game"]
+    assert back.before is None
+    fates = [one.fate for one in first.items[0].candidates]
+    assert fates == sorted(fates, key=lambda fate: fate != "kept")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        CandidateFilter(fate="duplicate"),
+        CandidateFilter(kind="parrot"),
+        CandidateFilter(near=True),
+        CandidateFilter(text="lovely"),
+        CandidateFilter(fate="kept", kind="mined"),
+    ],
+)
+def test_a_filter_shows_what_matches_and_the_items_that_have_it(project: Project, chosen: CandidateFilter) -> None:
+    run = finished(asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3))
+    shown = [one.pk for item in candidate_page(run, chosen).items for one in item.candidates]
+    matching = set(candidates_matching(run, chosen).values_list("pk", flat=True))
+    assert len(shown) == len(set(shown))
+    assert set(shown) == matching
+    assert matching
+    assert len(matching) < MinedCandidate.objects.filter(run=run).count()
+
+
+def test_seeds_with_too_few_are_found_also_where_nothing_was(project: Project) -> None:
+    items = [
+        {"id": "odd", "message": "Zyxw?", "references": [{"text": "Qqq.", "kind": "seed"}]},
+        {
+            "id": "tea",
+            "message": "Would you like tea?",
+            "references": [{"text": "Tea would be lovely", "kind": "seed"}],
+        },
+    ]
+    run = finished(asked_run(project, seeds_dataset(project, items=items), indexed_corpus(project), n=2, parrot=False))
+    page = candidate_page(run, CandidateFilter(fewer=True))
+    assert [one.item.external_id for one in page.items] == ["odd"]
+    assert page.items[0].candidates == []
+    assert run.report["seeds"] == {"all": 2, "fewer": 1, "kept": {"0": 1, "2": 1}}
+
+
+def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager: User) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    claim = jobs.job_claim(MiningRun, run.pk)
+    assert claim
+    with pytest.raises(AnnotationError, match="is running"):
+        services.mining_run_delete(run=run)
+    claim.fail("over")
+    jobs.job_requeue(run)
+    services.mining_run_store(run=finished(run), by=manager)
+    with pytest.raises(AnnotationError, match="it stays as their record"):
+        services.mining_run_delete(run=run)

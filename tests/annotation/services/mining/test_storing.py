@@ -1,0 +1,128 @@
+"""Kept candidates become references: whole, once, and a text that is there already gets a further source."""
+
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.models import (
+    AuditEntry,
+    Campaign,
+    CandidateFate,
+    MinedCandidate,
+    MiningRun,
+    Project,
+    Response,
+    ResponseSource,
+    User,
+)
+from annotation.services import mining as services
+from annotation.services.imports.normalisation import text_key
+from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset
+
+
+@pytest.fixture
+def run(project: Project, settings, tmp_path) -> MiningRun:
+    settings.DATA_DIR = tmp_path
+    hygiene = [{"step": "mask_urls"}, {"step": "mask_handles"}]
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1, hygiene=hygiene)
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def kept(run: MiningRun) -> list[MinedCandidate]:
+    return list(MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT))
+
+
+def test_each_kept_candidate_is_a_source_of_a_response_with_its_text(run: MiningRun, manager: User) -> None:
+    before = set(Response.objects.values_list("pk", flat=True))
+    promised = services.store_preview(run)
+    stored = services.mining_run_store(run=run, by=manager)
+    assert stored == promised
+    sources = ResponseSource.objects.filter(mining_run=run).select_related("response")
+    told = {
+        (s.item_id, s.kind, s.rank, s.score, s.response.text_key, tuple(s.source_context), s.source_message)
+        for s in sources
+    }
+    wanted = {
+        (c.item_id, c.kind, c.rank, c.score, c.text_key, tuple(c.source_context), c.source_message) for c in kept(run)
+    }
+    assert told == wanted
+    assert len(sources) == len(kept(run)) == stored.sources
+    assert all(text_key(s.response.text) == s.response.text_key for s in sources)
+    assert set(Response.objects.values_list("pk", flat=True)) >= before
+    assert Response.objects.count() == len(before) + stored.new_responses
+
+
+def test_a_text_that_the_item_has_gets_a_further_source(run: MiningRun) -> None:
+    """“The game was great!” is a human reference of the item and mined for it."""
+    services.mining_run_store(run=run)
+    response = Response.objects.get(item__external_id="game", text="The game was great!")
+    assert sorted(response.sources.values_list("kind", flat=True)) == ["human", "mined"]
+
+
+def test_another_spelling_of_a_known_text_is_kept_with_its_source(run: MiningRun) -> None:
+    candidate = MinedCandidate.objects.get(run=run, item__external_id="game", text="The game was great!", kind="mined")
+    MinedCandidate.objects.filter(pk=candidate.pk).update(text="The  game was great!")
+    services.mining_run_store(run=run)
+    source = ResponseSource.objects.get(mining_run=run, response__text="The game was great!")
+    assert source.raw_text == "The  game was great!"
+
+
+def test_what_was_masked_stays_masked(run: MiningRun) -> None:
+    masked = [one for one in kept(run) if one.raw_text]
+    assert masked
+    assert all("@sports" in one.raw_text for one in masked)
+    services.mining_run_store(run=run)
+    told = [(source.response.text, source.raw_text) for source in ResponseSource.objects.filter(mining_run=run)]
+    assert any("<user>" in text for text, _ in told)
+    assert not any("@sports" in text or "@sports" in raw or "http" in text for text, raw in told)
+
+
+def test_it_happens_once_and_is_written_down(run: MiningRun, manager: User) -> None:
+    stored = services.mining_run_store(run=run, by=manager)
+    entry = AuditEntry.objects.get(verb="mining.store")
+    assert entry.actor == manager
+    assert entry.data["new_responses"] == stored.new_responses
+    n_sources = ResponseSource.objects.count()
+    with pytest.raises(AnnotationError, match="accepted: once for each run"):
+        services.mining_run_store(run=run, by=manager)
+    assert ResponseSource.objects.count() == n_sources
+    run.refresh_from_db()
+    assert run.stored_at is not None
+    assert run.report["stored"]["kinds"] == stored.kinds
+
+
+def test_two_runs_credit_the_same_responses_twice(run: MiningRun, project: Project) -> None:
+    services.mining_run_store(run=run)
+    n_responses = Response.objects.count()
+    again = asked_run(project, run.dataset, run.corpus)
+    services.mining_run_execute(run_id=again.pk)
+    again.refresh_from_db()
+    preview = services.store_preview(again)
+    assert services.mining_run_store(run=again) == preview
+    assert Response.objects.count() == n_responses + preview.new_responses
+    assert preview.known_responses > 0
+
+
+def test_only_a_run_that_is_done_is_stored(project: Project, run: MiningRun) -> None:
+    queued = asked_run(project, run.dataset, run.corpus)
+    with pytest.raises(AnnotationError, match="queued; accepted: a run that is done"):
+        services.mining_run_store(run=queued)
+    assert not ResponseSource.objects.filter(mining_run=queued).exists()
+
+
+def test_a_run_that_kept_nothing_says_so(project: Project, run: MiningRun) -> None:
+    MinedCandidate.objects.filter(run=run).update(fate=CandidateFate.DROPPED)
+    with pytest.raises(AnnotationError, match="kept no candidate"):
+        services.mining_run_store(run=run)
+
+
+def test_rating_them_begins_a_campaign_about_these_kinds(run: MiningRun, manager: User) -> None:
+    with pytest.raises(AnnotationError, match="add them first"):
+        services.mining_run_rate(run=run, by=manager)
+    services.mining_run_store(run=run, by=manager)
+    run.refresh_from_db()
+    campaign = services.mining_run_rate(run=run, by=manager)
+    assert Campaign.objects.get() == campaign
+    assert campaign.target == "references"
+    assert set(campaign.reference_kinds) == {"mined", "parrot", "random"}

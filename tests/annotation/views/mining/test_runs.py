@@ -1,0 +1,208 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation import tasks
+from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
+from annotation.services.mining import mining_run_execute, mining_run_store
+from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset
+
+HTMX = {"HX-Request": "true"}
+ASKED = {
+    "seed_source": "kind:seed", "n": 3, "parrot": "on", "negatives": 1, "near_duplicate": 0.9, "alpha": 0.5,
+    "epsilon": 0, "depth": 10, "seed": 7,
+}  # fmt: skip
+
+
+def url(name: str, *args: object) -> str:
+    return reverse(f"annotation:{name}", args=args)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What was put into the queue instead of the queue."""
+    seen: list[int] = []
+    monkeypatch.setattr(tasks.mining_run_execute, "delay_on_commit", seen.append)
+    return seen
+
+
+@pytest.fixture
+def run(project: Project) -> MiningRun:
+    made = asked_run(project, seeds_dataset(project), indexed_corpus(project), negatives=1)
+    mining_run_execute(run_id=made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager: User, queued) -> None:
+    client = as_user(manager)
+    form_url = url("mining-run-create", project.slug)
+    assert "No data set yet" in client.get(form_url).content.decode()
+    seeds_dataset(project)
+    assert "No corpus is indexed yet" in client.get(form_url).content.decode()
+    corpus = indexed_corpus(project)
+    form = client.get(form_url, {"corpus": corpus.slug}).content.decode()
+    for text in ("Pool (11 triples)", "Original response (3)", "dev (1)", "nfc-space"):
+        assert text in form
+    hygiene = {"mask_urls": "on", "language": "en", "max_tokens": 6, "blocklist": "bridge, kitchen table\nsnow"}
+    answer = client.post(form_url, {**ASKED, **hygiene, "corpus": corpus.pk, "splits": ["test"]})
+    run = MiningRun.objects.get()
+    assert queued == [run.pk]
+    assert run.specification["seeds"] == {"kind": "seed", "system": "", "splits": ["test"]}
+    steps = {step["step"]: step for step in run.specification["mining"]["hygiene"]}
+    assert steps["blocklist"]["phrases"] == ["bridge", "kitchen table", "snow"]
+    assert (steps["length"]["min_tokens"], steps["length"]["max_tokens"]) == (0, 6)
+    assert "mask_emails" not in steps
+    page = url("mining-run-detail", project.slug, run.pk)
+    assert answer.headers["Location"] == page
+    assert "Waiting for a worker" in client.get(page).content.decode()
+    assert "hx-get" in client.get(page, {"progress": 1}, headers=HTMX).content.decode()
+    mining_run_execute(run_id=run.pk)
+    assert client.get(page, {"progress": 1}, headers=HTMX).headers["HX-Refresh"] == "true"
+    shown = client.get(page).content.decode()
+    for text in ("Add to the data set", "What became of what was found", "Blocklist", "mining.v1|n:3"):
+        assert text in shown
+    rows = json.loads(client.get(page, {"format": "json"}).getvalue())
+    kept = sum(row["count"] for row in rows if row["what"] == "candidates" and row["fate"] == "kept")
+    assert kept == MinedCandidate.objects.filter(run=run, fate="kept").count()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"n": 0, "parrot": "", "negatives": 0}, "neither the parrot nor random"),
+        ({"near_duplicate": 3}, "a number from 0.1 to 1"),
+        ({"language": "qq"}, "a tag that begins with one of"),
+        ({"min_tokens": 9, "max_tokens": 3}, "max_tokens"),
+        ({"seed_source": "kind:human", "splits": ["dev"]}, "accepted: at least one seed"),
+    ],
+)
+def test_a_bad_form_says_so_at_its_field(as_user, project, manager, queued, fields: dict, message: str) -> None:
+    seeds_dataset(project)
+    corpus = indexed_corpus(project)
+    answer = as_user(manager).post(url("mining-run-create", project.slug), {**ASKED, "corpus": corpus.pk, **fields})
+    assert answer.status_code == 200
+    shown = answer.content.decode()
+    assert message in shown
+    assert "errorlist" in shown or 'role="alert"' in shown
+    assert not MiningRun.objects.exists()
+    assert queued == []
+
+
+def test_the_data_set_is_chosen_where_there_are_several(as_user, project: Project, manager: User) -> None:
+    indexed_corpus(project)
+    for name in ("Talk", "More"):
+        seeds_dataset(project, name)
+    client, form_url = as_user(manager), url("mining-run-create", project.slug)
+    assert "For which data set?" in client.get(form_url).content.decode()
+    assert "Mined responses per seed" in client.get(form_url, {"dataset": "more"}).content.decode()
+    assert client.get(form_url, {"dataset": "gone"}).status_code == 404
+
+
+def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: User, run: MiningRun) -> None:
+    client, page = as_user(viewer), url("mining-run-candidates", project.slug, run.pk)
+    shown = client.get(page).content.decode()
+    for text in ("Would you like some tea?", "Yes please, tea would be lovely.", "the seed", "Where it comes from"):
+        assert text in shown
+    for candidate in MinedCandidate.objects.filter(run=run, fate="kept"):
+        assert candidate.text in shown.replace("&#x27;", "'")
+    part = client.get(page, {"fate": "duplicate"}, headers=HTMX).content.decode()
+    assert "<html" not in part
+    assert "is-kept" not in part
+    assert "is-duplicate" in part
+    assert "Nothing matches" in client.get(page, {"text": "nowhere to be found"}).content.decode()
+    assert "The filter was not understood" in client.get(page, {"fate": "eaten"}).content.decode()
+
+
+def test_candidates_are_paged_by_position(as_user, project, viewer, run, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.selectors.mining.candidate_page.__kwdefaults__", {
+        "after": None, "before": None, "size": 2,
+    })  # fmt: skip
+    client, page = as_user(viewer), url("mining-run-candidates", project.slug, run.pk)
+    first = client.get(page, {"fate": "kept"}).content.decode()
+    assert "fate=kept&amp;after=1" in first
+    second = client.get(page, {"fate": "kept", "after": 1}).content.decode()
+    assert "Will it rain tomorrow?" in second
+    assert "before=2" in second
+    assert 'rel="next"' not in second
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json", "jsonl", "parquet"])
+def test_candidates_are_downloaded_whole_or_narrowed(as_user, project, viewer, run, file_format: str) -> None:
+    address = url("mining-run-download", project.slug, run.pk, file_format)
+    answer = as_user(viewer).get(address, {"fate": "kept"})
+    assert answer.status_code == 200
+    content = answer.getvalue()
+    assert len(content) > 100
+    if file_format == "json":
+        rows = json.loads(content)
+        assert len(rows) == MinedCandidate.objects.filter(run=run, fate="kept").count()
+        assert {row["fate"] for row in rows} == {"kept"}
+    assert as_user(viewer).get(url("mining-run-download", project.slug, run.pk, "docx")).status_code == 404
+
+
+def test_kept_candidates_are_added_once_and_can_be_rated(as_user, project, manager, viewer, run) -> None:
+    page = url("mining-run-detail", project.slug, run.pk)
+    assert "become references of Talk" in as_user(viewer).get(page).content.decode()
+    assert (
+        "data-dialog-open"
+        not in as_user(viewer).get(page).content.decode().split("store-card")[1].split("</section>")[0]
+    )
+    client = as_user(manager)
+    added = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
+    assert "are references of “Talk” now" in added
+    assert "Rate them" in added
+    n_sources = ResponseSource.objects.count()
+    again = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
+    assert "accepted: once for each run" in again
+    assert ResponseSource.objects.count() == n_sources
+    assert AuditEntry.objects.filter(verb="mining.store").count() == 1
+    answer = client.post(url("mining-run-rate", project.slug, run.pk))
+    campaign = Campaign.objects.get()
+    assert answer.headers["Location"] == url("campaign-step", project.slug, campaign.pk, "what")
+    assert client.get(answer.headers["Location"]).status_code == 200
+
+
+def test_rating_before_adding_is_refused(as_user, project, manager, run) -> None:
+    shown = as_user(manager).post(url("mining-run-rate", project.slug, run.pk), follow=True).content.decode()
+    assert "add them first" in shown
+    assert not Campaign.objects.exists()
+
+
+def test_cancel_go_on_and_delete(as_user, project: Project, manager: User, queued) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    client, page = as_user(manager), url("mining-run-detail", project.slug, run.pk)
+    client.post(url("mining-run-cancel", project.slug, run.pk))
+    run.refresh_from_db()
+    assert run.state == JobState.CANCELLED
+    assert "What was done stays done." in client.get(page).content.decode()
+    client.post(url("mining-run-retry", project.slug, run.pk))
+    assert queued == [run.pk]
+    mining_run_execute(run_id=run.pk)
+    mining_run_store(run=run)
+    refused = client.post(url("mining-run-delete", project.slug, run.pk), follow=True).content.decode()
+    assert "it stays as their record" in refused
+    MiningRun.objects.filter(pk=run.pk).update(stored_at=None)
+    client.post(url("mining-run-delete", project.slug, run.pk))
+    assert not MiningRun.objects.exists()
+
+
+def test_an_outsider_finds_nothing_and_a_viewer_changes_nothing(as_user, project, viewer, outsider, run) -> None:
+    reads = [url(f"mining-run-{what}", project.slug, run.pk) for what in ("detail", "candidates")]
+    reads.append(url("mining-run-download", project.slug, run.pk, "csv"))
+    acts = [url(f"mining-run-{act}", project.slug, run.pk) for act in ("cancel", "retry", "delete", "store", "rate")]
+    for address in [*reads, url("mining-run-create", project.slug)]:
+        assert as_user(outsider).get(address).status_code == 404
+    for address in acts:
+        assert as_user(outsider).post(address).status_code == 404
+        assert as_user(viewer).post(address).status_code == 403
+        assert as_user(viewer).get(address).status_code == 405
+    for address in reads:
+        assert as_user(viewer).get(address).status_code == 200
+    assert as_user(viewer).get(url("mining-run-create", project.slug)).status_code == 403
