@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -20,6 +21,9 @@ CONTENT_TYPES = {
     "parquet": "application/vnd.apache.parquet",
 }
 CHUNK_CHARACTERS = 64 * 1024
+# A spreadsheet takes a cell for a formula that begins so, in full width as well, and some after they dropped what
+# cannot be seen before it. A cell that begins with a tab or the end of a line can spill into others.
+FORMULA = re.compile(r"[\t\r\n]|[\s\u200b\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
 class _Line:
@@ -93,8 +97,8 @@ def _csv_cell(value: object) -> object:
     value = _plain(value)
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return "'" + value  # a spreadsheet would run it as a formula
+    if isinstance(value, str) and FORMULA.match(value):
+        return "'" + value  # numbers are numbers, and stay so
     return value
 
 

@@ -22,7 +22,7 @@ MOMENT = pa.timestamp("us", tz="UTC")
 TYPES = {"text": TEXT, "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_(), "time": MOMENT}
 
 
-class _Outbox:
+class Outbox:
     """What the Parquet writer writes to; whoever sends takes what has gathered."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def parquet_chunks(
             if pa.types.is_null(fields[index]):
                 fields[index] = TYPES[(types or {}).get(name, "text")]
         schema = pa.schema([pa.field(name, kind) for name, kind in zip(columns, fields, strict=True)])
-        outbox = _Outbox()
+        outbox = Outbox()
         with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
             for place in places:
                 spool.seek(place)

@@ -2,21 +2,34 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
-from annotation.models import ReferenceSet, Release, ReleaseWeight, SourceKind
+from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
+from annotation.release_responses import release_file_response
 from annotation.selectors.browsing import WeightFilter, weight_rows
-from annotation.selectors.releases import reference_sets, release_name, releases
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_create
+from annotation.selectors.releases import reference_sets, release_name, releases, same_content
+from annotation.services.imports.reading import FORMATS
+from annotation.services.reference_sets import (
+    reference_set_add_campaign,
+    reference_set_create,
+    reference_set_edit,
+)
+from annotation.services.release_files import FILES
+from annotation.services.release_imports import ADDED_KINDS, release_import
+from annotation.services.releases import MAX_REASON, release_create, release_deprecate, release_restore
 from annotation.tasks import release_build
 from annotation.weighting import SCHEME_NAMES
 
@@ -61,6 +74,48 @@ class ReferenceSetSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
+class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer):
+    add_campaigns = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Names of campaigns of the same data set and scale, whose ratings the later releases read, too.",
+    )
+
+    class Meta:
+        model = ReferenceSet
+        fields = ("name", "description", "add_campaigns")
+        extra_kwargs = {"name": {"required": False}, "description": {"required": False}}
+
+
+class WeightsImportSerializer(Strict, serializers.Serializer):
+    dataset = serializers.SlugField(help_text="Slug of the data set whose items and texts the file names.")
+    file = serializers.FileField(help_text="JSON Lines as a release is exported, or TSV or CSV; in UTF-8.")
+    file_format = serializers.ChoiceField(
+        choices=list(FORMATS), required=False, help_text="Where the file's name does not say it."
+    )
+    name = serializers.CharField(required=False, default="", help_text="Of the new reference set.")
+    reference_set = serializers.SlugField(
+        required=False, help_text="Slug of a set of the data set: the weights become its next release."
+    )
+    origin = serializers.CharField(required=False, default="", help_text="Where the weights come from.")
+    licence = serializers.CharField(required=False, default="", help_text="Of the weights.")
+    add_texts = serializers.BooleanField(
+        required=False, default=False, help_text="Add texts that the data set does not have, instead of refusing."
+    )
+    kind = serializers.ChoiceField(choices=ADDED_KINDS, default="human", help_text="Kind of source of added texts.")
+
+
+class ImportedReleaseSerializer(serializers.Serializer):
+    url = serializers.URLField()
+    name = serializers.CharField(help_text="As score runs and studies name it.")
+    content_hash = serializers.CharField()
+    report = serializers.DictField()
+
+
+class DeprecationSerializer(Strict, serializers.Serializer):
+    reason = serializers.CharField(max_length=MAX_REASON, help_text="Shown wherever the release is named.")
+
+
 class ReleaseRequestSerializer(Strict, serializers.Serializer):
     method = serializers.ChoiceField(choices=list(SCHEME_NAMES), default="linear")
     parameters = serializers.DictField(
@@ -80,17 +135,35 @@ class ReleaseSerializer(JobSerializer):
     parameters = serializers.DictField(read_only=True)
     exclusion_rules = serializers.ListField(child=serializers.DictField(), read_only=True)
     report = serializers.DictField(read_only=True)
+    deprecated_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    same_content_as = serializers.SerializerMethodField(
+        help_text="Number of the first release of the set with the same content hash, where that is an earlier one."
+    )
+    files = serializers.SerializerMethodField(help_text="Addresses of its files, by name; none until it is done.")
 
     class Meta:
         model = Release
         fields = (
             "number", "name", *JOB_FIELDS, "method", "parameters", "exclusion_rules", "signature", "content_hash",
-            "report",
+            "code_version", "same_content_as", "deprecated_at", "deprecated_by", "deprecation_reason", "report",
+            "files",
         )  # fmt: skip
         read_only_fields = fields
 
     def get_name(self, release: Release) -> str:
         return release_name(release)
+
+    def get_same_content_as(self, release: Release) -> int | None:
+        twin = same_content(release)
+        return twin.number if twin else None
+
+    @extend_schema_field(serializers.DictField(child=serializers.URLField()))
+    def get_files(self, release: Release) -> dict[str, str]:
+        view: ReleasesViewSet = self.context["view"]
+        if release.state != JobState.DONE:
+            return {}
+        kwargs = {**view.kwargs, view.lookup_url_kwarg: release.number}
+        return {name: view.reverse_action("file", kwargs=kwargs | {"name": name}) for name in FILES}
 
 
 class WeightSerializer(serializers.ModelSerializer):
@@ -140,6 +213,36 @@ class ReferenceSetsViewSet(ReadViewSet):
         made = reference_set_create(project=self.project, dataset=dataset, campaigns=campaigns, **asked)
         return self.answer(made, status.HTTP_201_CREATED)
 
+    @extend_schema(request=ReferenceSetEditSerializer, responses=ReferenceSetSerializer)
+    def partial_update(self, request: Request, **_: Any) -> Response:
+        """Another name or description, or more campaigns. What is a reference stays, and so does the slug."""
+        reference_set = self.get_object()
+        asked = self.asked(ReferenceSetEditSerializer)
+        names = asked.pop("add_campaigns", [])
+        campaigns = find_named(self.project.campaigns.all(), names, field="add_campaigns")
+        with transaction.atomic():
+            reference_set_edit(reference_set=reference_set, by=request.user, **asked)
+            for campaign in campaigns:
+                reference_set_add_campaign(reference_set=reference_set, campaign=campaign, by=request.user)
+        return self.answer(reference_set)
+
+    @extend_schema(request={"multipart/form-data": WeightsImportSerializer}, responses={201: ImportedReleaseSerializer})
+    @action(detail=False, methods=["post"], url_path="import", url_name="import", parser_classes=[MultiPartParser])
+    def import_weights(self, request: Request, **_: Any) -> Response:
+        """Weights that were made elsewhere, as a finished release: all of them, or none."""
+        asked = self.asked(WeightsImportSerializer)
+        file = asked.pop("file")
+        (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
+        if slug := asked.pop("reference_set", ""):
+            sets = self.project.reference_sets.all()
+            (asked["reference_set"],) = find_named(sets, [slug], field="reference_set", by="slug")
+        release = release_import(dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked)
+        where = {"project_slug": self.project.slug, "reference_set_slug": release.reference_set.slug}
+        url = reverse("api:release-detail", kwargs=where | {"release_number": release.number}, request=request)
+        report = release.report
+        made = {"url": url, "name": release_name(release), "content_hash": release.content_hash, "report": report}
+        return Response(made, status=status.HTTP_201_CREATED, headers={"Location": url})
+
 
 class ReleasesViewSet(JobViewSet):
     queryset = Release.objects.all()
@@ -167,6 +270,29 @@ class ReleasesViewSet(JobViewSet):
         release = release_create(reference_set=self.reference_set, by=request.user, **asked)
         self.start(release)
         return self.answer(release, status.HTTP_201_CREATED)
+
+    @extend_schema(request=DeprecationSerializer)
+    @action(detail=True, methods=["post"])
+    def deprecate(self, request: Request, **_: Any) -> Response:
+        """Say that the release should no longer be chosen, and why. Nothing is deleted."""
+        release = self.get_object()
+        release_deprecate(release=release, by=request.user, **self.asked(DeprecationSerializer))
+        return self.answer(release)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, **_: Any) -> Response:
+        """Take a deprecation back."""
+        release = self.get_object()
+        release_restore(release=release, by=request.user)
+        return self.answer(release)
+
+    @extend_schema(responses={(200, "application/octet-stream"): bytes, 304: None})
+    @action(detail=True, methods=["get"], url_path="files/<str:name>")
+    def file(self, request: Request, name: str, **_: Any) -> HttpResponseBase:
+        """One of the files of a finished release, streamed; If-None-Match with its ETag answers 304."""
+        release = get_object_or_404(self.get_queryset(), number=self.kwargs["release_number"], state=JobState.DONE)
+        return release_file_response(release, name, request.headers.get("If-None-Match", ""))
 
 
 class WeightsViewSet(mixins.ListModelMixin, ProjectViewSet):

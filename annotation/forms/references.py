@@ -6,11 +6,13 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
-from annotation.models import CampaignState, Dataset, SourceKind
+from annotation.forms.datasets import UploadForm
+from annotation.models import CampaignState, Dataset, ReferenceSet, SourceKind
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import registered_rules, source_counts
-from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, OWN_PARAMETERS
+from annotation.services.release_imports import ADDED_KINDS
+from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON, OWN_PARAMETERS
 
 METHODS = (
     ("linear", "Linear: the mean rating, mapped from its scale to −1 … +1"),
@@ -74,6 +76,75 @@ class ReferenceSetForm(forms.Form):
         return found if found in self.fields else None
 
 
+class ReferenceSetEditForm(forms.Form):
+    """What people read of a set. Its address, and so the name of its releases, stays."""
+
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class AddCampaignForm(forms.Form):
+    """One more campaign whose ratings the later releases of a set read."""
+
+    campaign = forms.ModelChoiceField(queryset=None, empty_label="Choose a campaign")
+
+    def __init__(self, *args: Any, reference_set: ReferenceSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = reference_set.dataset.campaigns.exclude(state=CampaignState.DRAFT)
+        present = reference_set.campaigns.values("pk")
+        self.fields["campaign"].queryset = others.exclude(pk__in=present).order_by("-id")
+
+
+class DeprecationForm(forms.Form):
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Shown wherever the release is named, in its data card too: what is wrong, and what to use instead.",
+    )
+
+
+class WeightsUploadForm(UploadForm):
+    """Weights that were made elsewhere, for texts of one data set."""
+
+    file = forms.FileField(
+        label="File",
+        help_text="JSON Lines as releases are exported, or TSV or CSV with columns item, text and weight; in UTF-8.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv,.tab,.txt"}),
+    )
+    name = forms.CharField(
+        label="Name of the new reference set", max_length=120, required=False, help_text="Or choose a set below."
+    )
+    reference_set = forms.ModelChoiceField(
+        label="Or the next release of", queryset=None, required=False, empty_label="A new set"
+    )
+    origin = forms.CharField(
+        label="Where the weights come from",
+        required=False,
+        max_length=300,
+        help_text="A paper, a web address, a person. Shown with every release of them.",
+    )
+    licence = forms.CharField(label="Licence of the weights", required=False, max_length=300)
+    add_texts = forms.BooleanField(
+        label="Add texts that the data set does not have",
+        required=False,
+        help_text="As responses of their items. Without it, a text that is not there refuses the file.",
+    )
+    kind = forms.ChoiceField(label="Added texts are", initial=SourceKind.HUMAN, required=False)
+    field_order = ("name", "reference_set", "file", "file_format", "origin", "licence", "add_texts", "kind")
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reference_set"].queryset = dataset.reference_sets.order_by("name")
+        self.fields["kind"].choices = [(kind, SourceKind(kind).label) for kind in ADDED_KINDS]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        data["kind"] = data.get("kind") or SourceKind.HUMAN.value
+        if data.get("reference_set") is None and not data.get("name") and "reference_set" not in self.errors:
+            self.add_error("name", "Found nothing; accepted: a name of up to 120 characters, or a set below.")
+        return data
+
+
 class ReleaseForm(forms.Form):
     """How to weigh: method, its parameters, and what does not count."""
 
@@ -123,7 +194,8 @@ class ReleaseForm(forms.Form):
 
     def __init__(self, *args: Any, reference_set: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = dict.fromkeys(criterion.name for criterion in campaign_criteria(reference_set.campaigns.all()))
+        campaigns = list(reference_set.campaigns.all())  # none where weights were made elsewhere
+        names = dict.fromkeys(criterion.name for criterion in campaign_criteria(campaigns)) if campaigns else {}
         self.fields["criteria"].choices = [(name, name) for name in names]
         self.fields["criteria"].initial = list(names)
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))

@@ -95,6 +95,12 @@ def same_content(release: Release) -> Release | None:
     return same.order_by("number").first() if release.content_hash else None
 
 
+def latest_release(reference_set: ReferenceSet) -> Release | None:
+    """The newest finished release of a set that is not deprecated."""
+    finished = reference_set.releases.filter(state=JobState.DONE, deprecated_at__isnull=True)
+    return finished.order_by("-number").first()
+
+
 def release_named(project: Project, written: str) -> Release | None:
     """The finished release that ``reference-set/v2`` names; ``reference-set`` names its newest."""
     parts = WRITTEN_RELEASE.fullmatch(written)

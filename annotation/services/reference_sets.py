@@ -101,7 +101,7 @@ def check_name(name: str) -> None:
 def free_slug(project: Project, name: str) -> str:
     base = slugify(name)[:50] or "references"
     taken = set(project.reference_sets.filter(slug__startswith=base).values_list("slug", flat=True))
-    taken.add("new")  # an address of its own
+    taken |= {"new", "import"}  # addresses of their own
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
     return base if base not in taken else next(slug for slug in numbered if slug not in taken)
 

@@ -10,7 +10,7 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from annotation.selectors.aggregates import by_stand_ins, without_intervals
 from annotation.selectors.checks import rater_names
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
+from annotation.selectors.release_facts import judged_agreement
 from annotation.selectors.releases import (
     References,
     UsedRatings,
@@ -397,6 +398,7 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, l
             "without_interval": int(np.isnan(result.low[has]).sum()),
         },
         "ratings": _report_ratings(release, weighed),
+        "agreement": asdict(judged_agreement(used.judgements)),
         "items": _report_items(release, weighed),
     }
 

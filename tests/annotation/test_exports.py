@@ -32,9 +32,27 @@ def test_a_spreadsheet_cannot_run_a_text_cell_and_numbers_stay_numbers() -> None
         ["-x", 0, None],
         ["\tx", 0, None],
         ["a=b", 0, None],
+        [" =1+1", 0, None],
+        ["\ufeff\u200b-1", 0, None],
+        ["＝1+1", 0, None],
+        ["\n=1", 0, None],
+        [["=1"], 0, None],
     ]
-    found = list(csv.reader(io.StringIO(body(format="csv", rows=rows))))
-    assert [row[0] for row in found] == ["system", "'=1+1", "'@SUM(A1)", "'+1", "'-x", "'\tx", "a=b"]
+    found = list(csv.reader(io.StringIO(body(format="csv", rows=rows), newline="")))
+    assert [row[0] for row in found] == [
+        "system",
+        "'=1+1",
+        "'@SUM(A1)",
+        "'+1",
+        "'-x",
+        "'\tx",
+        "a=b",
+        "' =1+1",
+        "'\ufeff\u200b-1",
+        "'＝1+1",
+        "'\n=1",
+        '["=1"]',
+    ]
     assert found[1][1:] == ["-0.5", ""]
 
 

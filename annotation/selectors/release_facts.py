@@ -1,0 +1,132 @@
+"""What a data card and a release's page say of the judgements behind it: agreement, and where raters came from."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from django.core.cache import cache
+from django.db.models import Count, F
+
+from annotation.models import Campaign, Provider, Release, ResponseSource, SeedSelection
+from annotation.selectors.aggregates import by_stand_ins
+from annotation.selectors.ratings import JudgementTable
+from annotation.selectors.releases import release_campaigns, release_judgements
+from annotation.selectors.seeds import fallen_seeds
+from annotation.weighting import RatingTable, icc, krippendorff_alpha
+from annotation.weighting.agreement import Level
+
+RESAMPLES = 200  # as the live monitor's
+KEPT_SECONDS = 24 * 3600
+MOST_LEVELS = 25  # values of judgements, beyond which alpha is told on their differences
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of the judgements that count in a release; NaN is stored as None, with the reason."""
+
+    level: str
+    alpha: float | None
+    alpha_low: float | None
+    alpha_high: float | None
+    alpha_reason: str
+    icc_1: float | None
+    icc_1_low: float | None
+    icc_1_high: float | None
+    icc_k: float | None
+    icc_k_low: float | None
+    icc_k_high: float | None
+    k: float | None
+    icc_reason: str
+
+
+def release_agreement(release: Release) -> Agreement:
+    """Krippendorff's alpha and one-way ICC over a release's judgements: as its report tells them, else computed.
+
+    They never change, so what is computed for an older release is kept in the cache.
+    """
+    if release.is_imported:
+        return _unknown("the weights were made elsewhere: their judgements are not known here")
+    if told := release.report.get("agreement"):
+        return Agreement(**told)
+    key = f"release-agreement-1-{release.pk}-{release.content_hash}"
+    found = cache.get(key)
+    if found is None:
+        found = asdict(judged_agreement(release_judgements(release)))
+        cache.set(key, found, KEPT_SECONDS)
+    return Agreement(**found)
+
+
+def judged_agreement(judged: JudgementTable) -> Agreement:
+    """How far the judges of some judgements agree, where they are known."""
+    if by_stand_ins(judged.rater_id).any():
+        return _unknown("only medians or means were imported: the raters behind them are not known")
+    _, response = np.unique(judged.response_id, return_inverse=True)
+    _, rater = np.unique(judged.rater_id, return_inverse=True)
+    table = RatingTable(response, rater, judged.value)
+    # Of values on many levels alpha is told on their differences: ordinal alpha takes time by the square of levels.
+    level: Level = "ordinal" if len(np.unique(judged.value)) <= MOST_LEVELS else "interval"
+    alpha = krippendorff_alpha(table, level=level, n_bootstrap=RESAMPLES)
+    found = icc(table)
+    return Agreement(
+        level,
+        *map(_finite, (alpha.alpha, alpha.low, alpha.high)),
+        alpha.reason,
+        *map(_finite, (found.icc_1, found.icc_1_low, found.icc_1_high, found.icc_k, found.icc_k_low, found.icc_k_high)),
+        _finite(found.k),
+        found.reason,
+    )
+
+
+def _unknown(reason: str) -> Agreement:
+    return Agreement("", None, None, None, reason, None, None, None, None, None, None, None, reason)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def recruitment_sentences(release: Release) -> list[str]:
+    """One sentence for each campaign: where its raters came from, as far as the record says."""
+    said = []
+    for campaign in sorted(release_campaigns(release), key=lambda one: one.pk):
+        if campaign.imported:
+            said.append(
+                f"{campaign.name}: judgements collected elsewhere and imported; recruitment is not in the record."
+            )
+            continue
+        said.append(f"{campaign.name}: {_ways(campaign)}.")
+    return said
+
+
+def _ways(campaign: Campaign) -> str:
+    studies = Counter(campaign.recruitments.order_by("provider").values_list("provider", flat=True))
+    ways = [f"through {Provider(one).label} ({n} {'study' if n == 1 else 'studies'})" for one, n in studies.items()]
+    ways = ways or ["by a direct link, recruited by the project itself"]
+    paid = f"{campaign.payment_per_unit.normalize():f} {campaign.payment_currency} a screen"
+    return " and ".join(ways) + (f"; paid {paid}" if campaign.payment_per_unit else "; unpaid")
+
+
+def source_counts_of(release: Release) -> list[tuple[str, int]]:
+    """(kind or system, references) of a release, most first; a text of several sources counts for each."""
+    sources = ResponseSource.objects.filter(response__weights__release=release).order_by()
+    rows = sources.values_list("kind", F("system__name")).annotate(n=Count("response", distinct=True))
+    found = [(system or kind, n) for kind, system, n in rows]
+    return sorted(found, key=lambda row: (-row[1], row[0]))
+
+
+def split_counts(release: Release) -> list[tuple[str, int, int]]:
+    """(split, items, references) of a release; items in no split stand under an empty name."""
+    rows: list[tuple[str, Any, Any]] = list(
+        release.weights.order_by("item__split")
+        .values_list("item__split")
+        .annotate(items=Count("item", distinct=True), references=Count("id"))
+    )
+    return rows
+
+
+def fallen_seeds_of(release: Release) -> set[int] | None:
+    """Responses that were selected as seeds and whose mean in this release is below the threshold; None: no seeds."""
+    if release.is_imported or not SeedSelection.objects.filter(dataset=release.reference_set.dataset_id).exists():
+        return None
+    return fallen_seeds(release)

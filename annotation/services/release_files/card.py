@@ -1,0 +1,329 @@
+"""The data card of a release, in Markdown: what is in it, how it was made, and what to beware of."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+
+from annotation.models import Release, SourceKind
+from annotation.selectors.release_facts import (
+    Agreement,
+    fallen_seeds_of,
+    recruitment_sentences,
+    release_agreement,
+    source_counts_of,
+    split_counts,
+)
+from annotation.selectors.releases import release_name, same_content
+
+# What the Hub calls the licences that data sets of texts come with.
+LICENCES = {
+    "cc0": "cc0-1.0", "cc0-1.0": "cc0-1.0", "cc by 4.0": "cc-by-4.0", "cc-by-4.0": "cc-by-4.0",
+    "cc by-sa 4.0": "cc-by-sa-4.0", "cc-by-sa-4.0": "cc-by-sa-4.0", "cc by-nc 4.0": "cc-by-nc-4.0",
+    "cc-by-nc-4.0": "cc-by-nc-4.0", "cc by-nc-sa 4.0": "cc-by-nc-sa-4.0", "cc-by-nc-sa-4.0": "cc-by-nc-sa-4.0",
+    "cc by 3.0": "cc-by-3.0", "cc-by-3.0": "cc-by-3.0", "cc by-sa 3.0": "cc-by-sa-3.0", "cc-by-sa-3.0": "cc-by-sa-3.0",
+    "mit": "mit", "mit licence": "mit", "mit license": "mit", "apache-2.0": "apache-2.0", "apache 2.0": "apache-2.0",
+    "odc-by": "odc-by", "odbl": "odbl", "gpl-3.0": "gpl-3.0", "bsd-3-clause": "bsd-3-clause",
+}  # fmt: skip
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+UNSPLIT = "unsplit"
+LISTED = 20
+
+
+def data_card(release: Release, *, for_hub: bool = False) -> str:
+    """``for_hub`` puts the front matter first that tells `datasets` which file holds which split."""
+    reference_set = release.reference_set
+    parts = [
+        f"# {reference_set.name} v{release.number}",
+        *_warnings(release),
+        *([reference_set.description.strip()] if reference_set.description.strip() else []),
+        _contents(release),
+        *([_layout()] if for_hub else []),
+        _making(release),
+        *([] if release.is_imported else [_raters(release), _agreement_part(release_agreement(release))]),
+        _caveats(release),
+        _licence(release),
+        _provenance(release),
+    ]
+    return (_front_matter(release) if for_hub else "") + "\n\n".join(parts) + "\n"
+
+
+def split_name(split: str) -> str:
+    """A split as `datasets` takes it: word characters and dots between them; ``unsplit`` where there is none.
+
+    `all` means every split there, so it cannot be the name of one.
+    """
+    name = re.sub(r"\W+", "_", split).strip("_") or UNSPLIT
+    return f"{name}_split" if name == "all" else name
+
+
+def split_names(release: Release) -> dict[str, str]:
+    """The written name of each split, each once."""
+    names: dict[str, str] = {}
+    for split, _, _ in split_counts(release):
+        wanted, number = split_name(split), 2
+        name = wanted
+        while name in names.values():
+            name, number = f"{wanted}_{number}", number + 1
+        names[split] = name
+    return names
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+def _front_matter(release: Release) -> str:
+    dataset = release.reference_set.dataset
+    n_items = release.report["items"]["with_weight"]
+    licence = LICENCES.get(dataset.licence.strip().lower())
+    head: dict[str, Any] = {
+        "pretty_name": f"{release.reference_set.name} v{release.number}",
+        "language": [dataset.language.split("-")[0].lower()],
+        "license": licence or ("other" if dataset.licence.strip() else "unknown"),
+    }
+    if dataset.licence.strip() and licence is None:
+        head["license_name"] = _one_line(dataset.licence)
+    head |= {
+        "task_categories": ["text-generation"],
+        "tags": ["evaluation", "weighted-references", "delta-bleu"],
+        "size_categories": [next((name for most, name in SIZES if n_items < most), "n>1M")],
+        "configs": [
+            {
+                "config_name": "default",
+                "data_files": [
+                    {"split": name, "path": f"data/{name}-*.parquet"} for name in split_names(release).values()
+                ],
+            }
+        ],
+    }
+    # JSON is YAML, on one line each.
+    lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in head.items())
+    return f"---\n{''.join(lines)}---\n\n"
+
+
+def _warnings(release: Release) -> list[str]:
+    said = []
+    if release.deprecated_at is not None:
+        day = release.deprecated_at.date().isoformat()
+        said.append(f"> **Deprecated on {day}.** {_one_line(release.deprecation_reason)}")
+    if release.is_imported:
+        said.append(
+            "> **These weights were made elsewhere.** The judgements behind them are not known here: no histograms, "
+            "and intervals and numbers of judgements only where the file had them."
+        )
+    return said
+
+
+def _contents(release: Release) -> str:
+    references, items = release.report["references"], release.report["items"]
+    dataset = release.reference_set.dataset
+    said = (
+        f"{references['weighted']:,} references of {items['with_weight']:,} items of the data set "
+        f"“{_one_line(dataset.name)}” (language: {dataset.language}), each with a weight in [−1, +1]: how good a "
+        "response it is, by the judgement of people."
+    )
+    lines = [
+        "## What is in it",
+        "",
+        said,
+        "",
+        *_table(
+            ("Weights", "References"),
+            [("positive", references["positive"]), ("zero", references["zero"]), ("negative", references["negative"])],
+        ),
+        "",
+        *_table(
+            ("Split", "Items", "References"),
+            [(split or "(none)", items, references) for split, items, references in split_counts(release)],
+        ),
+        "",
+        *_table(("Source", "References"), [(_source(name), n) for name, n in source_counts_of(release)]),
+        "",
+        "A text that several sources share is one reference and counts for each of them.",
+    ]
+    return "\n".join(lines)
+
+
+def _layout() -> str:
+    return """## Layout
+
+One row per item: `id`, `context` (turns, the oldest first), `message`, `meaning_representation`, `split`, and
+`references`, a list of structures, highest weight first: `text`, `weight`, `mean` (of the judgements, on their scale),
+`n` (judgements), `standard_error`, `low` and `high` (95% interval of the weight), `spread` (standard deviation of the
+judgements), `histogram` (judgements at each point of the scale), `original`, `sources` (each with `kind`, `system`,
+`rank`, `score`, and the `message` and `context` it was mined from).
+
+    from datasets import load_dataset
+    references = load_dataset("path/to/this/folder")"""
+
+
+def _making(release: Release) -> str:
+    lines = ["## How the weights were made", ""]
+    if release.is_imported:
+        came = release.report["imported"]
+        lines.append(f"Imported from the file “{_one_line(came['filename'])}” (SHA-256 `{came['sha256']}`).")
+        if came.get("origin"):
+            lines.append(f"Where it comes from, as told by who imported it: {_one_line(came['origin'])}.")
+        if came.get("release"):
+            lines.append(
+                f"The file says it is the release {_code(came['release'])}, content hash {_code(came['content_hash'])}."
+            )
+        return "\n".join(lines)
+    report = release.report
+    low, high = report["scale"]
+    campaigns = ", ".join(f"“{_one_line(one['name'])}”" for one in report["campaigns"])
+    ratings = report["ratings"]
+    where = "the campaign" if len(report["campaigns"]) == 1 else "the campaigns"
+    parameters = ", ".join(f"{name} = {value}" for name, value in sorted(release.parameters.items()))
+    said = (
+        f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on a scale from {low:g} to "
+        f"{high:g} in {where} {campaigns}. Parameters: {parameters}."
+    )
+    lines += [
+        said,
+        "",
+        f"{ratings['judgements']:,} judgements ({ratings['kept']:,} ratings) by {ratings['raters']:,} raters count.",
+        "",
+        "What was left out, rule by rule, in this order:",
+        "",
+        *(f"- {_rule(one['rule'])}: {one['ratings']:,} ratings" for one in ratings["excluded"]),
+        *(
+            [f"- judgements that lack a criterion: {ratings['incomplete_judgements']:,}"]
+            if ratings["incomplete_judgements"]
+            else []
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _raters(release: Release) -> str:
+    return "\n".join(["## Raters", "", *(f"- {_one_line(one)}" for one in recruitment_sentences(release))])
+
+
+def _agreement_part(found: Agreement) -> str:
+    lines = ["## Agreement", ""]
+    if found.alpha is None:
+        lines.append(f"Krippendorff's alpha: undefined ({found.alpha_reason}).")
+    else:
+        lines.append(
+            f"Krippendorff's alpha ({found.level}): {_estimate(found.alpha, found.alpha_low, found.alpha_high)}, "
+            "bootstrap over responses."
+        )
+    if found.icc_1 is None:
+        lines.append(f"Intraclass correlation: undefined ({found.icc_reason}).")
+    else:
+        single = _estimate(found.icc_1, found.icc_1_low, found.icc_1_high)
+        means = _estimate(found.icc_k, found.icc_k_low, found.icc_k_high)
+        lines.append(
+            f"One-way intraclass correlation: {single} of single judgements, {means} of means of {_number(found.k, 1)}."
+        )
+    lines += ["", "In brackets: 95% intervals."]
+    return "\n".join(lines)
+
+
+def _caveats(release: Release) -> str:
+    items, references = release.report["items"], release.report["references"]
+    without = items["without_positive"]
+    lines = [
+        "## To beware of",
+        "",
+        f"- {without:,} items have no reference of positive weight: nothing to reward there.",
+    ]
+    if items["without_positive"]:
+        listed = items["without_positive_listed"]
+        more = " …" if items["without_positive"] > LISTED else ""
+        lines.append(f"  They are: {', '.join(map(_code, listed[:LISTED]))}{more}")
+    lines.append(f"- {items['tied_best']:,} items have several best references.")
+    if release.is_imported:
+        lines.append(f"- {references['without_interval']:,} weights have no interval.")
+    else:
+        lines += [
+            f"- {references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is open.",
+            *(
+                f"- {n:,} references of the set have no weight: {reason}."
+                for reason, n in references["without_weight"].items()
+            ),
+        ]
+    fallen = fallen_seeds_of(release)
+    if fallen is not None:
+        lines.append(f"- {len(fallen):,} seeds fell below the threshold they were selected by, on later ratings; kept.")
+    lines.append(
+        "- Weights are judgements of these raters about these responses in these conversations. Before comparing "
+        "systems, see that no system's own output is among the references, and that raters of references did not judge "
+        "the systems, too."
+    )
+    return "\n".join(lines)
+
+
+def _licence(release: Release) -> str:
+    dataset = release.reference_set.dataset
+    lines = [
+        "## Licence",
+        "",
+        f"Texts: {_one_line(dataset.licence) or 'no licence is named; ask who made the data set'}.",
+    ]
+    if release.is_imported and release.report["imported"].get("licence"):
+        lines.append(f"Weights: {_one_line(release.report['imported']['licence'])}.")
+    if dataset.attribution.strip():
+        lines += ["", _one_line(dataset.attribution)]
+    return "\n".join(lines)
+
+
+def _provenance(release: Release) -> str:
+    twin = same_content(release)
+    lines = [
+        "## Provenance",
+        "",
+        f"- Release: `{release_name(release)}` of the project `{release.reference_set.project.slug}`"
+        + (f", with the same content as v{twin.number}" if twin else ""),
+        f"- Content hash (SHA-256): `{release.content_hash}`",
+        f"- Signature: {_code(release.signature)}",
+        f"- Built by Assay {release.code_version or 'of a version that did not say so yet'}"
+        + (f" on {release.finished_at.date().isoformat()}" if release.finished_at else ""),
+        f"- Written by Assay {settings.VERSION}",
+    ]
+    return "\n".join(lines)
+
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
+    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join(["---", *["---:"] * (len(header) - 1)]) + " |"]
+    for row in rows:
+        cells = [f"{cell:,}" if isinstance(cell, int) else _one_line(str(cell)).replace("|", "\\|") for cell in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def _source(name: str) -> str:
+    return str(dict(SourceKind.choices).get(name, name))
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    own = {name: value for name, value in rule.items() if name not in ("rule", "version")}
+    told = {name: f"{len(value)} named" if isinstance(value, list) else value for name, value in own.items()}
+    parameters = ", ".join(f"{name} = {value}" for name, value in told.items())
+    return f"`{rule['rule']}`" + (f" ({parameters})" if parameters else "")
+
+
+def _estimate(value: float | None, low: float | None, high: float | None) -> str:
+    between = f" [{_number(low)}, {_number(high)}]" if low is not None and high is not None else ""
+    return f"{_number(value)}{between}"
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "undefined" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _code(text: object) -> str:
+    """Between as many backticks as it takes."""
+    line = _one_line(str(text))
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    return f"{fence}{line}{fence}" if not line.startswith("`") else f"{fence} {line} {fence}"

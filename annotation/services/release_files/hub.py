@@ -1,0 +1,21 @@
+"""A folder that `datasets.load_dataset` reads, as a zip: a data card with front matter, a Parquet file per split."""
+
+from collections.abc import Iterable, Iterator
+
+from annotation.models import Release
+from annotation.services.release_files.card import data_card, split_names
+from annotation.services.release_files.reading import released_items
+from annotation.services.release_files.tables import items_parquet
+from annotation.zipped import zip_chunks
+
+
+def hub_zip(release: Release) -> Iterator[bytes]:
+    """One member after the other, each split read when its turn comes."""
+    yield from zip_chunks(_members(release))
+
+
+def _members(release: Release) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield "README.md", iter([data_card(release, for_hub=True).encode()])
+    for split, name in split_names(release).items():
+        items = released_items(release, split=split)
+        yield f"data/{name}-00000-of-00001.parquet", items_parquet(release, items)

@@ -1,0 +1,225 @@
+"""A release as JSON Lines, flat tables and Parquet."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation.exports import CHUNK_CHARACTERS, table_chunks
+from annotation.models import Release
+from annotation.parquet import Outbox
+from annotation.selectors.releases import release_name
+from annotation.services.release_files.lines import escaped
+from annotation.services.release_files.reading import Reference, ReleasedItem, released_items
+
+SHORT_HASH = 12
+BATCH_REFERENCES = 5_000  # of a row group of Parquet
+FLAT_COLUMNS = (
+    "release", "item", "split", "text", "weight", "mean", "n", "standard_error", "low", "high", "original", "sources",
+    "mined_rank", "mined_score", "mined_message", "mined_context",
+)  # fmt: skip
+TYPES = {
+    "mean": "number", "standard_error": "number", "low": "number", "high": "number", "mined_rank": "whole",
+    "mined_score": "number", "mined_message": "text",
+}  # fmt: skip
+
+TEXTS = pa.list_(pa.string())
+SOURCE = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("system", pa.string()),
+        ("rank", pa.int64()),
+        ("score", pa.float64()),
+        ("message", pa.string()),
+        ("context", TEXTS),
+    ]
+)
+REFERENCE = pa.struct(
+    [
+        ("text", pa.string()),
+        ("weight", pa.float64()),
+        ("mean", pa.float64()),
+        ("n", pa.int64()),
+        ("standard_error", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("spread", pa.float64()),
+        ("histogram", pa.list_(pa.int64())),
+        ("original", pa.bool_()),
+        ("sources", pa.list_(SOURCE)),
+    ]
+)
+ITEMS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("context", TEXTS),
+        ("message", pa.string()),
+        ("meaning_representation", pa.string()),
+        ("split", pa.string()),
+        ("references", pa.list_(REFERENCE)),
+    ]
+)
+FLAT = pa.schema(
+    [
+        ("release", pa.string()),
+        ("item", pa.string()),
+        ("split", pa.string()),
+        ("text", pa.string()),
+        ("weight", pa.float64()),
+        ("mean", pa.float64()),
+        ("n", pa.int64()),
+        ("standard_error", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("original", pa.bool_()),
+        ("sources", TEXTS),
+        ("mined_rank", pa.int64()),
+        ("mined_score", pa.float64()),
+        ("mined_message", pa.string()),
+        ("mined_context", TEXTS),
+    ]
+)
+
+
+def short_name(release: Release) -> str:
+    """A release and the beginning of its content hash, as each row of a flat table names it."""
+    return f"{release_name(release)}@{release.content_hash[:SHORT_HASH]}"
+
+
+def item_lines(release: Release) -> Iterator[bytes]:
+    """JSON Lines, an item a line; every line names the release and its content hash."""
+    about = {"release": release_name(release), "content_hash": release.content_hash}
+    yield from gathered(
+        json.dumps({**about, **item_record(item)}, ensure_ascii=False, allow_nan=False) + "\n"
+        for item in released_items(release)
+    )
+
+
+def item_record(item: ReleasedItem) -> dict[str, Any]:
+    """An item as it stands in JSON; what is not known is left out, but for the numbers of a reference."""
+    record: dict[str, Any] = {"id": item.external_id, "context": item.context, "message": item.message}
+    if item.meaning_representation:
+        record["meaning_representation"] = item.meaning_representation
+    if item.split:
+        record["split"] = item.split
+    return {**record, "references": [_reference_record(reference) for reference in item.references]}
+
+
+def _reference_record(reference: Reference) -> dict[str, Any]:
+    record = reference._asdict()
+    for name in ("spread", "histogram"):
+        if record[name] is None:
+            del record[name]
+    record["sources"] = [
+        {name: value for name, value in source._asdict().items() if value not in (None, "", [])}
+        for source in reference.sources
+    ]
+    return record
+
+
+def flat_chunks(release: Release, file_format: str) -> Iterator[bytes]:
+    """A row per reference, as CSV for spreadsheets or as JSON Lines."""
+    return table_chunks(file_format, FLAT_COLUMNS, flat_rows(release), types=TYPES)
+
+
+def flat_rows(release: Release) -> Iterator[tuple[Any, ...]]:
+    name = short_name(release)
+    for item in released_items(release):
+        for one in item.references:
+            mined = one.mined_from
+            yield (
+                name, item.external_id, item.split, one.text, one.weight, one.mean, one.n, one.standard_error, one.low,
+                one.high, one.original, [source.name for source in one.sources],
+                *((mined.rank, mined.score, mined.message, mined.context) if mined else (None, None, None, [])),
+            )  # fmt: skip
+
+
+def flat_parquet(release: Release) -> Iterator[bytes]:
+    rows = (dict(zip(FLAT.names, row, strict=True)) for row in flat_rows(release))
+    return parquet_chunks(FLAT, batches(rows, lambda _: 1), about(release))
+
+
+def items_parquet(release: Release, items: Iterable[ReleasedItem]) -> Iterator[bytes]:
+    """An item a row, its references a list of structures."""
+    rows = (
+        {**item._asdict(), "id": item.external_id, "references": [_arrow(one) for one in item.references]}
+        for item in items
+    )
+    return parquet_chunks(ITEMS, batches(rows, lambda row: len(row["references"])), about(release))
+
+
+def about(release: Release) -> dict[str, str]:
+    """What a Parquet file says of itself in its metadata."""
+    dataset = release.reference_set.dataset
+    return {
+        "assay.release": release_name(release),
+        "assay.content_hash": release.content_hash,
+        "assay.signature": release.signature,
+        "assay.code_version": release.code_version,
+        "licence": dataset.licence,
+        "attribution": dataset.attribution,
+    }
+
+
+def weighted_lines(release: Release) -> Iterator[bytes]:
+    """An item a line: its id, then weight and text of each reference, highest first, all between tabs."""
+    yield from gathered(
+        "\t".join(
+            [
+                escaped(item.external_id),
+                *(cell for one in item.references for cell in (repr(one.weight), escaped(one.text))),
+            ]
+        )
+        + "\n"
+        for item in released_items(release)
+    )
+
+
+def gathered(lines: Iterable[str]) -> Iterator[bytes]:
+    """Lines in pieces worth sending."""
+    waiting: list[str] = []
+    size = 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size >= CHUNK_CHARACTERS:
+            yield "".join(waiting).encode()
+            waiting, size = [], 0
+    yield "".join(waiting).encode()
+
+
+def _arrow(reference: Reference) -> dict[str, Any]:
+    return {**reference._asdict(), "sources": [source._asdict() for source in reference.sources]}
+
+
+def batches(rows: Iterable[dict[str, Any]], size: Any) -> Iterator[list[dict[str, Any]]]:
+    """Rows together until they hold as many references as a row group should."""
+    waiting: list[dict[str, Any]] = []
+    held = 0
+    for row in rows:
+        waiting.append(row)
+        held += size(row)
+        if held >= BATCH_REFERENCES:
+            yield waiting
+            waiting, held = [], 0
+    if waiting:
+        yield waiting
+
+
+def parquet_chunks(
+    schema: pa.Schema, parts: Iterable[list[dict[str, Any]]], metadata: Mapping[str, str]
+) -> Iterator[bytes]:
+    """A Parquet file of a known schema in pieces: the same rows give the same bytes under one version of Arrow."""
+    schema = schema.with_metadata(dict(metadata))
+    outbox = Outbox()
+    with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
+        for part in parts:
+            columns = [
+                pa.array([row[name] for row in part], kind)
+                for name, kind in zip(schema.names, schema.types, strict=True)
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+            yield outbox.take()
+    yield outbox.take()

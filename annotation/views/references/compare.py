@@ -1,0 +1,146 @@
+"""One release beside another of the same data set."""
+
+from functools import partial
+from urllib.parse import urlencode
+
+import numpy as np
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation import charts_releases
+from annotation.access import get_project_or_404
+from annotation.exports import table_response
+from annotation.models import JobState, Project, Release
+from annotation.selectors.release_differences import (
+    CONDITIONS,
+    KINDS,
+    ROW_COLUMNS,
+    changes,
+    comparable,
+    difference_page,
+    difference_rows,
+    items_named,
+    raters_changed,
+    release_difference,
+    usual_comparison,
+)
+from annotation.selectors.releases import release_name, release_named
+from annotation.views.figures import chart_theme, picture_response
+from annotation.views.references.common import release_or_404
+
+ITEM_COLUMNS = ("item", "message", "split", "change")
+CHARTS = {"moves": "Moves of weights", "weights": "Weights, before and after"}
+
+
+@login_required
+@require_GET
+def release_compare(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
+    """What changed since the release that ``with`` names: by default the one before it in its set."""
+    project, after = _asked(request, project_slug, slug, number)
+    before = _other(request, project, after)
+    context: dict[str, object] = {
+        "project": project,
+        "release": after,
+        "reference_set": after.reference_set,
+        "before": before,
+        "others": [(release_name(one), one) for one in comparable(after)],
+    }
+    if before is None:
+        return render(request, "annotation/release_compare.html", context)
+    kind = request.GET.get("show", "moved")
+    if kind not in KINDS:
+        raise Http404(f"No differences {kind!r}; there are {', '.join(KINDS)}.")
+    difference = release_difference(before, after)
+    counts = difference.counts()
+    if "show" not in request.GET and not counts[kind]:
+        kind = next((one for one in KINDS if counts[one]), kind)
+    page = difference_page(
+        before, after, kind, mark_after=request.GET.get("after", ""), mark_before=request.GET.get("before", "")
+    )
+    asked = {"with": release_name(before), "show": kind}
+    context |= {
+        "difference": difference,
+        "with": release_name(before),
+        "kind": kind,
+        "kinds": [(name, label, counts[name]) for name, label in KINDS.items()],
+        "kind_label": KINDS[kind],
+        "page": page,
+        "previous_url": page.before and f"?{urlencode(asked | {'before': page.before})}#differences",
+        "next_url": page.after and f"?{urlencode(asked | {'after': page.after})}#differences",
+        "changes": changes(before, after),
+        "raters": raters_changed(before, after),
+        "gained": items_named(difference.gained_positive),
+        "lost": items_named(difference.lost_positive),
+        "same_dataset": before.reference_set_id == after.reference_set_id,
+    }
+    return render(request, "annotation/release_compare.html", context)
+
+
+@login_required
+@require_GET
+def release_compare_download(
+    request: HttpRequest, project_slug: str, slug: str, number: int, table: str, file_format: str
+) -> HttpResponseBase:
+    """The differences of one kind or of all, the facts of how both were made, or the items concerned, as a table."""
+    project, after = _asked(request, project_slug, slug, number)
+    before = _other(request, project, after)
+    if before is None:
+        raise Http404("No other finished release of this data set.")
+    name = f"{project.slug}-{before.reference_set.slug}-v{before.number}-to-{slug}-v{number}-{table}"
+    download = partial(table_response, format=file_format, filename=name)
+    if table in CONDITIONS:
+        types = {"weight_before": "number", "weight_after": "number", "move": "number"}
+        types |= {"judgements_before": "whole", "judgements_after": "whole"}
+        return download(columns=ROW_COLUMNS, rows=difference_rows(before, after, table), types=types)
+    if table == "making":
+        return download(columns=("what", release_name(before), release_name(after)), rows=changes(before, after))
+    if table == "items":
+        difference = release_difference(before, after)
+        found = (("gained a positive weight", difference.gained_positive), ("lost its last", difference.lost_positive))
+        rows = (
+            (item.external_id, item.message, item.split, change)
+            for change, numbers in found
+            for item in items_named(numbers, None)
+        )
+        return download(columns=ITEM_COLUMNS, rows=rows)
+    raise Http404(f"No table {table!r}; there are {', '.join([*CONDITIONS, 'making', 'items'])}.")
+
+
+@login_required
+@require_GET
+def release_compare_chart(
+    request: HttpRequest, project_slug: str, slug: str, number: int, chart: str, file_format: str
+) -> HttpResponse:
+    project, after = _asked(request, project_slug, slug, number)
+    before = _other(request, project, after)
+    if before is None or chart not in CHARTS:
+        raise Http404(f"No such chart of two releases; there are {', '.join(CHARTS)}.")
+    found = release_difference(before, after)
+    draw = (
+        partial(charts_releases.moves_of_weights, found.moves if len(found.moves) else np.zeros(0))
+        if chart == "moves"
+        else partial(charts_releases.weights_then_and_now, found.before, found.after)
+    )
+    theme = chart_theme(request)
+    if file_format == "json":
+        return JsonResponse(draw(theme=theme))
+    return picture_response(draw(theme=theme, picture=True), file_format, f"{slug}-v{number}-{chart}")
+
+
+def _asked(request: HttpRequest, project_slug: str, slug: str, number: int) -> tuple[Project, Release]:
+    project = get_project_or_404(request.user, project_slug)
+    return project, release_or_404(project, slug, number, state=JobState.DONE)
+
+
+def _other(request: HttpRequest, project: Project, release: Release) -> Release | None:
+    """The release to compare with; None where nothing is asked for and there is no other."""
+    written = request.GET.get("with", "")
+    if not written:
+        return usual_comparison(release)
+    found = release_named(project, written)
+    if found is None or found.reference_set.dataset_id != release.reference_set.dataset_id:
+        names = ", ".join(release_name(one) for one in comparable(release)[:20]) or "none"
+        raise Http404(f"No release {written!r} of this data set; there are {names}.")
+    return found

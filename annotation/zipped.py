@@ -1,0 +1,26 @@
+"""A zip written while it is sent: memory holds a piece of one member, whatever the size of the whole."""
+
+import zipfile
+from collections.abc import Iterable, Iterator
+
+from annotation.parquet import Outbox
+
+STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the same members give the same bytes
+PACKED = (".parquet", ".gz", ".zst")  # compressed already
+
+
+def zip_chunks(members: Iterable[tuple[str, Iterable[bytes]]]) -> Iterator[bytes]:
+    """Name and pieces of each member, in order; each member is read when its turn comes."""
+    outbox = Outbox()
+    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:  # type: ignore[call-overload] # it asks for write, tell and flush alone
+        for name, chunks in members:
+            entry = zipfile.ZipInfo(name, STAMP)
+            entry.compress_type = zipfile.ZIP_STORED if name.endswith(PACKED) else zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            with archive.open(entry, "w", force_zip64=True) as member:
+                for chunk in chunks:
+                    member.write(chunk)
+                    if sent := outbox.take():
+                        yield sent
+            yield outbox.take()
+    yield outbox.take()
