@@ -187,6 +187,10 @@ def selections_of(project: Project) -> QuerySet[SeedSelection]:
     )
 
 
+def has_seeds(dataset: Dataset) -> bool:
+    return ResponseSource.objects.filter(item__dataset=dataset, kind=SourceKind.SEED).exists()
+
+
 def seeded_datasets(project: Project) -> QuerySet[Dataset]:
     """Data sets with original responses and no selection yet."""
     sources = ResponseSource.objects.filter(item__dataset=OuterRef("pk"), kind=SourceKind.SEED)

@@ -1,10 +1,12 @@
 """Campaigns that begin somewhere: with a template, another campaign, a file; and two of them side by side."""
 
 import json
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -24,6 +26,10 @@ from annotation.services.campaign_documents import campaign_export as export_of
 def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Choose what to begin with; the draft is made at once, and its steps follow."""
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    if (listed := whole_number(request, "list")) is not None:  # what is rated is settled: only how is left to say
+        query = {name: request.GET[name] for name in ("ratings", "like") if request.GET.get(name)}
+        address = reverse("annotation:response-list-rate", args=[project.slug, listed])
+        return redirect(f"{address}?{urlencode(query)}" if query else address)
     wanted = Dataset.objects.filter(project=project, slug=request.GET.get("dataset", "")).first()
     form = StartForm(project, request.POST or None, initial={"dataset": wanted})
     if request.method == "POST" and form.is_valid():

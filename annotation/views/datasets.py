@@ -12,6 +12,7 @@ from annotation.forms.datasets import DatasetEditForm
 from annotation.models import Dataset, JobState, Role
 from annotation.parameters import whole_number
 from annotation.selectors import datasets as selectors
+from annotation.selectors.seeds import has_seeds
 from annotation.services import datasets as services
 from annotation.services.imports import report_rows
 
@@ -48,6 +49,7 @@ def dataset_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -
         "facts": selectors.dataset_facts(dataset),
         "source": source,
         "report": report_rows(source.report.get("counts", {})) if source else [],
+        "has_seeds": has_seeds(dataset),
         "campaigns": dataset.campaigns.order_by("-pk"),
     }
     return render(request, "annotation/dataset_detail.html", context)

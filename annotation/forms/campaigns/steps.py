@@ -125,6 +125,10 @@ class WhatStep(Step):
         named = sorted(filter(None, splits))
         self.fields["split"].choices = [("", "All items"), *((one, one) for one in named)]  # type: ignore[attr-defined]
         self.has_splits = bool(named)
+        if campaign.target == Target.LISTED:
+            # What a list names, nothing here can change: another list is another campaign.
+            self.fields["target"].choices = [(Target.LISTED, "The responses of a list")]  # type: ignore[attr-defined]
+            self.fields["dataset"].disabled = True
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:

@@ -1,0 +1,240 @@
+"""Forms of seeds and of lists of responses. They gather and clean; the services decide."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.db.models import F, QuerySet
+from django.http import QueryDict
+
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Corpus,
+    Dataset,
+    JobState,
+    PresentationKind,
+    Project,
+    ResponseList,
+)
+from annotation.selectors.ratings import campaign_criteria
+from annotation.selectors.seeds import seed_campaigns
+from annotation.services.imports.normalisation import DEFAULT_RULE, RULE_CHOICES
+from annotation.services.seeds import LARGEST_SEED, MOST_SAMPLED
+
+SEED = 20150726
+PAPERS_CANDIDATES = 33_000
+
+
+class _Told(forms.Form):
+    """Shows refusals of the services at the fields they are about."""
+
+    def add_refusals(self, fields: Mapping[str, Sequence[str]], message: str) -> None:
+        for path, found in (fields or {"": [message]}).items():
+            name = self.field_of(path)
+            for text in found:
+                self.add_error(name, text if name or not path else f"{path}: {text}")
+
+    def field_of(self, path: str) -> str | None:
+        return path if path in self.fields else None
+
+
+class SampleForm(_Told):
+    corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
+    name = forms.CharField(label="Name of the new data set", max_length=120)
+    n = forms.IntegerField(
+        label="Triples",
+        min_value=1,
+        max_value=MOST_SAMPLED,
+        help_text="Drawn at random, each at most once. The paper of ΔBLEU judged some 33,000.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=SEED,
+        help_text="The same seed draws the same triples from the same corpus.",
+    )
+    normalisation = forms.ChoiceField(
+        label="Two texts of an item are one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
+    )
+    mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
+    mask_emails = forms.BooleanField(label="Mask e-mail addresses as <email>", required=False)
+    mask_handles = forms.BooleanField(label="Mask account names as <user>", required=False)
+    language = forms.CharField(
+        label="Only in the language",
+        required=False,
+        max_length=20,
+        help_text="BCP 47 tag. What is too short to tell stays. Empty: not looked at.",
+    )
+    min_tokens = forms.IntegerField(label="Words, at least", required=False, min_value=0, max_value=10_000)
+    max_tokens = forms.IntegerField(label="Words, at most", required=False, min_value=1, max_value=10_000)
+    mask_names: ClassVar[tuple[str, ...]] = ("mask_urls", "mask_emails", "mask_handles")
+    hygiene_names: ClassVar[tuple[str, ...]] = (*mask_names, "language", "min_tokens", "max_tokens")
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        corpora = Corpus.objects.filter(project=project, state=JobState.DONE).defer("content", "report")
+        self.corpora = list(corpora)
+        self.fields["corpus"].queryset = corpora  # type: ignore[attr-defined]
+        self.fields["corpus"].label_from_instance = _corpus_label  # type: ignore[attr-defined]
+        most = max((corpus.n_triples for corpus in self.corpora), default=0)
+        self.fields["n"].initial = min(PAPERS_CANDIDATES, most) or None
+
+    @property
+    def main(self) -> list[Any]:
+        return [self[name] for name in self.fields if name not in self.hygiene_names]
+
+    @property
+    def hygiene(self) -> list[Any]:
+        return [self[name] for name in self.hygiene_names]
+
+    @property
+    def hygiene_open(self) -> bool:
+        return any(name in self.errors or self[name].value() for name in self.hygiene_names)
+
+    def steps(self) -> list[dict[str, Any]]:
+        data = self.cleaned_data
+        found: list[dict[str, Any]] = [{"step": name} for name in self.mask_names if data[name]]
+        if data["language"]:
+            found.append({"step": "language", "language": data["language"]})
+        lengths = {name: data[name] for name in ("min_tokens", "max_tokens") if data[name] is not None}
+        if lengths:
+            found.append({"step": "length", "min_tokens": 0, "max_tokens": 10_000, **lengths})
+        return found
+
+    def asked(self) -> dict[str, Any]:
+        names = ("corpus", "name", "n", "seed", "normalisation")
+        return {**{name: self.cleaned_data[name] for name in names}, "hygiene": self.steps()}
+
+    def field_of(self, path: str) -> str | None:
+        if path.startswith("hygiene["):
+            place = int(path.removeprefix("hygiene[").split("]")[0])
+            step = self.steps()[place]["step"]
+            return {"length": "max_tokens"}.get(step, step)
+        return super().field_of(path)
+
+
+def _corpus_label(corpus: Corpus) -> str:
+    return f"{corpus.name} ({corpus.n_triples:,} triples)"
+
+
+class SharesField(forms.CharField):
+    """Names of splits with their shares, as in “dev 0.5, test 0.5”."""
+
+    def clean(self, value: Any) -> dict[str, float]:  # type: ignore[override]
+        text = super().clean(value)
+        found: dict[str, float] = {}
+        for part in (piece.strip() for piece in text.replace("\n", ",").split(",")):
+            if not part:
+                continue
+            name, _, share = part.rpartition(" ")
+            name = name.strip().rstrip(":=").strip()
+            try:
+                number = float(share)
+            except ValueError:
+                number = float("nan")
+            if not name or number != number:
+                raise forms.ValidationError(f"Found “{part}”; accepted: a name and its share, such as dev 0.5.")
+            if name in found:
+                raise forms.ValidationError(f"Found the split {name} twice; accepted: each once.")
+            found[name] = number
+        return found
+
+
+class SelectForm(_Told):
+    """Sent by GET for a preview and, unchanged, by POST to select."""
+
+    campaigns = forms.ModelMultipleChoiceField(
+        Campaign.objects.none(),
+        label="Rated in",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Every rating that counts enters; raters who are excluded in one of them do not.",
+    )
+    threshold = forms.FloatField(
+        label="Keep seeds with a mean of at least",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="Exact: a mean of 4 is kept at 4. The paper of ΔBLEU kept 4 and more on a scale of 5.",
+    )
+    min_ratings = forms.IntegerField(
+        label="Ratings, at least",
+        min_value=1,
+        max_value=100,
+        initial=1,
+        help_text="A seed with fewer that count is not kept, whatever its mean.",
+    )
+    shares = SharesField(
+        label="Splits and their shares",
+        max_length=400,
+        initial="dev 0.5, test 0.5",
+        help_text="They add up to 1. The seeds that are kept are binned at random.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=SEED,
+        help_text="The binning follows from it and from the items' ids alone.",
+    )
+
+    def __init__(self, dataset: Dataset, data: QueryDict | None = None) -> None:
+        offered = list(seed_campaigns(dataset))
+        super().__init__(self._filled(data, offered))
+        self.offered = offered
+        self.fields["campaigns"].queryset = Campaign.objects.filter(  # type: ignore[attr-defined]
+            pk__in=[campaign.pk for campaign in offered]
+        ).order_by("pk")
+
+    @classmethod
+    def _filled(cls, data: QueryDict | None, offered: list[Campaign]) -> QueryDict:
+        """What was sent; or, where nothing was, what most people will want."""
+        if data is not None and any(name in data for name in cls.base_fields):
+            return data
+        filled = QueryDict(mutable=True)
+        first = next((one for one in offered if one.presentation != PresentationKind.PAIR), None)
+        filled.setlist("campaigns", [str(first.pk)] if first else [])
+        criterion = campaign_criteria([first])[0] if first and _averaged(first) else None
+        if criterion is not None:
+            low, high = criterion.scale_min, criterion.scale_max
+            filled["threshold"] = f"{low + 0.75 * (high - low):g}"  # 4 of 1 to 5
+        for name in ("min_ratings", "shares", "seed"):
+            filled[name] = str(cls.base_fields[name].initial)
+        return filled
+
+    @property
+    def main(self) -> list[Any]:
+        return [self[name] for name in ("campaigns", "threshold", "min_ratings")]
+
+    @property
+    def binning(self) -> list[Any]:
+        return [self[name] for name in ("shares", "seed")]
+
+    def asked(self) -> dict[str, Any]:
+        return {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
+
+
+def _averaged(campaign: Campaign) -> bool:
+    return len({(one.kind, one.scale_min, one.scale_max) for one in campaign.criteria.all()}) == 1
+
+
+class RateListForm(_Told):
+    like = forms.ModelChoiceField(
+        Campaign.objects.none(),
+        label="Ask as in",
+        empty_label=None,
+        help_text="Its questions, scale, instructions, consent, payment, checks and rules are taken over.",
+    )
+    ratings_per_unit = forms.IntegerField(
+        label="Ratings of each", min_value=1, max_value=100, initial=2, help_text="So many different raters see each."
+    )
+    name = forms.CharField(label="Name of the campaign", max_length=120, help_text="Raters see it, too.")
+
+    def __init__(self, response_list: ResponseList, data: Any = None, *, initial: Mapping[str, Any]) -> None:
+        super().__init__(data, initial=dict(initial))
+        models = models_for(response_list)
+        self.fields["like"].queryset = models  # type: ignore[attr-defined]
+        self.offered = list(models)
+
+
+def models_for(response_list: ResponseList) -> QuerySet[Campaign]:
+    """Campaigns that a list's campaign can be like: of its data set, none in pairs; the last launched first."""
+    found = response_list.dataset.campaigns.exclude(presentation=PresentationKind.PAIR)
+    return found.exclude(state=CampaignState.DRAFT, target="listed").order_by(F("launched_at").desc(nulls_last=True), "-pk")

@@ -1,0 +1,110 @@
+"""Lists of responses: which there are, what is on one, and a campaign that rates it."""
+
+from collections.abc import Iterator
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.forms.seeds import RateListForm, models_for
+from annotation.models import ResponseList, Role
+from annotation.parameters import whole_number
+from annotation.selectors.response_lists import response_lists_of, responses_page
+from annotation.services import response_lists as services
+from annotation.services.campaigns import free_name
+
+PAGE = 50
+COLUMNS = ("item_id", "message", "response", "text_key", "text", "sources", "split")
+
+
+@login_required
+@require_GET
+def response_list_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    lists = response_lists_of(project).prefetch_related("campaigns")
+    if wanted := request.GET.get("format"):
+        columns = ["list", "name", "dataset", "responses", "items", "origin", "created_by", "created"]
+        rows = (
+            (one.pk, one.name, one.dataset.slug, one.size, one.n_items, one.origin, str(one.created_by or ""),
+             one.created_at)
+            for one in lists
+        )  # fmt: skip
+        return table_response(format=wanted, filename=f"{project.slug}-lists", columns=columns, rows=rows)
+    before = whole_number(request, "before")
+    found = list((lists.filter(pk__lt=before) if before else lists)[: PAGE + 1])
+    context = {"project": project, "lists": found[:PAGE], "older": found[PAGE - 1].pk if len(found) > PAGE else None}
+    return render(request, "annotation/response_list_list.html", context)
+
+
+@login_required
+@require_GET
+def response_list_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    found = get_in_project_or_404(response_lists_of(project), project, pk=pk)
+    if wanted := request.GET.get("format"):
+        name = f"{project.slug}-list-{found.pk}"
+        return table_response(format=wanted, filename=name, columns=COLUMNS, rows=_rows(found))
+    position, last = whole_number(request, "after"), whole_number(request, "response")
+    after = None if position is None else (position, last or 0)
+    page, following = responses_page(found, after=after, size=PAGE)
+    campaigns = list(found.campaigns.order_by("pk"))
+    context = {
+        "project": project,
+        "list": found,
+        "responses": page,
+        "next_url": f"?after={following[0]}&response={following[1]}" if following else "",
+        "first_url": "?" if after else "",
+        "campaigns": campaigns,
+        "may_manage": may_manage(project),
+        "may_rate": may_manage(project) and models_for(found).exists(),
+    }
+    return render(request, "annotation/response_list_detail.html", context)
+
+
+def _rows(found: ResponseList) -> Iterator[tuple[object, ...]]:
+    responses = found.responses.select_related("item").prefetch_related("sources__system")
+    for one in responses.order_by("item__position", "pk").iterator(chunk_size=2000):
+        sources = [str(source) for source in one.sources.all()]
+        yield one.item.external_id, one.item.message, one.pk, one.text_key, one.text, sources, one.item.split
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def response_list_rate(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """A draft that asks about the list what another campaign asks. The address may say ``like`` and ``ratings``."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    found = get_in_project_or_404(response_lists_of(project), project, pk=pk)
+    initial = {
+        "like": whole_number(request, "like"),
+        "ratings_per_unit": whole_number(request, "ratings") or 2,
+        "name": free_name(project, found.name),
+    }
+    form = RateListForm(found, request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = services.campaign_for_list(response_list=found, by=request.user, **form.cleaned_data)
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+        else:
+            return redirect("annotation:campaign-step", project.slug, campaign.pk, "review")
+    context = {"project": project, "list": found, "form": form}
+    return render(request, "annotation/response_list_rate.html", context)
+
+
+@login_required
+@require_POST
+def response_list_delete(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    found = get_in_project_or_404(ResponseList.objects.all(), project, pk=pk)
+    try:
+        services.response_list_delete(response_list=found, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotation:response-list-detail", project.slug, found.pk)
+    messages.success(request, f"Deleted the list “{found.name}”.")
+    return redirect("annotation:response-list-list", project.slug)

@@ -1,0 +1,262 @@
+"""Seeds: candidates from a corpus, which of them are kept, and how those that were stand by now."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.charts_seeds import seed_means
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.forms.seeds import SampleForm, SelectForm
+from annotation.models import Dataset, Project, Role, SeedMember, SeedSelection
+from annotation.parameters import whole_number
+from annotation.selectors import seeds as selectors
+from annotation.services import seeds as services
+from annotation.tasks import dataset_import_execute
+from annotation.views.figures import chart_theme, picture_response
+
+PAGE = 50
+MEMBER_COLUMNS = (
+    "item_id", "split", "response", "text", "message", "mean_when_selected", "ratings_when_selected", "mean_now",
+    "ratings_now", "fell_below",
+)  # fmt: skip
+FEW = 20  # rows of a table of thresholds
+
+
+@login_required
+@require_GET
+def seed_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Selections, and the data sets whose seeds can be selected."""
+    project = get_project_or_404(request.user, project_slug)
+    selections = selectors.selections_of(project)
+    if wanted := request.GET.get("format"):
+        columns = ["dataset", "threshold", "candidates", "kept", "splits", "seed", "campaigns", "selected_at"]
+        rows = (
+            (one.dataset.slug, one.threshold, one.report["candidates"], one.n_members, one.report["splits"], one.seed,
+             [campaign.name for campaign in one.campaigns.all()], one.created_at)
+            for one in selections
+        )  # fmt: skip
+        return table_response(format=wanted, filename=f"{project.slug}-seeds", columns=columns, rows=rows)
+    context = {
+        "project": project,
+        "selections": selections,
+        "datasets": [(one, selectors.seed_campaigns(one).exists()) for one in selectors.seeded_datasets(project)],
+        "may_manage": may_manage(project),
+    }
+    return render(request, "annotation/seed_list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def seed_sample(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    chosen = project.corpora.filter(slug=request.GET.get("corpus", "")).first()
+    form = SampleForm(project, request.POST or None, initial={"corpus": chosen})
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = services.seeds_sample(by=request.user, **form.asked())
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+        else:
+            dataset_import_execute.delay_on_commit(job.pk)
+            return redirect("annotation:dataset-import-detail", project.slug, job.pk)
+    return render(request, "annotation/seed_sample.html", {"project": project, "form": form})
+
+
+def _dataset(request: HttpRequest, slug: str, dataset_slug: str, role: Role = Role.VIEWER) -> tuple[Project, Dataset]:
+    project = get_project_or_404(request.user, slug, role=role)
+    return project, get_in_project_or_404(Dataset.objects.all(), project, slug=dataset_slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def seed_select(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+    """What would be kept, at this threshold and at others; posted to, it is done."""
+    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+    earlier = SeedSelection.objects.filter(dataset=dataset).first()
+    form = SelectForm(dataset, request.POST if request.method == "POST" else request.GET)
+    preview = None
+    if form.offered and form.is_valid():
+        asked = form.asked()
+        try:
+            if request.method == "POST":
+                services.seeds_select(dataset=dataset, again=earlier is not None, by=request.user, **asked)
+                messages.success(request, "Selected: the items have their splits.")
+                return redirect("annotation:seed-detail", project.slug, dataset.slug)
+            preview = services.seeds_preview(
+                dataset=dataset, **{name: value for name, value in asked.items() if name != "seed"}
+            )
+        except AnnotationError as error:
+            form.add_refusals(error.fields, error.message)
+    context = {
+        "project": project,
+        "dataset": dataset,
+        "form": form,
+        "preview": preview,
+        "earlier": earlier,
+        "reasons": selectors.what_came_of(earlier) if earlier else [],
+        "levels": _levels(preview, form.cleaned_data["threshold"]) if preview else [],
+        "query": urlencode(list(form.data.lists()), doseq=True),
+        "sent": [(name, value) for name, values in form.data.lists() for value in values if name in form.fields],
+    }
+    return render(request, "annotation/seed_select.html", context)
+
+
+def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, Any]]:
+    """Rows of the table of thresholds: how many seeds each keeps, and the share of the candidates that is."""
+    return [
+        {
+            "level": float(level),
+            "kept": n,
+            "share": n / preview.candidates if preview.candidates else 0,
+            "percent": round(100 * n / preview.candidates, 1) if preview.candidates else 0,
+            "chosen": level == selectors.exactly(threshold),
+        }
+        for level, n in preview.levels[-FEW:]
+    ]
+
+
+@login_required
+@require_GET
+def seed_chart(request: HttpRequest, project_slug: str, dataset_slug: str, file_format: str) -> HttpResponse:
+    """Seeds by their mean: as they were selected or, with the fields of the form in the address, as they stand."""
+    _, dataset = _dataset(request, project_slug, dataset_slug)
+    if "threshold" in request.GET:
+        form = SelectForm(dataset, request.GET)
+        if not form.is_valid():
+            raise Http404("The address asks for no preview.")
+        asked = form.asked()
+        asked.pop("seed")
+        try:
+            preview = services.seeds_preview(dataset=dataset, **asked)
+        except AnnotationError as error:
+            raise Http404(error.message) from error
+        scale, threshold = (preview.low, preview.high), asked["threshold"]
+        drawn = services.bars(preview.distribution, *scale)
+    else:
+        selection = get_selection_or_404(dataset)
+        scale, threshold = selection.report["scale"], selection.threshold
+        drawn = selection.report["distribution"]
+    theme = chart_theme(request)
+    if file_format == "json":
+        return JsonResponse(seed_means(drawn, threshold=threshold, scale=scale, theme=theme))
+    if file_format in ("csv", "jsonl", "parquet"):
+        columns = ["mean_from", "mean_to", "seeds", "kept"]
+        rows = ((first, last, n, first >= threshold) for first, last, n in drawn)
+        return table_response(format=file_format, filename=f"{dataset.slug}-seed-means", columns=columns, rows=rows)
+    specification = seed_means(drawn, threshold=threshold, scale=scale, theme=theme, picture=True)
+    return picture_response(specification, file_format, f"{dataset.slug}-seed-means")
+
+
+def get_selection_or_404(dataset: Dataset) -> SeedSelection:
+    selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
+    if selection is None:
+        raise Http404("The seeds of this data set were not selected.")
+    return selection
+
+
+@login_required
+@require_GET
+def seed_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+    """The selection: its facts, and its members with their means when they were selected and now."""
+    project, dataset = _dataset(request, project_slug, dataset_slug)
+    selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
+    if selection is None:
+        if may_manage(project):
+            return redirect("annotation:seed-select", project.slug, dataset.slug)
+        raise Http404("The seeds of this data set were not selected.")
+    now = selectors.means_now(selection)
+    if wanted := request.GET.get("format"):
+        name, rows = f"{dataset.slug}-seeds", _member_rows(selection, now)
+        return table_response(format=wanted, filename=name, columns=MEMBER_COLUMNS, rows=rows)
+    fallen = {pk for pk, mean in now.items() if selectors.has_fallen(selection, mean)}
+    splits = list(selection.report["splits"].items())
+    split = request.GET.get("split", "")
+    split = split if split in dict(splits) else ""
+    only_fallen = request.GET.get("fallen") == "1"
+    page, following = selectors.members_page(
+        selection,
+        split=split,
+        among=fallen if only_fallen else None,
+        after=whole_number(request, "after"),
+        size=PAGE,
+    )
+    narrowed = {"split": split} if split else {}
+    narrowed |= {"fallen": "1"} if only_fallen else {}
+    draft = next(iter(selection.dataset.campaigns.filter(response_list__origin__selection=selection.pk)), None)
+    context = {
+        "project": project,
+        "dataset": dataset,
+        "selection": selection,
+        "report": selection.report,
+        "campaigns": selection.campaigns.order_by("pk"),
+        "splits": splits,
+        "split": split,
+        "only_fallen": only_fallen,
+        "n_fallen": len(fallen),
+        "n_members": selection.report["kept"],
+        "members": [_shown(member, now.get(member.response_id), selection) for member in page],
+        "next_url": f"?{urlencode({**narrowed, 'after': following})}#members" if following is not None else "",
+        "first_url": f"?{urlencode(narrowed)}#members" if request.GET.get("after") else "",
+        "rated_in": selectors.comparable_campaigns(selection),
+        "reasons": selectors.what_came_of(selection),
+        "again": draft,
+        "may_manage": may_manage(project),
+    }
+    return render(request, "annotation/seed_detail.html", context)
+
+
+def _shown(member: SeedMember, now: selectors.Mean | None, selection: SeedSelection) -> dict[str, Any]:
+    return {
+        "member": member,
+        "now": float(now.value) if now else None,
+        "n_now": now.n if now else 0,
+        "more": (now.n if now else 0) - member.n_ratings,
+        "fallen": selectors.has_fallen(selection, now),
+    }
+
+
+def _member_rows(selection: SeedSelection, now: dict[int, selectors.Mean]) -> Iterator[tuple[object, ...]]:
+    members = selection.members.select_related("item", "response").order_by("item__position")
+    for one in members.iterator(chunk_size=2000):
+        mean = now.get(one.response_id)
+        yield (
+            one.item.external_id, one.split, one.response_id, one.response.text, one.item.message, one.rating_mean,
+            one.n_ratings, float(mean.value) if mean else None, mean.n if mean else 0,
+            selectors.has_fallen(selection, mean),
+        )  # fmt: skip
+
+
+@login_required
+@require_POST
+def seed_rate(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+    """Two more ratings of each seed: a draft, to look at and launch."""
+    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+    selection = get_selection_or_404(dataset)
+    try:
+        campaign = services.seeds_rate_again(selection=selection, by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotation:seed-detail", project.slug, dataset.slug)
+    messages.success(request, "A draft that asks for two more ratings of each seed. Look it over, then launch it.")
+    return redirect("annotation:campaign-step", project.slug, campaign.pk, "review")
+
+
+@login_required
+@require_POST
+def seed_unselect(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+    try:
+        services.seeds_unselect(selection=get_selection_or_404(dataset), by=request.user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotation:seed-detail", project.slug, dataset.slug)
+    messages.success(request, "Taken back: the items have no splits.")
+    return redirect("annotation:seed-list", project.slug)

@@ -1,0 +1,189 @@
+"""Pages of lists of responses: which there are, what is on one, and the campaign that rates it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Project, ResponseList, User
+from annotation.services.response_lists import campaign_for_list, response_list_create
+from annotation.views import response_lists as views
+from tests.annotation.campaigns import make_campaign, make_dataset
+
+AsUser = Callable[[User], Client]
+
+
+@pytest.fixture
+def listed(project: Project, manager: User) -> ResponseList:
+    dataset = make_dataset(project)
+    responses = [item.responses.first().pk for item in dataset.items.all()]
+    origin = {"kind": "attention", "reason": "interval spans zero"}
+    return response_list_create(dataset=dataset, name="Unsure", responses=responses, origin=origin, by=manager)
+
+
+@pytest.fixture
+def like(listed: ResponseList) -> Campaign:
+    return make_campaign(listed.dataset, name="First")
+
+
+def page(name: str, *more: object) -> str:
+    return reverse(f"annotation:{name}", args=["chit-chat", *more])
+
+
+def test_an_outsider_finds_none_of_it(listed: ResponseList, outsider: User, as_user: AsUser) -> None:
+    client = as_user(outsider)
+    for address in (
+        page("response-list-list"),
+        page("response-list-detail", listed.pk),
+        page("response-list-rate", listed.pk),
+    ):
+        assert client.get(address).status_code == 404
+    assert client.post(page("response-list-delete", listed.pk)).status_code == 404
+    assert ResponseList.objects.get() == listed
+
+
+def test_a_viewer_reads_and_changes_nothing(
+    listed: ResponseList, like: Campaign, viewer: User, as_user: AsUser
+) -> None:
+    client = as_user(viewer)
+    assert "Unsure" in client.get(page("response-list-list")).content.decode()
+    text = client.get(page("response-list-detail", listed.pk)).content.decode()
+    assert "interval spans zero" in text
+    assert "Rate them" not in text
+    assert client.get(page("response-list-rate", listed.pk)).status_code == 403
+    assert client.post(page("response-list-delete", listed.pk)).status_code == 403
+
+
+def test_a_list_of_another_project_does_not_exist(listed: ResponseList, manager: User, as_user: AsUser) -> None:
+    elsewhere = Project.objects.create(name="Other", slug="other")
+    ResponseList.objects.update(project=elsewhere)
+    assert as_user(manager).get(page("response-list-detail", listed.pk)).status_code == 404
+
+
+def test_its_responses_are_paged_and_downloaded(
+    listed: ResponseList, viewer: User, as_user: AsUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "PAGE", 3)
+    client = as_user(viewer)
+    first = client.get(page("response-list-detail", listed.pk))
+    second = client.get(f"{page('response-list-detail', listed.pk)}{first.context['next_url']}")
+    seen = [one.pk for answer in (first, second) for one in answer.context["responses"]]
+    assert seen == list(listed.responses.order_by("item__position").values_list("pk", flat=True))
+    assert (first.context["first_url"], second.context["next_url"]) == ("", "")
+    rows = json.loads(b"".join(client.get(f"{page('response-list-detail', listed.pk)}?format=json").streaming_content))
+    assert [row["response"] for row in rows] == seen
+    assert (rows[0]["item_id"], rows[0]["sources"]) == ("item-0", ["Ada"])
+    (one,) = json.loads(b"".join(client.get(f"{page('response-list-list')}?format=json").streaming_content))
+    assert (one["name"], one["responses"], one["origin"]["kind"]) == ("Unsure", 4, "attention")
+
+
+def test_a_draft_is_made_that_rates_the_list(
+    listed: ResponseList, like: Campaign, manager: User, as_user: AsUser
+) -> None:
+    client = as_user(manager)
+    form = client.get(f"{page('response-list-rate', listed.pk)}?ratings=3&like={like.pk}").context["form"]
+    assert (form["ratings_per_unit"].value(), form["like"].value(), form["name"].value()) == (3, like.pk, "Unsure")
+    answer = client.post(
+        page("response-list-rate", listed.pk), {"like": like.pk, "ratings_per_unit": 3, "name": "Once more"}
+    )
+    draft = Campaign.objects.get(name="Once more")
+    assert answer["Location"] == page("campaign-step", draft.pk, "review")
+    assert (draft.response_list, draft.ratings_per_unit, draft.state) == (listed, 3, "draft")
+    refused = client.post(
+        page("response-list-rate", listed.pk), {"like": like.pk, "ratings_per_unit": 3, "name": "Once more"}
+    )
+    assert "already; choose another name" in str(refused.context["form"].errors["name"])
+
+
+def test_campaigns_in_pairs_are_not_offered(listed: ResponseList, manager: User, as_user: AsUser) -> None:
+    make_campaign(listed.dataset, name="Pairs", presentation="pair")
+    text = as_user(manager).get(page("response-list-rate", listed.pk)).content.decode()
+    assert "No campaign to be like" in text
+    assert "Rate them" not in as_user(manager).get(page("response-list-detail", listed.pk)).content.decode()
+
+
+def test_a_new_campaign_for_a_list_begins_on_the_lists_own_page(
+    listed: ResponseList, manager: User, as_user: AsUser
+) -> None:
+    answer = as_user(manager).get(f"{page('campaign-create')}?list={listed.pk}&ratings=4")
+    assert answer["Location"] == f"{page('response-list-rate', listed.pk)}?ratings=4"
+
+
+def test_a_list_is_deleted_while_nothing_asks_about_it(
+    listed: ResponseList, like: Campaign, manager: User, as_user: AsUser
+) -> None:
+    client = as_user(manager)
+    assert client.get(page("response-list-delete", listed.pk)).status_code == 405
+    made = campaign_for_list(response_list=listed, like=like, ratings_per_unit=2)
+    kept = client.post(page("response-list-delete", listed.pk), follow=True)
+    assert "is what Unsure asks about" in kept.content.decode()
+    assert "Delete the list" not in kept.content.decode()
+    Campaign.objects.filter(pk=made.pk).update(target="outputs", response_list=None)
+    client.post(page("response-list-delete", listed.pk))
+    assert not ResponseList.objects.exists()
+
+
+# --- Where a campaign shows its list ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def draft(listed: ResponseList, like: Campaign) -> Campaign:
+    return campaign_for_list(response_list=listed, like=like, ratings_per_unit=2)
+
+
+def test_the_first_step_shows_the_list_and_cannot_change_it(draft: Campaign, manager: User, as_user: AsUser) -> None:
+    client = as_user(manager)
+    shown = client.get(page("campaign-step", draft.pk, "what"))
+    text = shown.content.decode()
+    assert page("response-list-detail", draft.response_list_id) in text
+    assert "4 of the data set chat" in text
+    assert "interval spans zero" in text
+    sent = {"name": "Renamed", "target": "listed", "item_limit": "2"}
+    assert client.post(page("campaign-step", draft.pk, "what"), sent).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.name, draft.target, draft.response_list_id is not None, draft.item_limit) == (
+        "Renamed",
+        "listed",
+        True,
+        2,
+    )
+    refused = client.post(page("campaign-step", draft.pk, "what"), {**sent, "target": "outputs"})
+    assert "outputs is not one of the available choices" in str(refused.context["form"].errors["target"])
+    other = make_dataset(draft.project, name="other")
+    client.post(page("campaign-step", draft.pk, "what"), {**sent, "dataset": other.pk})
+    draft.refresh_from_db()
+    assert draft.dataset.slug == "chat"
+
+
+def test_other_campaigns_are_not_offered_a_list(
+    like: Campaign, listed: ResponseList, manager: User, as_user: AsUser
+) -> None:
+    other = make_campaign(listed.dataset, name="Draft", launch=False)
+    sent = {"name": "Draft", "dataset": other.dataset_id, "target": "listed"}
+    refused = as_user(manager).post(page("campaign-step", other.pk, "what"), sent)
+    assert "listed is not one of the available choices" in str(refused.context["form"].errors["target"])
+
+
+def test_every_page_of_a_listed_campaign_opens(draft: Campaign, manager: User, as_user: AsUser) -> None:
+    client = as_user(manager)
+    for step in ("what", "screen", "words", "raters", "quality", "review"):
+        assert client.get(page("campaign-step", draft.pk, step)).status_code == 200, step
+    for name in ("campaign-detail", "campaign-design", "campaign-preview", "campaign-clone", "campaign-export"):
+        assert client.get(page(name, draft.pk)).status_code == 200, name
+    assert "A list of responses: <a" in client.get(page("campaign-design", draft.pk)).content.decode()
+    frame = client.post(page("campaign-preview-frame", draft.pk), {"step": "what", "name": "x", "target": "listed"})
+    assert "A book about the number 0" in frame.content.decode()
+    pair = client.post(
+        page("campaign-step", draft.pk, "screen"),
+        {"presentation": "pair", "comment": "off", "seed": 1, "criterion-1-name": "relevance",
+         "criterion-1-question": "?", "criterion-1-kind": "likert", "criterion-1-scale_min": 1,
+         "criterion-1-scale_max": 5},
+    )  # fmt: skip
+    assert "Pairs compare systems, and a list names responses" in pair.content.decode()
+
+
+def test_two_campaigns_with_lists_are_compared(draft: Campaign, like: Campaign, manager: User, as_user: AsUser) -> None:
+    text = as_user(manager).get(f"{page('campaign-compare')}?left={draft.pk}&right={like.pk}").content.decode()
+    assert "response list" in text
