@@ -1,0 +1,281 @@
+"""Pages of seeds: candidates drawn, the preview, the selection with its members, two more ratings."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, DatasetImport, Item, Project, SeedSelection, User
+from annotation.services.campaigns import campaign_launch
+from annotation.services.imports import dataset_import_execute
+from annotation.services.seeds import seeds_rate_again, seeds_select
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.annotation.services.test_seeds import make_corpus, triples
+
+AsUser = Callable[[User], Client]
+RATINGS = {"a": [5, 5, 5], "b": [3, 4, 5], "c": [3, 4, 4], "d": [4, 5], "f": [1, 1, 1]}  # b has a mean of 4
+
+
+@pytest.fixture
+def campaign(project: Project) -> Campaign:
+    dataset = make_dataset(project)
+    made = make_campaign(dataset)
+    for name, values in RATINGS.items():
+        seed = make_response(make_item(dataset, name), f"Seed of {name}.", "seed")
+        for number, value in enumerate(values):
+            rate(made, f"rater {number}", seed, value)
+    make_response(make_item(dataset, "e"), "Seed of e.", "seed")
+    return made
+
+
+@pytest.fixture
+def selection(campaign: Campaign) -> SeedSelection:
+    return seeds_select(
+        dataset=campaign.dataset, campaigns=[campaign], threshold=4.0, shares={"dev": 0.5, "test": 0.5}, seed=1
+    )
+
+
+def page(name: str, *more: Any) -> str:
+    return reverse(f"annotation:{name}", args=["chit-chat", *more])
+
+
+SELECT = {"threshold": "4", "min_ratings": "1", "shares": "dev 0.5, test 0.5", "seed": "1"}
+
+
+# --- Who may ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_outsider_finds_none_of_it(selection: SeedSelection, outsider: User, as_user: AsUser) -> None:
+    client = as_user(outsider)
+    for name in ("seed-list", "seed-sample"):
+        assert client.get(page(name)).status_code == 404
+    for name, *more in (("seed-detail",), ("seed-select",), ("seed-chart", "json")):
+        assert client.get(page(name, "replies", *more)).status_code == 404
+    for address in (page("seed-rate", "replies"), page("seed-unselect", "replies")):
+        assert client.post(address).status_code == 404
+    assert SeedSelection.objects.get() == selection
+
+
+def test_a_viewer_reads_and_changes_nothing(selection: SeedSelection, viewer: User, as_user: AsUser) -> None:
+    client = as_user(viewer)
+    assert client.get(page("seed-list")).status_code == 200
+    text = client.get(page("seed-detail", "replies")).content.decode()
+    assert "Seed of b." in text
+    assert "Two more ratings" not in text
+    for address in (page("seed-sample"), page("seed-select", "replies")):
+        assert client.get(address).status_code == 403
+    for address in (page("seed-select", "replies"), page("seed-rate", "replies"), page("seed-unselect", "replies")):
+        assert client.post(address, SELECT).status_code == 403
+    assert SeedSelection.objects.get() == selection
+
+
+def test_writing_takes_a_post(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+    for name in ("seed-rate", "seed-unselect"):
+        assert as_user(manager).get(page(name, "replies")).status_code == 405
+
+
+# --- Drawing ----------------------------------------------------------------------------------------------------------
+
+
+def test_candidates_are_drawn_by_a_worker(
+    project: Project, manager: User, as_user: AsUser, settings: Any, tmp_path: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    corpus = make_corpus(project, triples(30))
+    client = as_user(manager)
+    assert "Talk (30 triples)" in client.get(f"{page('seed-sample')}?corpus=talk").content.decode()
+    sent = {"corpus": corpus.pk, "name": "Candidates", "n": 12, "seed": 3, "normalisation": "nfc-space",
+            "mask_handles": "on", "max_tokens": 40}  # fmt: skip
+    answer = client.post(page("seed-sample"), sent)
+    job = DatasetImport.objects.get()
+    assert answer["Location"] == page("dataset-import-detail", job.pk)
+    assert [step["step"] for step in job.options["sample"]["hygiene"]] == ["mask_handles", "length"]
+    dataset_import_execute(import_id=job.pk)
+    assert Item.objects.filter(dataset__name="Candidates").count() == 12
+    text = client.get(page("dataset-import-detail", job.pk)).content.decode()
+    assert "Triples drawn from the corpus" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [({"n": 31}, "Found 31; accepted: 1 to 30"), ({"name": ""}, "This field is required"),
+     ({"language": "tlh"}, "accepted: a tag such as en or pt-BR"),
+     ({"min_tokens": 9, "max_tokens": 3}, "a whole number from 9 to 10,000")],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_told_at_its_field(
+    project: Project, manager: User, as_user: AsUser, settings: Any, tmp_path: Any, change: dict[str, Any], says: str
+) -> None:
+    settings.DATA_DIR = tmp_path
+    corpus = make_corpus(project, triples(30))
+    sent = {"corpus": corpus.pk, "name": "C", "n": 12, "seed": 3, "normalisation": "nfc-space", **change}
+    answer = as_user(manager).post(page("seed-sample"), sent)
+    assert says in answer.content.decode()
+    assert answer.context["form"].errors.keys() <= {"n", "name", "language", "max_tokens"}
+    assert not DatasetImport.objects.exists()
+
+
+# --- Preview and selection --------------------------------------------------------------------------------------------
+
+
+def test_the_first_look_previews_what_most_will_want(campaign: Campaign, manager: User, as_user: AsUser) -> None:
+    answer = as_user(manager).get(page("seed-select", "replies"))
+    assert answer.context["form"].data["threshold"] == "4"  # three quarters up a scale of 1 to 5
+    preview = answer.context["preview"]
+    assert (preview.candidates, preview.qualified, preview.unrated, preview.kept) == (6, 5, 1, 3)
+    levels = {row["level"]: row["kept"] for row in answer.context["levels"]}
+    assert levels == {1.5: 4, 2: 4, 2.5: 4, 3: 4, 3.5: 4, 4: 3, 4.5: 2, 5: 1}
+    assert "Select these 3 seeds" in answer.content.decode()
+    assert not SeedSelection.objects.exists()
+
+
+def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_user: AsUser) -> None:
+    client = as_user(manager)
+    asked = {
+        **SELECT,
+        "campaigns": [campaign.pk],
+        "threshold": "3.6",
+        "min_ratings": "3",
+        "shares": "dev 0.75\nheld out: 0.25",
+    }
+    preview = client.get(page("seed-select", "replies"), asked)
+    assert (preview.context["preview"].kept, preview.context["preview"].sizes) == (3, {"dev": 2, "held out": 1})
+    sent = {}
+    for name, value in preview.context["sent"]:
+        sent.setdefault(name, []).append(value)
+    assert client.post(page("seed-select", "replies"), sent)["Location"] == page("seed-detail", "replies")
+    selection = SeedSelection.objects.get()
+    assert (selection.threshold, selection.report["min_ratings"], selection.created_by) == (3.6, 3, manager)
+    assert set(selection.members.values_list("item__external_id", flat=True)) == {"a", "b", "c"}
+    assert selection.shares == {"dev": 0.75, "held out": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "says"),
+    [
+        ({"threshold": "6"}, "threshold", "Found 6; accepted: 1 to 5"),
+        ({"shares": "dev"}, "shares", "Found “dev”; accepted: a name and its share"),
+        ({"shares": "dev 0.2, dev 0.8"}, "shares", "Found the split dev twice"),
+        ({"shares": "dev 0.2"}, "shares", "The shares add up to 0.2"),
+        ({"campaigns": []}, "campaigns", "required"),
+    ],
+)
+def test_a_mistake_is_told_at_its_field_and_nothing_is_selected(
+    campaign: Campaign, manager: User, as_user: AsUser, change: dict[str, Any], field: str, says: str
+) -> None:
+    asked = {**SELECT, "campaigns": [campaign.pk], **change}
+    for answer in (
+        as_user(manager).get(page("seed-select", "replies"), asked),
+        as_user(manager).post(page("seed-select", "replies"), asked),
+    ):
+        assert says in str(answer.context["form"].errors[field])
+    assert not SeedSelection.objects.exists()
+
+
+def test_without_ratings_the_page_says_what_to_do(project: Project, manager: User, as_user: AsUser) -> None:
+    dataset = make_dataset(project)
+    make_response(make_item(dataset, "a"), "A seed.", "seed")
+    text = as_user(manager).get(page("seed-select", "replies")).content.decode()
+    assert "Nobody rated the seeds yet" in text
+    assert "Have them rated" in as_user(manager).get(page("seed-list")).content.decode()
+
+
+def test_a_selection_can_be_made_again_until_something_came_of_it(
+    selection: SeedSelection, campaign: Campaign, manager: User, as_user: AsUser
+) -> None:
+    client = as_user(manager)
+    assert "3 seeds were selected on" in client.get(page("seed-select", "replies")).content.decode()
+    client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk], "threshold": "5"})
+    again = SeedSelection.objects.get()
+    assert (again.pk != selection.pk, again.members.count()) == (True, 1)
+    campaign_launch(campaign=seeds_rate_again(selection=again))
+    text = client.get(page("seed-select", "replies")).content.decode()
+    assert "stay as they were selected: there is the campaign “Seeds of Replies” already" in text
+    assert "Select these" not in text
+    refused = client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
+    assert "stay as they were selected" in refused.content.decode()
+    assert client.post(page("seed-unselect", "replies"), follow=True).status_code == 200
+    assert SeedSelection.objects.get() == again
+
+
+def test_a_selection_is_taken_back(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+    assert as_user(manager).post(page("seed-unselect", "replies"))["Location"] == page("seed-list")
+    assert not SeedSelection.objects.exists()
+
+
+# --- The selection's page ---------------------------------------------------------------------------------------------
+
+
+def test_members_show_their_means_then_and_now_and_the_fallen_are_marked(
+    selection: SeedSelection, viewer: User, manager: User, as_user: AsUser
+) -> None:
+    more = campaign_launch(campaign=seeds_rate_again(selection=selection))
+    b = selection.members.get(item__external_id="b").response
+    for rater, value in (("x", 4), ("y", 3)):
+        rate(more, rater, b, value)
+    answer = as_user(viewer).get(page("seed-detail", "replies"))
+    rows = {row["member"].item.external_id: row for row in answer.context["members"]}
+    assert (rows["b"]["member"].rating_mean, rows["b"]["now"], rows["b"]["n_now"], rows["b"]["fallen"]) == (
+        4,
+        3.8,
+        5,
+        True,
+    )
+    assert not any(rows[name]["fallen"] for name in "ad")
+    assert answer.content.decode().count("fell below</span>") == 1
+    fallen = as_user(viewer).get(page("seed-detail", "replies"), {"fallen": "1"})
+    assert [row["member"].item.external_id for row in fallen.context["members"]] == ["b"]
+    split = selection.members.get(item__external_id="a").split
+    in_split = as_user(viewer).get(page("seed-detail", "replies"), {"split": split})
+    assert {row["member"].split for row in in_split.context["members"]} == {split}
+
+
+def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User, as_user: AsUser) -> None:
+    client = as_user(viewer)
+
+    def lines(address: str) -> list[dict[str, Any]]:
+        return json.loads(b"".join(client.get(address).streaming_content))
+
+    members = lines(f"{page('seed-detail', 'replies')}?format=json")
+    assert {row["item_id"]: (row["mean_when_selected"], row["mean_now"], row["fell_below"]) for row in members} == {
+        "a": (5, 5, False), "b": (4, 4, False), "d": (4.5, 4.5, False),
+    }  # fmt: skip
+    (one,) = lines(f"{page('seed-list')}?format=json")
+    assert (one["dataset"], one["candidates"], one["kept"], one["splits"]) == ("replies", 6, 3, {"dev": 2, "test": 1})
+    chart = client.get(page("seed-chart", "replies", "json")).json()
+    (rows,) = (
+        [data for data in chart["datasets"].values() if len(data) > 1] if "datasets" in chart else [chart_rows(chart)]
+    )
+    assert {(row["mean"], row["seeds"], row["fate"]) for row in rows} == {
+        ("1", 1, "left out"), ("3.667", 1, "left out"), ("4", 1, "kept"), ("4.5", 1, "kept"), ("5", 1, "kept"),
+    }  # fmt: skip
+    assert client.get(page("seed-chart", "replies", "svg"))["Content-Type"] == "image/svg+xml"
+    assert client.get(page("seed-chart", "replies", "gif")).status_code == 404
+    table = b"".join(client.get(page("seed-chart", "replies", "csv")).streaming_content).decode()
+    assert table.splitlines()[0] == "mean_from,mean_to,seeds,kept"
+
+
+def chart_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
+    return chart["layer"][0]["data"]["values"]
+
+
+def test_two_more_ratings_of_each_are_one_click_away(selection: SeedSelection, manager: User, as_user: AsUser) -> None:
+    client = as_user(manager)
+    answer = client.post(page("seed-rate", "replies"))
+    draft = Campaign.objects.get(name="Seeds of Replies")
+    assert answer["Location"] == page("campaign-step", draft.pk, "review")
+    assert (draft.ratings_per_unit, draft.response_list.responses.count()) == (2, 3)
+    text = client.get(page("seed-detail", "replies")).content.decode()
+    assert "Two more ratings" not in text
+    assert page("campaign-detail", draft.pk) in text
+
+
+def test_a_data_set_without_a_selection_leads_a_manager_to_it(
+    campaign: Campaign, viewer: User, manager: User, as_user: AsUser
+) -> None:
+    assert as_user(manager).get(page("seed-detail", "replies"))["Location"] == page("seed-select", "replies")
+    assert as_user(viewer).get(page("seed-detail", "replies")).status_code == 404
+    shown = as_user(manager).get(page("dataset-detail", "replies")).content.decode()
+    assert page("seed-detail", "replies") in shown
