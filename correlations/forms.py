@@ -6,7 +6,7 @@ from django import forms
 
 from annotation.models import Campaign, CampaignState, Release
 from annotation.selectors.datasets import other_names
-from annotation.selectors.releases import release_name
+from annotation.selectors.releases import release_campaigns, release_name
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from metrics.forms import TOKENIZER_NAMES
 from metrics.scoring.registry import METRICS
@@ -71,7 +71,7 @@ class StudyForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.release = release
         reference_set = release.reference_set
-        weighing = set(reference_set.campaigns.values_list("pk", flat=True))
+        weighing = {campaign.pk for campaign in release_campaigns(release)}
         campaigns = list(
             Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
             .exclude(state=CampaignState.DRAFT)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from django.core.cache import cache
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Case, Count, Max, Q, QuerySet, When
 
 from annotation.models import (
     Campaign,
@@ -36,6 +36,7 @@ from annotation.weighting.exclusion import apply_rules, rules_from_data
 _NONE = np.array([], dtype=np.int64)
 # The scale is unknown, too: a weight's own, so that whoever walks its points finds some.
 NO_JUDGEMENTS = JudgementTable(_NONE, _NONE, _NONE, _NONE.astype(float), _NONE.astype(float), -1.0, 1.0, 0)
+DEPRECATED_LAST = Case(When(deprecated_at__isnull=True, then=0), default=1)
 WRITTEN_RELEASE = re.compile(r"([-a-zA-Z0-9_]+)(?:/v([0-9]{1,10}))?")
 
 
@@ -75,8 +76,11 @@ def releases(reference_set: ReferenceSet) -> QuerySet[Release]:
 
 
 def finished_releases(project: Project) -> QuerySet[Release]:
+    """Newest first, deprecated ones after all others."""
     found = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
-    return found.select_related("reference_set__dataset").order_by("-finished_at", "-pk")
+    return found.select_related("reference_set__dataset", "reference_set__project").order_by(
+        DEPRECATED_LAST, "-finished_at", "-pk"
+    )
 
 
 def release_name(release: Release) -> str:
@@ -102,12 +106,15 @@ def latest_release(reference_set: ReferenceSet) -> Release | None:
 
 
 def release_named(project: Project, written: str) -> Release | None:
-    """The finished release that ``reference-set/v2`` names; ``reference-set`` names its newest."""
+    """The finished release that ``reference-set/v2`` names.
+
+    ``reference-set`` names its newest that is not deprecated; where all are, the newest.
+    """
     parts = WRITTEN_RELEASE.fullmatch(written)
     if parts is None:
         return None
     slug, number = parts.groups()
-    found = finished_releases(project).filter(reference_set__slug=slug).order_by("-number")
+    found = finished_releases(project).filter(reference_set__slug=slug).order_by(DEPRECATED_LAST, "-number")
     return (found.filter(number=int(number)) if number else found).first()
 
 
