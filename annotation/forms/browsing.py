@@ -32,9 +32,7 @@ class WeightFilterForm(forms.Form):
         label="Text",
         required=False,
         max_length=200,
-        widget=forms.TextInput(
-            attrs={"type": "search", "data-search": "", "placeholder": "Words of texts and messages"}
-        ),
+        widget=forms.TextInput(attrs={"type": "search", "data-search": "", "placeholder": "Words of texts, messages"}),
     )
     low = _number("Weight from", low=-1, high=1)
     high = _number("Weight to", low=-1, high=1)
@@ -50,6 +48,7 @@ class WeightFilterForm(forms.Form):
     max_spread = _number("Disagreement to", low=0, step="0.1")
     spans_zero = forms.BooleanField(label="Only intervals that span zero", required=False)
     no_positive = forms.BooleanField(label="Only items without a positive weight", required=False)
+    fallen = forms.BooleanField(label="Only seeds that fell below their threshold", required=False)
 
     def __init__(self, *args: Any, sources: Sequence[str], splits: Sequence[str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,7 +79,8 @@ class WeightFilterForm(forms.Form):
                 choices = dict(getattr(self.fields[name], "choices", []))
                 label = choices.get(asked[name], asked[name])
                 found.append(Chip(f"{'' if name in {'sign', 'original'} else f'{self[name].label}: '}{label}", (name,)))
-        return found + [Chip(self[name].label, (name,)) for name in ("spans_zero", "no_positive") if asked[name]]
+        marks = ("spans_zero", "no_positive", "fallen")
+        return found + [Chip(self[name].label, (name,)) for name in marks if asked.get(name)]
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -20,6 +20,7 @@ from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, Respon
 from annotation.models.datasets import searched
 from annotation.models.releases import NO_SPREAD, NO_WIDTH
 from annotation.selectors.searching import read_as_words
+from annotation.selectors.seeds import fallen_seeds
 
 PAGE = 48  # references
 COUNTED = 1000
@@ -44,6 +45,7 @@ class WeightFilter(NamedTuple):
     sign: str = ""  # positive, zero or negative
     original: str = ""  # yes or no
     spans_zero: bool = False
+    fallen: bool = False  # seeds below the threshold at which they were selected
 
 
 EVERYTHING = WeightFilter()
@@ -73,6 +75,8 @@ def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[Releas
         weights = weights.filter(is_original=chosen.original == "yes")
     if chosen.spans_zero:
         weights = weights.filter(low__lte=0, high__gte=0)
+    if chosen.fallen:
+        weights = weights.filter(response__in=fallen_response_ids(release))
     if chosen.split:
         weights = weights.filter(item__split=chosen.split)
     if chosen.source:
@@ -84,6 +88,16 @@ def _matching_weights(release: Release, chosen: WeightFilter) -> QuerySet[Releas
         of_item = ReleaseWeight.objects.filter(release=release, item_position=OuterRef("item_position"))
         weights = weights.filter(~Exists(of_item.filter(weight__gt=0)))
     return weights
+
+
+def fallen_response_ids(release: Release) -> set[int]:
+    """Kept for a minute: each page asks."""
+    key = f"release-fallen-{release.pk}"
+    found: set[int] | None = cache.get(key)
+    if found is None:
+        found = fallen_seeds(release)
+        cache.set(key, found, 60)
+    return found
 
 
 def _found(text: str) -> Q:

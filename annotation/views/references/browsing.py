@@ -27,6 +27,7 @@ from annotation.selectors.browsing import (
     Start,
     WeightFilter,
     distribution,
+    fallen_response_ids,
     grouped,
     originals,
     panel_counts,
@@ -82,6 +83,8 @@ def _asked(request: HttpRequest, release: Release) -> Asked:
     form = WeightFilterForm(
         request.GET, sources=source_names(release.reference_set), splits=split_names(release), auto_id="browse_%s"
     )
+    if not request.GET.get("fallen") and not fallen_response_ids(release):
+        del form.fields["fallen"]  # there are none to be shown
     chosen = form.chosen() if form.is_valid() else EVERYTHING
     view, sort = request.GET.get("view", ""), request.GET.get("sort", "")
     query = [(name, request.GET[name]) for name in form.fields if request.GET.get(name)]
@@ -145,12 +148,14 @@ def _references(release: Release, asked: Asked, page: ReferencePage) -> dict[str
         return {"table": table_items(release, page)}
     groups = grouped(release, page) if asked.view == "items" else []
     texts, messages = _marked(asked, page)
+    fallen = fallen_response_ids(release)
     labels = (release.report.get("histogram") or {}).get("labels", ())
     for weight in page.references:
         weight.bars = _bars(labels, weight.histogram)
         weight.shown_text = texts.get(weight.response_id) or shortened(weight.response.text)
         weight.shown_message = messages.get(weight.item_id) or shortened(weight.item.message)
         weight.mined_from = mined_from(weight)
+        weight.is_fallen = weight.response_id in fallen
     return {"groups": groups, "references": page.references}
 
 

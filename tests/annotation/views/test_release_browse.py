@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import ReleaseWeight, ResponseSource
+from annotation.models import ReleaseWeight, ResponseSource, SeedMember, SeedSelection
 from annotation.selectors.browsing import EVERYTHING, PAGE, PANELS, WeightFilter, panel_counts, references_by_item
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create
@@ -265,6 +265,26 @@ def test_the_browser_can_be_narrowed(release, viewer, as_user, asked, items, ref
     assert len(shown(found)) == references
     flat = client.get(f"{page()}?{asked}&view=references")
     assert sorted(shown(flat)) == sorted(shown(found))
+
+
+def test_seeds_below_the_threshold_they_were_selected_at_are_marked_and_can_be_looked_for(release, viewer, as_user):
+    client = as_user(viewer)
+    assert "fallen" not in client.get(page()).content.decode()
+    cache.clear()
+    dataset = release.reference_set.dataset
+    selection = SeedSelection.objects.create(
+        project=dataset.project, dataset=dataset, threshold=4, shares={"dev": 1}, seed=1
+    )
+    selection.campaigns.set(dataset.campaigns.all())
+    for weight in release.weights.filter(is_original=True):
+        SeedMember.objects.create(
+            selection=selection, item=weight.item, response=weight.response, split="dev", rating_mean=4, n_ratings=2
+        )
+    fallen = release.weights.get(is_original=True, rating_mean=2)
+    answer = client.get(page() + "?fallen=on")
+    assert shown(answer) == [fallen.response_id]
+    assert "fallen seed" in answer.content.decode()
+    assert dict(answer.context["chips"]) == {"Only seeds that fell below their threshold": "?"}
 
 
 def test_a_filter_that_is_not_understood_is_said_and_everything_is_shown(release, viewer, as_user):
