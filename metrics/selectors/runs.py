@@ -1,15 +1,16 @@
 """Reads over score runs for pages and downloads."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Avg, Count, QuerySet
+from django.db.models import Avg, Count, Exists, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Project, Response, ResponseSource
+from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
@@ -36,6 +37,23 @@ def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
     """Scores without the long arrays, best first."""
     scores = SystemScore.objects.filter(run=run).select_related("system").defer("segment_scores", "statistics")
     return scores.order_by("-score", "system__name")
+
+
+def self_references(run: ScoreRun) -> list[tuple[str, int]]:
+    """(system, segments) of systems whose own output is among the references that the run scored it with."""
+    held = ReleaseWeight.objects.filter(release=run.release_id, response=OuterRef("response"))
+    outputs = ResponseSource.objects.filter(Exists(held), system__in=run.systems.all(), item__in=run.item_ids)
+    said = list(outputs.order_by("system__name").values_list("system__name", "response_id"))
+    if not said:
+        return []
+    weights = ReleaseWeight.objects.filter(release=run.release_id, response__in={pk for _, pk in said})
+    rows = list(weights.values_list("response_id", "weight", "is_original"))
+    mask = Subset.from_mapping(run.subset).mask(
+        np.array([weight for _, weight, _ in rows], dtype=np.float64),
+        np.array([is_original for _, _, is_original in rows], dtype=np.bool_),
+    )
+    used = {pk for (pk, _, _), counts in zip(rows, mask.tolist(), strict=True) if counts}
+    return list(Counter(name for name, pk in said if pk in used).items())
 
 
 SCORE_COLUMNS = (

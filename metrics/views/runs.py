@@ -126,6 +126,7 @@ def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
         return HttpResponseClientRefresh() if run.is_finished else render(request, "metrics/_run_status.html", context)
     if run.state == JobState.DONE:
         context["scores"] = list(selectors.system_scores(run))
+        context["self_references"] = selectors.self_references(run)
     return render(request, "metrics/run_detail.html", context)
 
 

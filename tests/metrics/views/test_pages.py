@@ -89,6 +89,37 @@ def test_the_page_shows_each_score_and_what_was_left_out(world: World, run: Scor
     assert run.signature.replace(">", "&gt;") in page
 
 
+@pytest.mark.parametrize(("subset", "names"), [("all", ("Human", "Random")), ("original", ("Human",))])
+def test_the_page_warns_where_a_reference_is_the_systems_own_output(
+    world: World, viewer, as_user, subset: str, names: tuple[str, ...]
+) -> None:
+    """Quill says what the random reference of the sixth item says, which is no original."""
+    said = world.responses["Random", 5]
+    world.items[5].sources.filter(system__name="Quill").update(response=said)
+    world.responses["Quill", 5] = said
+    made, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
+        parameters={}, subset=Subset.parse(subset), by=None,
+    )  # fmt: skip
+    score_run_execute(run_id=made.pk)
+    made.refresh_from_db()
+    places = [place for place, item in enumerate(world.items) if item.pk in made.item_ids]
+    expected = [
+        (
+            system.name,
+            sum(world.responses[system.name, at] in [world.responses[one, at] for one in names] for at in places),
+        )
+        for system in world.hypotheses
+    ]
+
+    page = " ".join(as_user(viewer).get(address(world, made, "run-detail", ["run"])).content.decode().split())
+
+    assert dict(expected)["Quill"] >= (subset == "all")
+    for name, n in expected:
+        assert (f"{name} on {n} item" in page) == (n > 0)
+    assert ("Scored against itself." in page) == any(n for _, n in expected)
+
+
 def test_a_finished_run_asks_its_watcher_to_load_the_page_again(world: World, run: ScoreRun, viewer, as_user) -> None:
     url = address(world, run, "run-detail", ["run"])
 
