@@ -136,7 +136,7 @@ def release_import(
         }
         release = _stored(own, matched, about, by)
         summary = f"Imported {len(matched):,} weights from {filename} as {release}"
-        data = {"release": release_name(release), **about}
+        data = {**about, "release": release_name(release), "release_named_in_file": found.release}
         audit_record(verb="release.import", summary=summary, project=dataset.project, by=by, data=data)
     return release
 
