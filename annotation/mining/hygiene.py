@@ -39,7 +39,8 @@ def _reason(name: str, detail: str) -> str:
 
 # --- Addresses --------------------------------------------------------------------------------------------------------
 
-_LABEL = r"[^\W_](?:[\w-]*[^\W_])?"
+# Lengths are those of RFC 1035 and RFC 5321; without bounds a long text could take forever.
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 # Host names without a scheme that are no address unless something says so: "end.Start" is a forgotten space.
 _SURE_ENDINGS = (
     "com|org|net|edu|gov|mil|info|biz|io|co\\.uk|ac\\.uk|org\\.uk|gov\\.uk|com\\.au|co\\.jp|de|fr|ru|nl|pl|cz|jp|eu"
@@ -51,20 +52,20 @@ _URL = re.compile(
     rf"""
     {_NOT_INSIDE}(?<!@)(?:
         (?:https?|ftp)://[^{_NO_URL}]+                                          # with a scheme
-      | www\.{_LABEL}(?:\.{_LABEL})*(?::\d+)?(?:[/?\#][^{_NO_URL}]*)?           # www.
-      | (?<![.-])(?:{_LABEL}\.)+[^\W\d_]{{2,24}}(?::\d+)?/[^{_NO_URL}]+         # host and path
-      | (?<![.-])(?:{_LABEL}\.)+(?:{_SURE_ENDINGS})(?![\w@-]|\.\w)(?::\d+)?(?:[/?\#][^{_NO_URL}]*)?  # ... ending
+      | www\.{_LABEL}(?:\.{_LABEL}){{0,8}}(?::\d+)?(?:[/?\#][^{_NO_URL}]*)?           # www.
+      | (?<![.-])(?:{_LABEL}\.){{1,9}}[^\W\d_]{{2,24}}(?::\d+)?/[^{_NO_URL}]+         # host and path
+      | (?<![.-])(?:{_LABEL}\.){{1,9}}(?:{_SURE_ENDINGS})(?![\w@-]|\.\w)(?::\d+)?(?:[/?\#][^{_NO_URL}]*)?  # ... ending
     )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _EMAIL = re.compile(
-    rf"(?<![\w.+@＠-])(?:mailto:)?[^\W_](?:[\w.+%'’&=-]*[\w+])?@{_LABEL}(?:\.{_LABEL})*\.[^\W\d_]{{2,24}}(?![\w@])",
+    rf"(?<![\w.+@＠-])(?:mailto:)?[^\W_](?:[\w.+%'’&=-]{{0,62}}[\w+])?@{_LABEL}(?:\.{_LABEL}){{0,8}}\.[^\W\d_]{{2,24}}(?![\w@])",
     re.IGNORECASE,
 )
 # Not a time (@5pm), not digits alone; user@host of the fediverse is one handle; /u/name is Reddit's.
 _HANDLE = re.compile(
-    rf"{_NOT_INSIDE}(?<![@＠./])[@＠](?!\d+(?:am|pm|h)?(?!\w))\w+(?:[.-]\w+)*(?:@{_LABEL}(?:\.{_LABEL})+)?|(?<![\w/])/?u/[A-Za-z0-9_-]{{3,20}}(?![\w-])",
+    rf"{_NOT_INSIDE}(?<![@＠./])[@＠](?!\d+(?:am|pm|h)?(?!\w))\w+(?:[.-]\w+)*(?:@{_LABEL}(?:\.{_LABEL}){{1,8}})?|(?<![\w/])/?u/[A-Za-z0-9_-]{{3,20}}(?![\w-])",
     re.IGNORECASE,
 )
 _CLOSING = {")": "(", "]": "[", "}": "{", "）": "（", "】": "【", "」": "「"}
@@ -73,13 +74,14 @@ _TRAILING = ".,;:!?'\"’”»…*_~。，、！？；："
 
 def _end_of_url(found: str) -> int:
     """Where an address ends: punctuation behind it is the sentence's, and so is a bracket that it did not open."""
+    surplus = {closing: found.count(closing) - found.count(opening) for closing, opening in _CLOSING.items()}
     end = len(found)
     while end:
         last = found[end - 1]
-        opening = _CLOSING.get(last)
-        unopened = opening is not None and found.count(last, 0, end) > found.count(opening, 0, end)
-        if last not in _TRAILING and not unopened:
+        if last not in _TRAILING and surplus.get(last, 0) <= 0:
             break
+        if last in surplus:
+            surplus[last] -= 1
         end -= 1
     return end
 

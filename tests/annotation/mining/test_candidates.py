@@ -6,6 +6,7 @@ The fake index ranks by shared words, computed here; the demo's files are read b
 import csv
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -359,3 +360,16 @@ def test_another_process_mines_the_same(demo: Demo) -> None:
             triple = demo.triples[number]
             lines.append(f"{mine(Seed(0, str(number), (), triple.message, triple.response), index, specification)}\n")
     assert outputs == {"".join(lines)}
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [{"message": f"what a goal {i}", "response": f"was it offside? {i}"} for i in range(20)]
+    (tmp_path / "talk.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    page = (DEMO.parents[1] / "docs" / "mining.md").read_text()
+    code = page.split("```python\n", 1)[1].split("```", 1)[0]
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    kept = Counter(each.kind for each in namespace["candidates"] if each.fate == "kept")
+    assert kept == {"mined": 15, "parrot": 1, "random": 2}
+    assert MiningSpecification().signature() in page

@@ -1,5 +1,7 @@
 """Tables of texts as people write them, and what each step is to make of them."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,6 +121,16 @@ def test_masks_work_together_in_their_order() -> None:
 def test_a_masked_text_has_nothing_left_to_mask(text: str) -> None:
     once = mask(text, MASKS)
     assert mask(once, MASKS) == once
+
+
+@pytest.mark.parametrize("part", ["a%", "a.", "a-", "@a.", "www.", ")", "a@", "u/", "a'"])
+def test_no_text_keeps_a_step_busy_for_long(part: str) -> None:
+    """40,000 characters that begin like an address over and over; what takes the square of that takes minutes."""
+    steps = [*MASKS, Language(), Length(), Blocklist(("a a b",))]
+    started = time.process_time()
+    clean(f"http://a{part * (40_000 // len(part))}", steps)
+    clean(part * (40_000 // len(part)), steps)
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
