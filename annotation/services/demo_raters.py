@@ -3,8 +3,9 @@
 They work through the same services as people do, checks and all; their names say what they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 from django.db.models.functions import Now
@@ -16,6 +17,7 @@ from annotation.models import (
     Presentation,
     PresentationKind,
     Purpose,
+    Rater,
     System,
     Target,
     UnitResponse,
@@ -100,15 +102,33 @@ def _quality() -> dict[str, Any]:
 def _work(campaign: Campaign, name: str, who: SimulatedRater) -> None:
     rater = rater_create(project=campaign.project, name=name)
     participation_start(campaign=campaign, rater=rater)
-    for number in range(SCREENS):
+    work_through(campaign, rater, who, _worth, screens=SCREENS)
+
+
+def work_through(
+    campaign: Campaign,
+    rater: Rater,
+    who: SimulatedRater,
+    worth: Callable[[Presentation], float],
+    *,
+    screens: int | None = None,
+) -> int:
+    """Answer single responses on five points until none is left, or for so many screens; returns how many.
+
+    ``worth`` is the quality, 0 to 1, of what a screen shows.
+    """
+    criterion = campaign.criteria.get().name
+    for number in range(screens) if screens is not None else count():
         shown = unit_request(campaign=campaign, rater=rater)
         if shown is None:
-            return
+            return number
         # As if the rater had taken that long.
         Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=who.seconds()))
-        value = answer(who, _worth(shown), 1, 5, 1)
-        comment = "The second half is cut off." if number == 5 and not who.spam else ""
-        ratings_submit(token=shown.token, rater=rater, values={(0, "relevance"): int(value)}, comment=comment)
+        value = answer(who, worth(shown), 1, 5, 1)
+        offered = campaign.comment != CommentField.OFF and number == 5 and not who.spam
+        comment = "The second half is cut off." if offered else ""
+        ratings_submit(token=shown.token, rater=rater, values={(0, criterion): int(value)}, comment=comment)
+    return number + 1
 
 
 def _worth(shown: Presentation) -> float:
