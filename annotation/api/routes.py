@@ -2,7 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
-from annotation.api import campaigns, datasets, imports, operations, projects, references
+from annotation.api import campaigns, datasets, imports, mining, operations, projects, references
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"
@@ -18,6 +18,9 @@ def register(router: BaseRouter) -> None:
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
     router.register(f"{PROJECT}/rating-imports", imports.RatingImportsViewSet, "rating-import")
+    router.register(f"{PROJECT}/corpora", mining.CorporaViewSet, "corpus")
+    router.register(f"{PROJECT}/mining-runs", mining.MiningRunsViewSet, "mining-run")
+    router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
     router.register(f"{CAMPAIGN}/ratings", campaigns.RatingsViewSet, "rating")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")

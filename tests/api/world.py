@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.models import Campaign, Membership, Project, Role, User
-from annotation.services import imports
+from annotation.models import Campaign, Membership, MiningRun, Project, Role, User
+from annotation.services import imports, mining
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.services.decisions import rater_flag
 from annotation.services.operations import campaign_extend
@@ -91,6 +91,21 @@ def _watched(campaign: Campaign, by: User) -> None:
         rules_register(campaign=campaign, records=RULES[:more], by=by)
 
 
+def _mined(project: Project, by: User) -> MiningRun:
+    """Two corpora, and two runs over the first of them."""
+    dataset = project.datasets.get(slug="chats")
+    for name in ("Pool", "More pool"):
+        corpus = mining.corpus_from_dataset(project=project, by=by, name=name, dataset=dataset, source_kinds=["human"])
+        mining.corpus_index(corpus_id=corpus.pk)
+    for n in (1, 2):
+        run = mining.mining_run_create(
+            project=project, dataset=dataset, corpus=project.corpora.get(slug="pool"), specification={"n": n},
+            seed_choice={"kind": "human"}, by=by,
+        )  # fmt: skip
+        mining.mining_run_execute(run_id=run.pk)
+    return run
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -113,6 +128,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     draft = CampaignDraft(dataset=dataset, name="Live", criteria=[CriterionDraft("quality", "How good?")])
     live = campaign_launch(campaign=campaign_create(project=project, draft=draft))
     _watched(live, owner)
+    run_of_mining = _mined(project, owner)
     for name in ("Gold", "Silver"):
         made = reference_set_create(
             project=project, dataset=dataset, name=name, campaigns=[references], source_kinds=["human"]
@@ -153,4 +169,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "release_number": 1,
         "score_run_pk": run.pk,
         "study_pk": study.pk,
+        "corpus_slug": "pool",
+        "mining_run_pk": run_of_mining.pk,
+        "candidate_pk": run_of_mining.candidates.first().pk,
     }

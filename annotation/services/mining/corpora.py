@@ -125,7 +125,9 @@ def _begun(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> tuple
 def _read(
     stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Callable[[], None]
 ) -> Iterator[Triple]:
-    columns = Columns(**options["columns"]) if options["columns"] else None
+    named = options["columns"]
+    without = {} if options["header"] else {"context": None}  # numbers for some are numbers for all
+    columns = Columns(**{**without, **named}) if named else None
     return read_triples(
         stream,
         file_format=options["file_format"],

@@ -1,0 +1,125 @@
+import json
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.importing import bad_rows, member_and_project, progress_bar, refusing
+from annotation.mining.index import TOKENIZERS, IndexParameters
+from annotation.mining.reading import COMPRESSIONS, FORMATS, TURN_SEPARATOR
+from annotation.models import Corpus, JobState
+from annotation.services.mining import corpus_stream
+from annotation.services.mining.report import corpus_report_rows
+
+DEFAULTS = IndexParameters()
+STANDARD_INPUT = "-"
+EPILOG = """\
+examples:
+  A file, whose content and name tell what it is:
+    manage.py import_corpus pool.jsonl.zst --project demo --user manager --name "Pool"
+
+  A stream of any length, here the columns named otherwise:
+    zstdcat pool.tsv.zst | manage.py import_corpus - --format tsv --project demo --user manager \\
+        --name "Pool" --message post --response reply
+
+The formats are described in docs/mining.md. Memory does not grow with the file.
+"""
+
+
+class Command(BaseCommand):
+    help = "Index a corpus of conversations from a file or standard input: whole, or not at all."
+
+    def create_parser(self, *args: Any, **options: Any) -> Any:
+        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE|-", help=f"{', '.join(FORMATS.values())}, perhaps compressed")
+        parser.add_argument("--project", required=True, help="slug of the project")
+        parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
+        parser.add_argument("--name", required=True, help="name of the corpus to create")
+        parser.add_argument("--format", choices=FORMATS, help="where content and name do not tell it")
+        parser.add_argument(
+            "--compression", choices=[one or "none" for one in COMPRESSIONS], help="where the content does not tell it"
+        )
+        for name in ("context", "message", "response"):
+            parser.add_argument(
+                f"--{name}",
+                metavar="COLUMN",
+                help=f"column of the {name}: its name, or its number from 1 (%(default)s)",
+            )
+        parser.add_argument("--no-header", action="store_true", help="the first line of a TSV is a triple already")
+        parser.add_argument(
+            "--turn-separator", default=TURN_SEPARATOR, help="between turns of a context that is one text (%(default)s)"
+        )
+        parser.add_argument("--k1", type=float, default=DEFAULTS.k1, help="of BM25 (%(default)s)")
+        parser.add_argument("--b", type=float, default=DEFAULTS.b, help="of BM25 (%(default)s)")
+        parser.add_argument("--tokenizer", choices=TOKENIZERS, default=DEFAULTS.tokenizer, help="(%(default)s)")
+        for name in ("description", "language", "licence", "attribution"):
+            parser.add_argument(f"--{name}", default="")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user, project = member_and_project(options)
+        details = {name: options[name] for name in ("description", "language", "licence", "attribution")}
+        stream, size = _opened(options["file"])
+        with stream, refusing(), progress_bar() as progress:
+            corpus = corpus_stream(
+                project=project, by=user, name=options["name"], filename=_name(options["file"]), stream=stream,
+                size=size, options=_reading(options), watch=progress, **details,
+            )  # fmt: skip
+        self._tell(corpus, as_json=options["json"])
+
+    def _tell(self, corpus: Corpus, *, as_json: bool) -> None:
+        if as_json:
+            document = {
+                "state": corpus.state,
+                "corpus": corpus.slug,
+                "file": corpus.filename,
+                "error": corpus.error,
+                "triples": corpus.n_triples,
+                "index_bytes": corpus.index_bytes,
+                "index_signature": corpus.index_signature,
+                "content_hash": corpus.content_hash,
+                **corpus.report,
+            }
+            self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
+        if corpus.state != JobState.DONE:
+            raise CommandError(f"{corpus.error}{bad_rows(corpus.report)}")
+        if not as_json:
+            for what, count in corpus_report_rows(corpus.report["counts"]):
+                self.stdout.write(f"{count:>13,}  {what}")
+            self.stdout.write(f"{corpus.index_bytes:>13,}  Bytes of the index, {corpus.index_signature}")
+            self.stdout.write(f"  sha256 {corpus.content_hash}")
+
+
+def _opened(name: str) -> tuple[BinaryIO, int]:
+    """The stream, and how many bytes it has; 0 where that is not known."""
+    if name == STANDARD_INPUT:
+        return sys.stdin.buffer, 0
+    path = Path(name)
+    try:
+        return path.open("rb"), path.stat().st_size if path.is_file() else 0
+    except OSError as error:
+        raise CommandError(f"file: found {path} ({error.strerror}); accepted: a file that can be read.") from error
+
+
+def _name(name: str) -> str:
+    return "standard input" if name == STANDARD_INPUT else Path(name).name
+
+
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
+    columns = {name: _column(options[name], options["no_header"]) for name in ("context", "message", "response")}
+    return {
+        "file_format": options["format"],
+        "compression": {"none": ""}.get(options["compression"], options["compression"]),
+        "columns": {name: column for name, column in columns.items() if column is not None},
+        "header": not options["no_header"],
+        "turn_separator": options["turn_separator"],
+        "index": {name: options[name] for name in ("k1", "b", "tokenizer")},
+    }
+
+
+def _column(given: str | None, numbered: bool) -> str | int | None:
+    return int(given) if given and numbered and given.isascii() and given.isdecimal() else given

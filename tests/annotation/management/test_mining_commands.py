@@ -1,0 +1,143 @@
+"""Corpora streamed in and mined from a shell."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotation.models import Corpus, JobState, MiningRun, Project, ResponseSource, User
+from tests.annotation.mined import TRIPLES, indexed_corpus, seeds_dataset, triples_file
+from tests.conftest import ROOT
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path / "data"
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, "--project", "chit-chat", "--user", "max-manager", stdout=out)
+    return out.getvalue()
+
+
+def test_a_file_becomes_a_corpus(project: Project, manager: User, tmp_path: Path) -> None:
+    file = tmp_path / "pool.jsonl"
+    file.write_bytes(triples_file())
+    told = json.loads(run("import_corpus", str(file), "--name", "Pool", "--licence", "CC0", "--k1", "1.5", "--json"))
+    corpus = Corpus.objects.get()
+    assert (told["state"], told["corpus"], told["triples"]) == ("done", "pool", len(TRIPLES))
+    assert told["content_hash"] == corpus.content_hash
+    assert "k1:1.5" in corpus.index_signature
+    assert (corpus.licence, corpus.requested_by) == ("CC0", manager)
+
+
+def test_standard_input_is_read_to_its_end(project, manager, monkeypatch) -> None:
+    lines = "\n".join(f"{response}\t{message}" for _, message, response in TRIPLES).encode()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines)))
+    shown = run(
+        "import_corpus", "-", "--name", "Pool", "--format", "tsv", "--no-header", "--message", "2", "--response", "1"
+    )
+    assert f"{len(TRIPLES)}  Triples" in shown
+    assert Corpus.objects.get().filename == "standard input"
+
+
+def test_bad_lines_end_the_command_with_all_of_them(project: Project, manager: User, tmp_path: Path) -> None:
+    file = tmp_path / "pool.jsonl"
+    file.write_bytes(triples_file() + b'{"message": 5, "response": "x"}\nnothing\n')
+    with pytest.raises(CommandError) as refusal:
+        run("import_corpus", str(file), "--name", "Pool")
+    assert "pool.jsonl:12  message: found 5; accepted: a text" in str(refusal.value)
+    assert "pool.jsonl:13" in str(refusal.value)
+    assert Corpus.objects.get().state == JobState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl"], "accepted: a file that can be read"),
+        (["pool.docx"], "JSON Lines"),
+        (["pool.docx", "--format", "jsonl", "--user", "vera-viewer"], "a manager or owner"),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_once(project, manager, viewer, tmp_path, arguments, message) -> None:
+    (tmp_path / "pool.docx").write_bytes(b"words")
+    first, *others = arguments
+    with pytest.raises(CommandError, match=message):
+        call_command(
+            "import_corpus", str(tmp_path / first), "--name", "P", "--project", "chit-chat", "--user", "max-manager",
+            *others, stdout=io.StringIO(),
+        )  # fmt: skip
+    assert not Corpus.objects.exists()
+
+
+def test_mining_from_a_shell_prints_the_report_and_stores(project, manager, tmp_path) -> None:
+    seeds_dataset(project)
+    indexed_corpus(project)
+    hygiene = tmp_path / "hygiene.json"
+    hygiene.write_text('[{"step": "mask_urls"}, {"step": "length", "max_tokens": 6}]')
+    asked = ("--dataset", "talk", "--corpus", "pool", "--n", "2", "--negatives", "1", "--hygiene", str(hygiene))
+    told = json.loads(run("mine", *asked, "--json"))
+    assert told["report"]["seeds"]["all"] == 3
+    assert not ResponseSource.objects.filter(kind="mined").exists()
+    shown = run("mine", *asked, "--split", "dev", "--store")
+    assert "1 seeds" in shown
+    assert "New responses of Talk" in shown
+    stored = MiningRun.objects.latest("pk")
+    assert stored.stored_at is not None
+    assert {source.item.external_id for source in ResponseSource.objects.filter(mining_run=stored)} == {"tea"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dataset", "gone", "--corpus", "pool"], "--dataset: found 'gone'; accepted: talk"),
+        (["--dataset", "talk", "--corpus", "gone"], "--corpus: found 'gone'; accepted: pool"),
+        (["--dataset", "talk", "--corpus", "pool", "--n", "-3"], "n: found -3"),
+        (["--dataset", "talk", "--corpus", "pool", "--seed-source", "Nobody"], "System: found 'Nobody'"),
+        (["--dataset", "talk", "--corpus", "pool", "--hygiene", "nowhere.json"], "cannot be read"),
+    ],
+)
+def test_what_cannot_be_mined_is_told(project, manager, arguments: list[str], message: str) -> None:
+    seeds_dataset(project)
+    indexed_corpus(project)
+    with pytest.raises(CommandError, match=message):
+        run("mine", *arguments)
+    assert not MiningRun.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pipe_from_another_process_and_an_interruption(project: Project, manager: User, tmp_path: Path) -> None:
+    """The command as a person runs it: in its own process, fed by a pipe that is cut off by Ctrl-C."""
+    database = connection.settings_dict
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": "postgresql://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**database),
+        "ASSAY_DATA_DIR": str(tmp_path),
+    }
+    command = [
+        sys.executable, "manage.py", "import_corpus", "-", "--format", "jsonl", "--name", "Pool",
+        "--project", "chit-chat", "--user", "max-manager",
+    ]  # fmt: skip
+    cut = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert cut.stdin
+    cut.stdin.write(triples_file(TRIPLES * 3000))
+    cut.stdin.flush()
+    cut.send_signal(2)
+    cut.stdin.close()
+    assert cut.wait(60) != 0
+    assert not Corpus.objects.filter(state=JobState.RUNNING).exists()
+    whole = subprocess.run(
+        command, cwd=ROOT, env=environment, input=triples_file(), capture_output=True, check=True, timeout=120
+    )
+    assert b"11  Triples" in whole.stdout
+    assert Corpus.objects.get().state == JobState.DONE
