@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from correlations.views import downloads, studies
+from correlations.views import downloads, studies, uses
 
 app_name = "correlations"
 
@@ -19,4 +19,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/studies/new/", studies.study_create, name="study-create"),
     path("p/<slug:project_slug>/studies.<str:file_format>", downloads.study_list_download, name="study-list-download"),
     path("p/<slug:project_slug>/studies/<int:pk>/", include(study_urls)),
+    path("p/<slug:project_slug>/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

@@ -54,6 +54,8 @@ RATING_COLUMNS = (
     "shown_at",
     "sent_at",
     "source_row",
+    "seconds",
+    "order_seed",
 )
 
 
@@ -72,6 +74,8 @@ def rating_row(logged: LoggedRating) -> tuple[Any, ...]:
         rating.presentation.shown_at,
         rating.sent_at,
         rating.presentation.source_row,
+        rating.presentation.seconds,
+        rating.presentation.order_seed,
     )
 
 
@@ -114,6 +118,10 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
 
 def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -> list[str]:
     """The arithmetic in words, one line per step."""
+    if weight.release.is_imported:
+        known = "" if weight.rating_mean is None else f"mean {_signed(weight.rating_mean, plus=False)} of "
+        of = f"{known}{weight.n_ratings} ratings, " if weight.n_ratings else ""
+        return [f"{of}{_signed(weight.weight)} as imported", "made elsewhere: its judgements are not known here"]
     mean = _signed(weight.rating_mean, places=2, plus=False)
     result = _signed(weight.weight)
     method = weight.release.method

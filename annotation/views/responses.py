@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
 from annotation.models import Response
+from annotation.selectors.datasets import latest_release
 from annotation.selectors.responses import (
     EXPLAINED_COLUMNS,
     RATING_COLUMNS,
@@ -31,10 +32,14 @@ def response_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "response": response,
         "item": response.item,
         "dataset": response.item.dataset,
-        "sources": response.sources.select_related("system"),
+        "sources": response.sources.select_related("system", "mining_run__corpus"),
         "ratings": ratings,
         "n_counting": sum(logged.counts for logged in ratings),
+        # Columns that would be empty from top to bottom are left out.
+        "any_rated_as": any(logged.rating.rated_as_id for logged in ratings),
+        "any_seed": any(logged.rating.presentation.order_seed is not None for logged in ratings),
         "weights": response_weights(response),
+        "release": latest_release(response.item.dataset),
     }
     return render(request, "annotation/response_detail.html", context)
 
@@ -47,7 +52,9 @@ def response_ratings_download(
     project = get_project_or_404(request.user, project_slug)
     response = get_object_or_404(Response, pk=pk, item__dataset__project=project)
     rows = map(rating_row, response_ratings(response))
-    return table_response(format=file_format, filename=f"response-{pk}-ratings", columns=RATING_COLUMNS, rows=rows)
+    types = {"seconds": "number", "order_seed": "whole"}
+    filename = f"response-{pk}-ratings"
+    return table_response(format=file_format, filename=filename, columns=RATING_COLUMNS, rows=rows, types=types)
 
 
 @login_required

@@ -168,8 +168,12 @@ class Explanation:
     def written_top(self) -> str:
         return "" if self.top_weight is None else written(self.top_weight, self.scale)
 
-    def numbered(self, number: int | None) -> Reference | None:
-        return next((reference for reference in self.references if reference.number == number), None)
+    def choose(self, number: int | None) -> Reference | None:
+        """The reference of this number, with everything it won marked."""
+        chosen = next((reference for reference in self.references if reference.number == number), None)
+        for ngram in chosen.won if chosen else ():
+            ngram.is_chosen = True
+        return chosen
 
     def of_response(self, response_id: int) -> Reference | None:
         return next((reference for reference in self.references if reference.response.pk == response_id), None)
@@ -265,7 +269,8 @@ def _ngram(key: str, part: NgramContribution, counted: Sequence[Reference], scal
         )
         for offer in part.offers
     ]  # fmt: skip
-    return Ngram(key, part, holders, scale)
+    winner = None if part.reference is None else counted[part.reference]
+    return Ngram(key, part, holders, scale, winner)
 
 
 def _order_line(total: OrderTotal, told: SegmentExplanation) -> OrderLine:

@@ -83,6 +83,8 @@ class Ngram:
     part: NgramContribution
     holders: list[Holder]
     scale: int
+    reference: Reference | None  # the winner
+    is_chosen: bool = False  # its winner is the reference that the page is asked about
 
     @property
     def text(self) -> str:
@@ -111,11 +113,6 @@ class Ngram:
     @property
     def sign(self) -> str:
         return "positive" if self.amount > 0 else "negative" if self.amount < 0 else "zero"
-
-    @property
-    def reference(self) -> Reference | None:
-        """The winner."""
-        return next((holder.reference for holder in self.holders if holder.wins), None)
 
     @property
     def others(self) -> list[Holder]:

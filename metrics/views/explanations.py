@@ -95,7 +95,7 @@ def release_item(request: HttpRequest, project_slug: str, slug: str, number: int
         "item": item,
         "form": form,
         "explanation": explanation,
-        "chosen": explanation.numbered(whole_number(request, "reference")),
+        "chosen": explanation.choose(whole_number(request, "reference")),
         "choices": reading_choices(reading, {}),
         "hidden": {},
         "choose_query": reading.query() + "&reference=",

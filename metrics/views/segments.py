@@ -90,7 +90,7 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "unrated_reason": _unrated_reason(hypothesis),
         "explanation": explanation,
         "reading_query": explanation.reading.query(),
-        "chosen": explanation.numbered(whole_number(request, "reference")),
+        "chosen": explanation.choose(whole_number(request, "reference")),
         "choose_query": "reference=",
         "unchosen_query": "",
         "previous_pk": run.item_ids[place - 1] if place else None,

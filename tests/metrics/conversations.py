@@ -6,7 +6,6 @@ from django.utils import timezone
 
 from annotation.models import (
     Campaign,
-    CampaignState,
     Dataset,
     Item,
     JobState,
@@ -116,9 +115,9 @@ def make_conversations(
 def make_release(
     reference_set: ReferenceSet, weighed: list[tuple[Item, Response, float, bool]], number: int = 1, **fields: object
 ) -> Release:
-    parameters = {"criteria": ["quality"]}
+    """Weights as from a file: no judgement of ours is behind them."""
     release = Release.objects.create(
-        reference_set=reference_set, number=number, signature="linear", parameters=parameters,
+        reference_set=reference_set, number=number, method="imported", signature="weights:imported",
         report={"last_rating_id": 0, "campaigns": []},
     )  # fmt: skip
     ReleaseWeight.objects.bulk_create(
@@ -134,8 +133,3 @@ def make_release(
         setattr(release, name, value)
     release.save()
     return release
-
-
-def close(campaign: Campaign) -> None:
-    campaign.state, campaign.closed_at = CampaignState.CLOSED, timezone.now()
-    campaign.save()
