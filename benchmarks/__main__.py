@@ -17,6 +17,7 @@ SECTIONS = {
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),
     "launch": ("A million slots", "benchmarks.bench_launch"),
+    "browse": ("Browsing references", "benchmarks.bench_browse"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
 }
 COLUMNS = ("name", "value", "unit", "against", "ratio", "target")

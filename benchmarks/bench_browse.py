@@ -1,0 +1,198 @@
+"""The browser of references at 100,000 of them, against 1,000 in the same run: the server's answers, then scrolling.
+
+python -m benchmarks.bench_browse
+
+Works in a process of its own on a PostgreSQL of its own, durable as in production, and removes both.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import numpy as np
+
+from benchmarks.bench_import import in_own_process, row, timed
+from benchmarks.references import RARE, made_release
+
+if TYPE_CHECKING:
+    from annotation.models import Release
+
+MEASURE = "--measure"
+ITEMS = {1_000: 63, 100_000: 6_250}  # of 16 references each
+PER_ITEM = 16
+TIMES = 9
+SCROLLED = 3_000  # references
+FRAME_MS, LONG_MS = 1000 / 60, 50  # a long task is one of more than 50 ms: W3C, Long Tasks API
+
+# Since the first row the page counts how long the browser was busy, and how far apart its frames were.
+WATCH = """
+() => {
+  window.seen = { tasks: [], frames: [] };
+  new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((one) => one.duration)))
+    .observe({ type: "longtask" });
+  let last = performance.now();
+  const frame = (now) => { seen.frames.push(now - last); last = now; requestAnimationFrame(frame); };
+  requestAnimationFrame(frame);
+}
+"""
+# Ten screens a second, as a hard flick does; stops when enough has passed.
+SCROLL = """
+async (enough) => {
+  const passed = new Set();
+  const began = performance.now();
+  while (passed.size < enough && performance.now() - began < 240000) {
+    scrollBy(0, 800);
+    for (const one of document.querySelectorAll("[data-reference]")) passed.add(one.id);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return { passed: passed.size, kept: document.querySelectorAll("[data-reference]").length,
+           nodes: document.querySelectorAll("*").length, ...window.seen };
+}
+"""
+
+
+def run() -> list[dict[str, Any]]:
+    return in_own_process("benchmarks.bench_browse", MEASURE)
+
+
+def measure() -> list[dict[str, Any]]:
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotation.models import Membership, Project, Role, User
+
+    settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.SESSION_COOKIE_SECURE = False
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(name="Benchmark", slug="benchmark")
+    user = User.objects.create(username="reader")
+    Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+    made = {size: made_release(project, n_items, PER_ITEM) for size, n_items in ITEMS.items()}
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    return [*answers(made, user), *scrolling(made[100_000], user)]
+
+
+def answers(made: dict[int, Release], user: Any) -> list[dict[str, Any]]:
+    """Median milliseconds of pages, nothing in the cache; each against the same with a thousand references."""
+    from django.core.cache import cache
+    from django.test import Client
+
+    client = Client()
+    client.force_login(user)
+    deep = {size: _place(release, 0.95) for size, release in made.items()}
+    asked = {
+        "The first page, by item": "",
+        "A page 95 % in": "?after={deep}",
+        "A search, one reference in a thousand": f"?text={RARE}",
+        "A search, one reference in six": "?text=rain",
+        "A brush over the weights": "?low=0.5&high=0.75",
+        "Original responses of one split": "?original=yes&split=dev",
+        "By reference, widest interval first": "?view=references&sort=-width",
+        "By reference, most disagreement first, 95 % in": "?view=references&sort=-spread&after={deep}",
+        "As a table": "?view=table",
+    }
+    rows = []
+    for name, query in asked.items():
+        medians = {}
+        for size, release in made.items():
+            address = _address(release) + query.format(deep=deep[size])
+            taken = []
+            for _ in range(TIMES):
+                cache.clear()
+                seconds, answer = timed(lambda address=address: client.get(address))
+                if answer.status_code != 200:
+                    raise RuntimeError(f"{address} was answered with status {answer.status_code}.")
+                taken.append(1000 * seconds)
+            medians[size] = float(np.median(taken))
+        ratio = medians[100_000] / medians[1_000]
+        against = f"1,000 references: {medians[1_000]:.0f} ms"
+        rows.append(row(f"{name}: 100,000 references", medians[100_000], "ms", against=against, ratio=ratio))
+    return rows
+
+
+def scrolling(release: Release, user: Any) -> list[dict[str, Any]]:
+    """What Chromium was busy with while thousands of references were scrolled through."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+    from django.core.wsgi import get_wsgi_application
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.support import DESKTOP, launch_chromium
+
+    session = SessionStore()
+    session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session.create()
+    server = make_server("127.0.0.1", 0, StaticFilesHandler(get_wsgi_application()), handler_class=_Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_port}"
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        context = browser.new_context(**DESKTOP)
+        context.add_cookies([{"name": "sessionid", "value": session.session_key or "", "url": base}])
+        page = context.new_page()
+        page.goto(base + _address(release))
+        page.evaluate(WATCH)
+        seen = page.evaluate(SCROLL, SCROLLED)
+        browser.close()
+    server.shutdown()
+    if seen["passed"] < SCROLLED:
+        raise RuntimeError(f"Only {seen['passed']} references came in four minutes.")
+    frames, tasks = np.array(seen["frames"]), seen["tasks"]
+    what = f"while {SCROLLED:,} of 100,000 references are scrolled through"
+    long = f"{LONG_MS} ms; {len(tasks)} in {len(frames):,} frames"
+    return [
+        row(f"Frame time {what}, median", float(np.median(frames)), "ms",
+            against=f"{FRAME_MS:.1f} ms, a screen's", ratio=float(np.median(frames)) / FRAME_MS),
+        row(f"Frame time {what}, 99th percentile", float(np.percentile(frames, 99)), "ms",
+            against=f"{FRAME_MS:.1f} ms", ratio=float(np.percentile(frames, 99)) / FRAME_MS),
+        row(f"Longest task {what}", max(tasks, default=0.0), "ms", against=long,
+            ratio=max(tasks, default=0.0) / LONG_MS),
+        row("References kept in the page afterwards", seen["kept"], "", against=f"{SCROLLED:,} seen",
+            ratio=seen["kept"] / SCROLLED),
+    ]  # fmt: skip
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Says nothing of requests."""
+
+
+def _address(release: Release) -> str:
+    from django.urls import reverse
+
+    slugs = [release.reference_set.project.slug, release.reference_set.slug, release.number]
+    return reverse("annotation:release-browse", args=slugs)
+
+
+def _place(release: Release, share: float) -> int:
+    """The id of the weight after which this share of the release lies."""
+    pks = release.weights.order_by("item_position", "-weight", "id").values_list("pk", flat=True)
+    return int(pks[int(share * pks.count())])
+
+
+def main() -> None:
+    if MEASURE in sys.argv:
+        import json
+
+        print(json.dumps(measure()))
+        return
+    from benchmarks.__main__ import table
+
+    print(table(run()))
+
+
+if __name__ == "__main__":
+    main()
