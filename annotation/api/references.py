@@ -20,7 +20,7 @@ from annotation.api.datasets import SourceSerializer
 from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
 from annotation.release_responses import release_file_response
 from annotation.selectors.browsing import WeightFilter, weight_rows
-from annotation.selectors.releases import reference_sets, release_name, releases, same_content
+from annotation.selectors.releases import reference_sets, release_name, releases
 from annotation.services.imports.reading import FORMATS
 from annotation.services.reference_sets import (
     reference_set_add_campaign,
@@ -136,8 +136,11 @@ class ReleaseSerializer(JobSerializer):
     exclusion_rules = serializers.ListField(child=serializers.DictField(), read_only=True)
     report = serializers.DictField(read_only=True)
     deprecated_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
-    same_content_as = serializers.SerializerMethodField(
-        help_text="Number of the first release of the set with the same content hash, where that is an earlier one."
+    same_content_as = serializers.IntegerField(
+        source="first_alike",
+        read_only=True,
+        allow_null=True,
+        help_text="Number of the first release of the set with the same content hash, where that is an earlier one.",
     )
     files = serializers.SerializerMethodField(help_text="Addresses of its files, by name; none until it is done.")
 
@@ -153,17 +156,13 @@ class ReleaseSerializer(JobSerializer):
     def get_name(self, release: Release) -> str:
         return release_name(release)
 
-    def get_same_content_as(self, release: Release) -> int | None:
-        twin = same_content(release)
-        return twin.number if twin else None
-
     @extend_schema_field(serializers.DictField(child=serializers.URLField()))
     def get_files(self, release: Release) -> dict[str, str]:
         view: ReleasesViewSet = self.context["view"]
         if release.state != JobState.DONE:
             return {}
         kwargs = {**view.kwargs, view.lookup_url_kwarg: release.number}
-        return {name: view.reverse_action("file", kwargs=kwargs | {"name": name}) for name in FILES}
+        return {name: view.reverse_action("file", kwargs=kwargs | {"file_name": name}) for name in FILES}
 
 
 class WeightSerializer(serializers.ModelSerializer):
@@ -288,11 +287,11 @@ class ReleasesViewSet(JobViewSet):
         return self.answer(release)
 
     @extend_schema(responses={(200, "application/octet-stream"): bytes, 304: None})
-    @action(detail=True, methods=["get"], url_path="files/<str:name>")
-    def file(self, request: Request, name: str, **_: Any) -> HttpResponseBase:
+    @action(detail=True, methods=["get"], url_path="files/<str:file_name>")
+    def file(self, request: Request, file_name: str, **_: Any) -> HttpResponseBase:
         """One of the files of a finished release, streamed; If-None-Match with its ETag answers 304."""
         release = get_object_or_404(self.get_queryset(), number=self.kwargs["release_number"], state=JobState.DONE)
-        return release_file_response(release, name, request.headers.get("If-None-Match", ""))
+        return release_file_response(release, file_name, request.headers.get("If-None-Match", ""))
 
 
 class WeightsViewSet(mixins.ListModelMixin, ProjectViewSet):

@@ -33,7 +33,7 @@ CONDITIONS = {
 }
 CHUNK = 2_000
 LISTED = 50
-PAGE = 50
+PAGE = 25
 ROW_COLUMNS = (
     "item", "response_id", "text", "weight_before", "weight_after", "move", "judgements_before", "judgements_after",
 )  # fmt: skip

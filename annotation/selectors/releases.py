@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from django.core.cache import cache
-from django.db.models import Case, Count, Max, Q, QuerySet, When
+from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, When
 
 from annotation.models import (
     Campaign,
@@ -72,7 +72,18 @@ def reference_sets(project: Project) -> QuerySet[ReferenceSet]:
 
 
 def releases(reference_set: ReferenceSet) -> QuerySet[Release]:
-    return reference_set.releases.select_related("requested_by").order_by("-number")
+    """Newest first; ``first_alike`` is the number of the earliest with the same content, where that is another."""
+    alike = Release.objects.filter(
+        reference_set=OuterRef("reference_set"),
+        content_hash=OuterRef("content_hash"),
+        state=JobState.DONE,
+        number__lt=OuterRef("number"),
+    ).exclude(content_hash="")
+    return (
+        reference_set.releases.select_related("requested_by", "deprecated_by", "reference_set")
+        .annotate(first_alike=Subquery(alike.order_by("number").values("number")[:1]))
+        .order_by("-number")
+    )
 
 
 def finished_releases(project: Project) -> QuerySet[Release]:

@@ -76,7 +76,7 @@ FILES: dict[str, ReleaseFile] = {
         ),
         ReleaseFile(
             "multi-reference.zip",
-            "Multi-reference texts for BLEU tools",
+            "Texts for BLEU tools",
             "A file per reference number, a line per item, as sacrebleu and multi-bleu.perl read; weights beside them.",
             "application/zip",
             "collection",
