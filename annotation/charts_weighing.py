@@ -105,7 +105,7 @@ def rater_influence(
             y=alt.Y("change:Q", title="Largest change of a weight", axis=alt.Axis(format=".1f")),
             color=alt.Color(
                 "turns:N",
-                legend=alt.Legend(title="Signs that turn without the rater", orient="top", direction="horizontal"),
+                legend=alt.Legend(title="Signs turn without them", orient="top", titleLimit=0, direction="horizontal"),
                 scale=alt.Scale(domain=["none", "some"], range=[colours["accent"], colours["negative"]]),
             ),
             tooltip=[

@@ -114,7 +114,8 @@ def _chosen(request: HttpRequest, every: Sequence[Comparison]) -> tuple[Comparis
     """The scheme and the change asked for; else the scheme that turns most signs."""
     name, what = request.GET.get("scheme"), request.GET.get("what", "sign")
     if name is None:
-        chosen = max((one for one in every if not one.is_own), key=lambda one: one.n_reversed + one.n_best_changed)
+        usual = [one for one in every if one.name in CHARTED and not one.is_own and not one.reason] or every
+        chosen = max(usual, key=lambda one: one.n_reversed + one.n_best_changed)
     else:
         found = [one for one in every if one.name == name]
         if not found:

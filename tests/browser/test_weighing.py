@@ -1,0 +1,46 @@
+"""What stands behind a release's weights, in a browser: readable by all, usable by keyboard, drawn under the policy."""
+
+import pytest
+
+from annotation.models import Campaign
+from tests.annotation.rated import make_campaign, rate
+from tests.annotation.weighed import make_release
+from tests.browser.support import axe, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def base(project, manager, live_server):
+    release = make_release(project)
+    outputs = make_campaign(release.reference_set.dataset, "Outputs")
+    rate(outputs, "ann", release.reference_set.dataset.systems.get(name="Bo").outputs.first().response, 3)
+    return f"{live_server.url}/p/{project.slug}/references/{release.reference_set.slug}/v1/"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_pages_have_no_barrier_and_draw_their_charts(base, live_server, new_page, theme):
+    page = new_page(theme=theme)
+    sign_in(page, live_server.url, "max-manager", "password")
+    for path, n_charts in (("attention/", 0), ("sensitivity/", 4), ("raters/", 1), ("circularity/", 0)):
+        page.goto(base + path)
+        for chart in page.locator("[data-chart]").all():
+            chart.locator("svg").first.wait_for()
+        assert page.locator("[data-chart] svg.marks").count() == n_charts, path
+        axe(page)
+
+
+def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server, page_desktop, project):
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{base}attention/?list=tie")
+    page.get_by_role("checkbox", name="Send back “Well.”").focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Send ticked ones back").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("More ratings of each").fill("4")
+    axe(page)
+    page.get_by_role("button", name="Draft the campaign").click()
+    page.get_by_text("is drafted: 1 reference, 4 more of each").wait_for()
+    made = Campaign.objects.get(project=project, target="listed")
+    assert list(made.response_list.responses.values_list("text", flat=True)) == ["Well."]
