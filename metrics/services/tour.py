@@ -3,7 +3,7 @@
 Each step goes through the service that its page and its command go through; nothing here is a shortcut.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -182,7 +182,7 @@ def _mine(dataset: Dataset, corpus: Corpus, n: int, negatives: int, by: User) ->
     return run
 
 
-def _campaign(dataset: Dataset, name: str, kinds: list[str], *, ratings: int) -> Campaign:
+def _campaign(dataset: Dataset, name: str, kinds: Sequence[str], *, ratings: int) -> Campaign:
     draft = CampaignDraft(
         dataset=dataset,
         name=name,
@@ -216,10 +216,12 @@ def _worth(campaign: Campaign) -> Callable[[Presentation], float]:
         middle = max(MIDDLES.get(SourceKind(source.kind), 0.5) for source in text.sources.all())
         chance = float(latent_quality([int(text.text_key[:15], 16)], SEED)[0])
         worth[text.pk] = min(max(middle + SPREAD * (chance - 0.5), 0.0), 1.0)
-    return lambda presentation: worth[shown[presentation.unit_id]]
+    return lambda presentation: worth[shown[presentation.unit_id or 0]]
 
 
-def _release(dataset: Dataset, campaigns: list[Campaign], kinds: list[str], by: User) -> tuple[ReferenceSet, Release]:
+def _release(
+    dataset: Dataset, campaigns: list[Campaign], kinds: Sequence[str], by: User
+) -> tuple[ReferenceSet, Release]:
     reference_set = reference_set_create(
         project=dataset.project,
         dataset=dataset,
