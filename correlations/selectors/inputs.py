@@ -92,6 +92,7 @@ def circularity(corpus: Corpus, release: Release, human: HumanSide) -> dict[str,
         "same_text_items": sum(int(entry["items"]) for entry in same_text),
         "raters": len(raters),
         "reference_raters": len(weighers),
+        "reference_raters_known": not release.is_imported,  # of weights made elsewhere nobody here knows them
         "raters_on_both_sides": len(raters & weighers),
         "rater_items": len(judged),
         "rater_items_on_both_sides": len(judged & weighed),
