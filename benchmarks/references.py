@@ -33,6 +33,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         Response,
         ResponseSource,
     )
+    from annotation.models.releases import IMPORTED
     from annotation.services.copying import allocate_ids, copy_rows
 
     draw = random.Random(seed)
@@ -62,7 +63,9 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         project=project, dataset=dataset, name=f"{n} references", slug=f"references-{n}",
         source_kinds=["seed", "mined"], original_kinds=["seed"],
     )  # fmt: skip
-    release = Release.objects.create(reference_set=reference_set, number=1, signature="made up", content_hash="0" * 64)
+    release = Release.objects.create(
+        reference_set=reference_set, number=1, method=IMPORTED, signature="made up", content_hash="0" * 64
+    )
     rows = list(_weights(draw, items, responses, per_item))
     copy_rows(
         ReleaseWeight,

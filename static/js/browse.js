@@ -25,6 +25,9 @@
     }
   }, { rootMargin: `${FAR}px 0px` });
 
+  const wide = matchMedia("(min-width: 60.01rem)");
+  let leftOpen = false;
+
   function askForMore(sentinel) {
     if (sentinel.dataset.asked) return;
     sentinel.dataset.asked = "yes";
@@ -43,6 +46,8 @@
     // A page in the table view is one of links, and is kept.
     for (const page of found("[data-page]")) if (!page.querySelector("table")) near.observe(page), far.observe(page);
     for (const brush of found("[data-brush]")) draw(brush);
+    // Beside the list where there is room; on a phone as it was left.
+    for (const filters of found(".browse-filters")) filters.open = wide.matches || leftOpen;
   }
 
   // --- Distributions --------------------------------------------------------------------------------------------------
@@ -193,6 +198,9 @@
       waiting = null;
       step(selector, by);
     }
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target.id === "browse") leftOpen = event.detail.target.querySelector(".browse-filters").open;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "browse") return;

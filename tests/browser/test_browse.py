@@ -1,0 +1,218 @@
+"""The browser of a release in a real Chromium: at a hundred thousand references and, where size is no matter, few."""
+
+import re
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from benchmarks.references import RARE, made_release
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+IN_PAGE = "[...document.querySelectorAll('[data-reference]')].map((one) => Number(one.id.replace('reference-', '')))"
+FOCUSED = "document.activeElement.id"
+
+
+@pytest.fixture
+def hundred_thousand(project, manager):
+    return made_release(project, 6250, 16)
+
+
+@pytest.fixture
+def few(project, manager):
+    return made_release(project, 12, 16)
+
+
+def address(live_server, release, query=""):
+    return f"{live_server.url}/p/chit-chat/references/{release.reference_set.slug}/v1/browse/{query}"
+
+
+def in_order(release):
+    return list(release.weights.order_by("item_position", "-weight", "id").values_list("response_id", flat=True))
+
+
+def asked(page):
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+
+
+def total(page):
+    return page.locator("#browse-total").inner_text()
+
+
+def settle(page, text):
+    page.wait_for_function("(text) => document.getElementById('browse-total').textContent.includes(text)", arg=text)
+
+
+def test_a_hundred_thousand_references_can_be_lived_with(live_server, page_desktop, hundred_thousand):
+    page, expected = page_desktop, in_order(hundred_thousand)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(address(live_server, hundred_thousand))
+    assert total(page) == "100,000 references of 6,250 items"
+
+    # Scrolled through, pages come in order: what is in the page is always one stretch of the release, and moves on.
+    far, most = 0, 0
+    for _ in range(400):
+        held = page.evaluate(IN_PAGE)
+        at = expected.index(held[0])
+        assert held == expected[at : at + len(held)]
+        far, most = max(far, at + len(held)), max(most, len(held))
+        if far >= 1500:
+            break
+        page.mouse.wheel(0, 2500)
+        page.wait_for_timeout(40)
+    assert far >= 1500
+    assert most < 700  # pages far above were let go
+    # The way back is whole, too.
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_selector(f"#reference-{expected[0]}")
+    assert page.evaluate(IN_PAGE)[:48] == expected[:48]
+
+    # Keys: the first reference, the next two, the next item, the conversation, the reference's page and back to it.
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate(FOCUSED) == f"reference-{expected[2]}"
+    page.keyboard.press("k")
+    assert page.evaluate(FOCUSED) == f"reference-{expected[1]}"
+    page.keyboard.press("n")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate(FOCUSED) == f"reference-{expected[17]}"
+    conversation = page.locator(f"#reference-{expected[17]} details.mined")
+    if conversation.count():
+        page.keyboard.press("c")
+        assert conversation.evaluate("(one) => one.open")
+        page.keyboard.press("c")
+        assert not conversation.evaluate("(one) => one.open")
+    page.keyboard.press("o")
+    page.wait_for_url(re.compile(rf"/responses/{expected[17]}/"))
+    page.go_back()
+    page.wait_for_selector(f"#reference-{expected[17]}")
+    assert page.locator(f"#reference-{expected[17]}").bounding_box()["y"] < 800
+
+    # Search: the field by key, the found marked, a chip that takes it away again.
+    page.keyboard.press("/")
+    page.keyboard.type(RARE)
+    page.keyboard.press("Enter")
+    settle(page, "100 references of 100 items")
+    assert asked(page) == {"text": RARE}
+    assert set(page.locator(".reference mark").all_text_contents()) == {RARE}
+    page.get_by_role("link", name=f"Remove the filter “{RARE}”").click()
+    settle(page, "100,000 references")
+
+    # A drag over the distribution filters; the fields say the same; back and forth as pages.
+    plot = page.locator(".brush-plot svg").first.bounding_box()
+    across = lambda weight: plot["x"] + plot["width"] * (weight + 1.025) / 2.05  # noqa: E731
+    page.mouse.move(across(-0.9), plot["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(across(-0.5), plot["y"] + 30, steps=5)
+    page.mouse.up()
+    settle(page, "More than 1,000 references")
+    assert asked(page) == {"low": "-0.9", "high": "-0.5"}
+    weights = page.evaluate("[...document.querySelectorAll('.reference .weight')].map((one) => one.textContent)")
+    assert {-0.9 <= float(weight.replace("−", "-")) <= -0.5 for weight in weights} == {True}
+    page.go_back()
+    settle(page, "100,000 references")
+    assert page.locator("#browse_low").input_value() == ""
+    page.go_forward()
+    settle(page, "More than 1,000 references")
+    assert asked(page) == {"low": "-0.9", "high": "-0.5"}
+
+    # By reference, deep in: the next page follows there as well.
+    page.goto(address(live_server, hundred_thousand, f"?at={expected[90_000]}"))
+    assert page.evaluate(IN_PAGE)[0] == expected[90_000]
+    page.get_by_role("link", name="Earlier items").click()
+    page.wait_for_url(re.compile("before="))
+    assert expected[89_999] in page.evaluate(IN_PAGE)
+    page.get_by_role("link", name="By reference").click()
+    page.get_by_label("Order").select_option("Widest interval first")
+    page.wait_for_url(re.compile("sort=-width"))
+    page.mouse.wheel(0, 4000)
+    page.wait_for_function("document.querySelectorAll('[data-reference]').length >= 96")
+    widths = dict(hundred_thousand.weights.values_list("response_id", "high"))
+    lows = dict(hundred_thousand.weights.values_list("response_id", "low"))
+    held = page.evaluate(IN_PAGE)
+    assert len(set(held)) == len(held)
+    shown = [widths[pk] - lows[pk] for pk in held]
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_the_distribution_is_brushed_by_keyboard_and_by_finger(live_server, page_phone, few):
+    page = page_phone
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(address(live_server, few))
+    page.get_by_text("Filters", exact=True).click()
+    page.get_by_role("slider", name="Weight from").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile(r"low=-0\.95"))
+    page.get_by_role("link", name="Remove the filter Weight from −0.95").wait_for()
+    page.goto(address(live_server, few))
+    page.get_by_text("Filters", exact=True).click()
+    plot = page.locator(".brush-plot svg").first
+    box = plot.bounding_box()
+    touch = {"pointerType": "touch", "pointerId": 7, "bubbles": True, "button": 0, "clientY": box["y"] + 20}
+    plot.evaluate("(one) => (one.setPointerCapture = () => {})")  # a pointer of a test cannot be captured
+    for kind, share in (("pointerdown", 0.55), ("pointermove", 0.7), ("pointermove", 0.9), ("pointerup", 0.9)):
+        plot.dispatch_event(kind, touch | {"clientX": box["x"] + share * box["width"]})
+    page.wait_for_url(re.compile("low=0.1&high=0.8"))
+
+
+def test_a_link_to_a_reference_leads_to_it(live_server, new_page, few):
+    chosen = in_order(few)[100]
+    page = new_page(**DESKTOP, permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(address(live_server, few, f"?at={chosen}"))
+    row = page.locator(f"#reference-{chosen}")
+    row.hover()
+    row.get_by_role("button", name="Copy the link to this reference").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.goto("about:blank")
+    page.goto(link)
+    assert page.evaluate(FOCUSED) == f"reference-{chosen}"
+    assert 0 <= row.bounding_box()["y"] < 800
+
+
+def test_everything_works_without_script(live_server, new_page, few):
+    page, expected = new_page(**DESKTOP, java_script_enabled=False), in_order(few)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(address(live_server, few))
+    found = []
+    while True:
+        found += [int(one.get_attribute("id").removeprefix("reference-")) for one in page.locator(".reference").all()]
+        following = page.get_by_role("link", name="Next items")
+        if not following.count():
+            break
+        following.click()
+    assert found == expected
+    page.get_by_role("spinbutton", name="Weight from").fill("0.5")
+    page.get_by_label("Sign").select_option("Positive")
+    page.get_by_role("button", name="Apply filters").click()
+    n = few.weights.filter(weight__gte=0.5).count()
+    assert total(page).startswith(f"{n} reference")
+    mined = page.locator("details.mined").first
+    mined.get_by_text("From another conversation").click()
+    assert mined.locator(".turn").first.is_visible()
+    page.get_by_role("link", name="As a table").click()
+    assert page.locator(".table-one .seed").count() > 0
+    with page.expect_download() as download:
+        page.get_by_role("link", name="LaTeX").click()
+    assert download.value.suggested_filename == "chit-chat-references-192-v1-table.tex"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_axe_finds_nothing(live_server, new_page, few, device, theme):
+    page = new_page(**device, theme=theme)
+    sign_in(page, live_server.url, "max-manager", "password")
+    for query in ("", "?view=references&text=rain&low=-0.5&sort=-spread&sign=positive", "?view=table"):
+        page.goto(address(live_server, few, query))
+        if device is PHONE:
+            page.get_by_text("Filters", exact=False).first.click()
+        for mined in page.locator("details.mined > summary").all()[:1]:
+            mined.click()
+        axe(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    page.keyboard.press("?")
+    assert page.get_by_role("heading", name="Keyboard").is_visible()
+    axe(page, include="#keyboard-help")
