@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from django.db import connection
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Dataset, Project, Response, ResponseList
+from annotation.models import Dataset, Project, Response, ResponseList, ResponseSource
 
 
 def response_lists_of(project: Project) -> QuerySet[ResponseList]:
@@ -30,7 +30,7 @@ def responses_page(
     """Responses in the order of their items, from behind ``(item position, response id)``; and where the next begin."""
     found = (
         response_list.responses.select_related("item")
-        .prefetch_related("sources__system")
+        .prefetch_related(Prefetch("sources", ResponseSource.objects.select_related("system")))
         .order_by("item__position", "pk")
     )
     if after is not None:

@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
-MOST_ENTRIES = 100  # that are written out
+MOST_ENTRIES = 40  # that are written out
 
 
 def _says_nothing(value: object) -> bool:

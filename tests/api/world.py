@@ -4,14 +4,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.models import Campaign, Membership, MiningRun, Project, Role, User
+from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.services import imports, mining
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.services.decisions import rater_flag
 from annotation.services.operations import campaign_extend
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create
+from annotation.services.response_lists import response_list_create
 from annotation.services.rules import rules_register
+from annotation.services.seeds import seeds_select
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
@@ -106,6 +108,29 @@ def _mined(project: Project, by: User) -> MiningRun:
     return run
 
 
+def _selected(project: Project, by: User, name: str) -> SeedSelection:
+    """Three seeds of a data set of their own, rated 5, 4 and 2 by one rater: two of them are selected."""
+    seeds = [
+        {"id": f"s{n}", "message": f"Seed {n}?", "references": [{"text": f"Yes {n}", "kind": "seed"}]} for n in range(3)
+    ]
+    made = imports.dataset_import_create(
+        project=project, by=by, name=name, filename="items.jsonl", content=jsonl(seeds)
+    )
+    imports.dataset_import_execute(import_id=made.pk)
+    dataset = project.datasets.get(name=name)
+    rows = [
+        {"rater": "ann", "item": f"s{n}", "text": f"Yes {n}", "ratings": {"quality": value}}
+        for n, value in enumerate((5, 4, 2))
+    ]
+    job = imports.rating_import_create(
+        dataset=dataset, by=by, name=f"{name}, rated", filename="ratings.jsonl", content=jsonl(rows)
+    )
+    imports.rating_import_execute(import_id=job.pk)
+    return seeds_select(
+        dataset=dataset, campaigns=list(dataset.campaigns.all()), threshold=4, shares={"dev": 1}, seed=1, by=by
+    )
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -151,7 +176,14 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     for seed in (1, 2):
         study, _ = study_create(project=project, name=f"Study {seed}", specification={**STUDY, "seed": seed}, by=owner)
         study_execute(study_id=study.pk)
+    selections = [_selected(project, owner, name) for name in ("Seeds", "More seeds")]
     item = dataset.items.get(external_id="i0")
+    lists = [
+        response_list_create(
+            dataset=dataset, name=name, responses=[one.pk for one in item.responses.all()], origin={}, by=owner
+        )
+        for name in ("Unsure", "Tied")
+    ]
     return people, {
         "project_slug": project.slug,
         "username": "vera",
@@ -167,8 +199,11 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "rules_version": 1,
         "reference_set_slug": gold.slug,
         "release_number": 1,
+        "file_name": "card.md",
         "score_run_pk": run.pk,
         "study_pk": study.pk,
+        "list_pk": lists[0].pk,
+        "selection_pk": selections[0].pk,
         "corpus_slug": "pool",
         "mining_run_pk": run_of_mining.pk,
         "candidate_pk": run_of_mining.candidates.first().pk,

@@ -1,0 +1,58 @@
+"""Drawing candidates for seeds from a shell."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Corpus, Dataset, Project, User
+from tests.annotation.services.test_seeds import make_corpus, triples
+
+
+@pytest.fixture
+def corpus(project: Project, settings: Any, tmp_path: Path) -> Corpus:
+    settings.DATA_DIR = tmp_path
+    return make_corpus(project, triples(30))
+
+
+def run(*arguments: str) -> None:
+    call_command("sample_seeds", "--project", "chit-chat", "--user", "max-manager", "--name", "Candidates", *arguments)
+
+
+def test_a_data_set_is_drawn_and_the_report_printed(
+    corpus: Corpus, manager: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hygiene = tmp_path / "hygiene.json"
+    hygiene.write_text('[{"step": "mask_handles"}]')
+    run("--corpus", "talk", "--n", "12", "--seed", "5", "--hygiene", str(hygiene), "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["state"], told["dataset"], told["counts"]["items"], told["counts"]["drawn"]) == (
+        "done", "candidates", 12, 12,
+    )  # fmt: skip
+    assert told["counts"]["masked_by_hygiene"] == 12
+    dataset = Dataset.objects.get(slug="candidates")
+    assert all("<user>" in item.responses.get().text for item in dataset.items.all())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--corpus", "none", "--n", "3"], "--corpus: found 'none'; accepted: talk"),
+        (["--corpus", "talk", "--n", "31"], "Found 31; accepted: 1 to 30"),
+        (["--corpus", "talk", "--n", "3", "--hygiene", "/nowhere.json"], "accepted: a file that can be read"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(corpus: Corpus, manager: User, arguments: list[str], says: str) -> None:
+    with pytest.raises(CommandError, match=says):
+        run(*arguments)
+    assert not Dataset.objects.exists()
+
+
+def test_a_viewer_may_not(corpus: Corpus, viewer: User) -> None:
+    with pytest.raises(CommandError, match="a manager or owner of the project"):
+        call_command(
+            "sample_seeds", "--project", "chit-chat", "--user", "vera-viewer", "--name", "x", "--corpus", "talk",
+            "--n", "1",
+        )  # fmt: skip
