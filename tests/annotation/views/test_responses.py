@@ -2,7 +2,9 @@ import json
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import ResponseSource, SourceKind
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
@@ -73,6 +75,54 @@ def test_its_weights_can_be_downloaded_with_what_led_to_them(project, response, 
     (row,) = json.loads(b"".join(answer.streaming_content))
     assert (row["reference_set"], row["release"], row["weight"], row["rating_mean"]) == ("r", 1, 0.0, 3.0)
     assert row["judgements"] == [{"rater": "bob", "value": 2.0}, {"rater": "ann", "value": 4.0}]
+
+
+def test_it_shows_when_where_and_how_long_each_rating_was_made(response, viewer, as_user):
+    rating = response.ratings.order_by("pk").first()
+    rating.presentation.order_seed, rating.presentation.order = 1234567890123, [0]
+    rating.presentation.save()
+    text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
+    assert 'title="1234567890123"' in text
+    assert '<td class="num" data-label="Seconds">6.0</td>' in text
+    assert text.count('datetime="2026-03-01T12:00:00') == 4  # shown
+    assert text.count('datetime="2026-03-01T12:00:06') == 4  # sent
+
+
+def test_the_log_as_a_file_tells_the_seed_and_the_seconds(response, viewer, as_user):
+    answer = as_user(viewer).get(page("response-ratings-download", response.pk, "json"))
+    rows = json.loads(b"".join(answer.streaming_content))
+    assert [row["seconds"] for row in rows] == [6.0, 6.0, 6.0, 6.0]
+    assert [row["order_seed"] for row in rows] == [None] * 4
+
+
+def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewer, as_user):
+    ResponseSource.objects.create(
+        response=response, item=response.item, kind=SourceKind.MINED, rank=3, score=17.25,
+        source_context=["Long ago <b>"], source_message="What did they say?", raw_text="Same  words",
+    )  # fmt: skip
+    text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
+    assert "<strong>Mined</strong>, place 3, score 17.250" in text
+    assert "Long ago &lt;b&gt;" in text
+    assert "What did they say?" in text
+    assert "As it came:" in text
+
+
+def test_every_release_that_weighs_it_is_shown_and_a_deprecated_one_is_marked(project, response, viewer, as_user):
+    dataset = response.item.dataset
+    chosen = reference_set_create(
+        project=project, dataset=dataset, name="R", campaigns=list(dataset.campaigns.all()), source_systems=["Human"]
+    )
+    for _ in range(2):
+        release = release_create(reference_set=chosen, method="linear")
+        release_build(release_id=release.pk)
+    release.refresh_from_db()
+    release.deprecated_at, release.deprecation_reason = timezone.now(), "a wrong scale"
+    release.save()
+    text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
+    assert "R v1</a>" in text
+    assert 'R v2</a> <span class="badge-status badge-warning" title="a wrong scale">deprecated</span>' in text
+    assert reverse("metrics:release-item", args=["chit-chat", "r", 1, response.item.pk]) in text
+    assert reverse("metrics:response-matches", args=["chit-chat", response.pk]) in text
 
 
 @pytest.mark.parametrize("name", ["response-detail", "response-ratings-download", "response-weights-download"])

@@ -24,6 +24,7 @@ from tests.metrics.conversations import (
     make_conversations,
     make_release,
 )
+from tests.metrics.world import WORDS
 
 pytestmark = pytest.mark.django_db
 
@@ -285,24 +286,6 @@ def test_ten_systems_against_sixteen_references_take_few_questions_and_little_wo
     project, viewer, django_assert_max_num_queries
 ):
     """Under 300 ms of processor time at order 4; the best of three, since others share the machine."""
-    words = [
-        "the",
-        "cat",
-        "sat",
-        "on",
-        "a",
-        "mat",
-        "and",
-        "saw",
-        "no",
-        "dog",
-        "under",
-        "this",
-        "old",
-        "red",
-        "roof",
-        "now",
-    ]
     texts = [" ".join(WORDS[(place * step) % 16] for step in range(1, 15)) for place in range(1, 17)]
     many = {
         "context": [], "message": "well ?",

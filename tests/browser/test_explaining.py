@@ -1,0 +1,173 @@
+"""The metric explained, pointed at, walked through by keyboard, tapped, and read without script."""
+
+import pytest
+from django.urls import reverse
+
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.conversations import ARABIC, Conversations, make_conversations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def talk(project) -> Conversations:
+    return make_conversations(project)
+
+
+def item_url(live_server, made: Conversations, query: str = "") -> str:
+    args = [made.project.slug, made.reference_set.slug, 1, made.items[0].pk]
+    return live_server.url + reverse("metrics:release-item", args=args) + query
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def lit(page, number: int) -> list[str]:
+    """The tokens that are lit in a reference."""
+    return page.locator(f"#r{number} .ref-text .is-lit").all_inner_texts()
+
+
+def mark(page, hypothesis: str, words: str):
+    return page.locator(".hypothesis", has=page.get_by_role("heading", name=hypothesis)).locator(
+        f'.gram-text a[aria-label^="{words}: "]'
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_pages_are_whole_and_accessible(live_server, new_page, talk, manager, device, theme):
+    page = new_page(theme=theme, **device)
+    sign_in(page, live_server.url, "max-manager", "password")
+    for query in ("?order=4", "?reference=1"):
+        page.goto(item_url(live_server, talk, query))
+        axe(page)
+        assert fits(page)
+    page.locator(".matches summary").first.click()
+    axe(page, include=".hypothesis")
+    liked = talk.reference(0, "you should not have let her out")
+    page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
+    page.get_by_text("took away").wait_for()
+    page.get_by_text("No score run and no study rests on").wait_for()
+    axe(page)
+    assert fits(page)
+
+
+def test_pointing_at_an_n_gram_shows_who_won_it_and_who_else_holds_it(live_server, page_desktop, talk, manager):
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, talk))
+
+    mark(page, "Echo = Twin", "you find").hover()
+    assert lit(page, 1) == ["you", "find"]
+    tray = page.get_by_label("What is pointed at")
+    assert "2-gram of Echo = Twin" in tray.inner_text()
+    assert "1 × 0.8 = +0.8 of at most 0.8" in tray.inner_text()
+
+    mark(page, "Bore", "i").hover()
+    assert lit(page, 1) == lit(page, 4) == ["i"]
+    assert page.locator("#r1 [data-note]").inner_text() == "wins"
+    assert page.locator("#r4 [data-note]").inner_text() == "would give 0.0"
+    assert page.locator("#r6 [data-note]").inner_text() == "would give −0.7"
+
+    page.get_by_role("heading", name="Item 1").hover()
+    assert tray.is_hidden()
+    assert lit(page, 1) == []
+
+
+def test_a_reference_shows_all_that_it_won_and_the_address_keeps_it(live_server, page_desktop, talk, manager):
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, talk))
+
+    page.get_by_role("link", name="Everything that reference 5 won").click()
+    marked = page.locator(".gram-text .is-on").all_inner_texts()
+    assert marked == ["not", "not"]
+    assert lit(page, 5) == ["not"]
+    assert "reference=5" in page.url
+
+    page.reload()
+    assert page.locator(".gram-text .is-on").all_inner_texts() == ["not", "not"]
+    page.keyboard.press("Escape")
+    assert page.locator(".is-on").count() == 0
+    assert "reference=" not in page.url
+
+
+def test_the_arrow_keys_walk_through_the_n_grams(live_server, page_desktop, talk, manager):
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, talk))
+
+    def here() -> str:
+        return page.evaluate("document.activeElement.getAttribute('aria-label')").split(":")[0]
+
+    page.get_by_role("link", name="Echo = Twin").focus()
+    page.keyboard.press("Tab")
+    assert here() == "i"
+    assert lit(page, 1) == ["i"]
+    page.keyboard.press("ArrowRight")
+    assert here() == "hope"
+    page.keyboard.press("ArrowDown")
+    assert here() == "i hope"
+    assert lit(page, 1) == ["i", "hope"]
+    page.keyboard.press("ArrowRight")
+    assert here() == "you find"
+    page.keyboard.press("ArrowUp")
+    assert here() == "you"
+    page.keyboard.press("End")
+    assert here() == "her"
+    # One stop a text: the next Tab leaves it.
+    page.keyboard.press("Tab")
+    assert not page.evaluate("Boolean(document.activeElement.closest('.gram-text'))")
+    # Enter pins, so that the choice can be sent to somebody.
+    mark(page, "Echo = Twin", "hope").focus()
+    page.keyboard.press("Enter")
+    assert "#h2-g2" in page.url
+    page.reload()
+    assert lit(page, 1) == ["hope"]
+
+
+def test_in_arabic_the_right_arrow_walks_back(live_server, page_desktop, project, manager):
+    made = make_conversations(project, ARABIC, language="ar", slug="ar")
+    page = page_desktop
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, made))
+    words = page.locator(".gram-text").first.locator("a.gram")
+    places = [box["x"] for box in (word.bounding_box() for word in words.all())]
+    # Arabic runs from the right; the English name in it runs from the left, as it should.
+    assert places[0] > places[1] > places[2] > places[4] > places[3]
+    words.first.focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.textContent") == words.nth(1).inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == words.first.inner_text()
+
+
+def test_on_a_phone_a_tap_tells_all_and_leads_to_the_longer_n_grams(live_server, page_phone, talk, manager):
+    page = page_phone
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, talk))
+
+    mark(page, "Echo = Twin", "hope").tap()
+    tray = page.get_by_label("What is pointed at")
+    assert tray.bounding_box()["y"] + tray.bounding_box()["height"] <= 741
+    tray.get_by_role("button", name="hope you").tap()
+    assert "2-gram of Echo = Twin" in tray.inner_text()
+    assert lit(page, 1) == ["hope", "you"]
+    tray.get_by_role("button", name="Clear the choice").tap()
+    assert tray.is_hidden()
+
+
+def test_without_script_every_mark_leads_to_its_row(live_server, new_page, talk, manager):
+    page = new_page(java_script_enabled=False, **DESKTOP)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(item_url(live_server, talk))
+    key = mark(page, "Echo = Twin", "hope you").get_attribute("href")
+    assert page.locator(key).get_by_text("reference 1").count() == 1
+    page.get_by_role("link", name="Everything that reference 5 won").click()
+    assert page.get_by_text("Marked: the 2 n-grams that reference 5 won, −0.8 in all.").is_visible()
+    assert page.locator(".gram-text .is-on").count() == 2
+    liked = talk.reference(0, "i like cats")
+    page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
+    page.get_by_role("link", name="Every n-gram match it gave to an output").click()
+    assert page.get_by_role("heading", name="i like cats").is_visible()

@@ -1,0 +1,72 @@
+"""What rests on a response: score runs and studies over the releases that weigh it."""
+
+import json
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from correlations.models import Study
+from metrics.services.runs import score_run_create
+from metrics.subsets import Subset
+from tests.metrics.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(project) -> World:
+    return make_world(project, n_items=3, n_raters=2)
+
+
+def url(world: World, response, query: str = "") -> str:
+    return reverse("correlations:response-uses", args=[world.project.slug, response.pk]) + query
+
+
+def use_it(world: World) -> tuple[int, int]:
+    run, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="delta_bleu", parameters={},
+        subset=Subset.parse("w>0"), by=None,
+    )  # fmt: skip
+    study = Study.objects.create(
+        project=world.project, dataset=world.dataset, release=world.release, name="First look", specification={},
+        signature="1" * 64,
+    )  # fmt: skip
+    return run.pk, study.pk
+
+
+def test_runs_and_studies_are_listed_with_their_release(world, viewer, as_user):
+    run, study = use_it(world)
+    response = world.responses["Human", 1]
+    page = as_user(viewer).get(url(world, response)).content.decode()
+    assert f"Run {run}</a>" in page
+    assert "ΔBLEU, w &gt; 0" in page
+    assert f"Study {study}</a>" in page
+    rows = json.loads(b"".join(as_user(viewer).get(url(world, response, "?format=json")).streaming_content))
+    assert [(row["release"], row["kind"], row["id"]) for row in rows] == [
+        ("cat-references/v1", "score run", run), ("cat-references/v1", "study", study)
+    ]  # fmt: skip
+
+
+def test_a_deprecated_release_is_marked(world, viewer, as_user):
+    use_it(world)
+    world.release.deprecated_at, world.release.deprecation_reason = timezone.now(), "a wrong scale"
+    world.release.save()
+    assert (
+        'title="a wrong scale">deprecated'
+        in as_user(viewer).get(url(world, world.responses["Human", 1])).content.decode()
+    )
+
+
+def test_nothing_rests_on_a_text_that_no_release_weighs(world, viewer, as_user):
+    use_it(world)
+    page = as_user(viewer).get(url(world, world.responses["Quill", 1]), headers={"HX-Request": "true"}).content.decode()
+    assert "No score run and no study" in page
+    assert "<html" not in page
+
+
+def test_an_outsider_gets_404_and_post_is_rejected(world, viewer, outsider, as_user):
+    response = world.responses["Human", 1]
+    assert as_user(outsider).get(url(world, response)).status_code == 404
+    assert as_user(viewer).post(url(world, response)).status_code == 405
+    assert as_user(outsider).get(f"/p/elsewhere/responses/{response.pk}/uses/").status_code == 404
