@@ -127,7 +127,7 @@ class TripleIndex:
         check_number("epsilon", epsilon, 0, MOST_EPSILON)
         floor = float((1 - alpha) * epsilon)
         on_message, on_response = (self._scores(at, text) for at, text in enumerate((message, response)))
-        if exclude:
+        if len(exclude):
             numbers = np.fromiter(exclude, dtype=np.int64)
             on_message[numbers[(numbers >= 0) & (numbers < self.n)]] = 0
         rough = on_message * on_response if floor == 0 else on_message * (np.float32(alpha) * on_response + floor)
