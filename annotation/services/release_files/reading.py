@@ -83,4 +83,4 @@ def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
 
 def _reference(values: tuple[Any, ...]) -> Reference:
     sources = [Source(*json.loads(source)) for source in values[-1]]
-    return Reference(*values[:-1], sources)
+    return Reference._make([*values[:-1], sources])

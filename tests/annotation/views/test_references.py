@@ -165,8 +165,11 @@ def test_downloads_hold_every_reference_and_neutralise_formulas(release, viewer,
     rows = json.loads(download("json", "?source=Robot"))
     assert {row["text"] for row in rows} == {f"Bad answer {n}" for n in range(12)}
     assert json.loads(download("jsonl").splitlines()[0])["sources"] == ["Human"]
-    assert download("tsv").splitlines()[0] == "i0\t0.75\t=Fine answer 0\t-0.75\tBad answer 0"
-    assert as_user(viewer).get(page("release-download", "both", 1, "exe")).status_code == 404
+    whole = as_user(viewer).get(page("release-file", "both", 1, "weighted.tsv"))
+    lines = b"".join(whole.streaming_content).decode().splitlines()
+    assert lines[0] == "i0\t0.75\t=Fine answer 0\t-0.75\tBad answer 0"
+    for unknown in ("exe", "tsv"):
+        assert as_user(viewer).get(page("release-download", "both", 1, unknown)).status_code == 404
 
 
 def test_a_filter_that_is_not_understood_is_refused_with_the_reason_not_ignored(release, viewer, as_user):
