@@ -245,7 +245,7 @@ def _making(release: Release) -> dict[str, str]:
     rules = [_rule(rule) for rule in release.exclusion_rules]
     facts["Rules"] = "; ".join(rules) or "none"
     facts["Criteria"] = ", ".join(report["criteria"])
-    facts["Scale"] = " to ".join(f"{end:g}" for end in report["scale"])
+    facts["Scale"] = " to ".join(f"{end:g}" for end in report["scale"]) or "without ends"
     facts["Campaigns"] = ", ".join(one["name"] for one in report["campaigns"])
     facts["Judgements"] = f"{report['ratings']['judgements']:,}"
     facts["Raters"] = f"{report['ratings']['raters']:,}"

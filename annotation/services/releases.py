@@ -45,6 +45,7 @@ from annotation.versions import code_version
 from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
 from annotation.weighting.evidence import Evidence, response_evidence
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
+from annotation.weighting.table import scale_is_open
 
 STEPS = 5
 LISTED_ITEMS = 100
@@ -381,10 +382,11 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, l
     reasons, n_reasons = np.unique(result.reasons[~has], return_counts=True)
     named = [{"id": one.pk, "name": one.name} for one in sorted(campaigns, key=lambda one: one.pk)]
     spans_zero = (result.low[has] <= 0) & (result.high[has] >= 0)
+    ends = [used.judgements.low, used.judgements.high]
     return {
         "campaigns": named,
         "criteria": used.criteria,
-        "scale": [used.judgements.low, used.judgements.high],
+        "scale": [] if scale_is_open(*ends) else ends,
         "last_rating_id": last,
         "references": {
             "all": len(has),

@@ -172,14 +172,14 @@ def _making(release: Release) -> str:
             )
         return "\n".join(lines)
     report = release.report
-    low, high = report["scale"]
+    scale = "a scale from {:g} to {:g}".format(*report["scale"]) if report["scale"] else "a scale without ends"
     campaigns = ", ".join(f"“{_one_line(one['name'])}”" for one in report["campaigns"])
     ratings = report["ratings"]
     where = "the campaign" if len(report["campaigns"]) == 1 else "the campaigns"
     parameters = ", ".join(f"{name} = {value}" for name, value in sorted(release.parameters.items()))
     said = (
-        f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on a scale from {low:g} to "
-        f"{high:g} in {where} {campaigns}. Parameters: {parameters}."
+        f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on {scale} "
+        f"in {where} {campaigns}. Parameters: {parameters}."
     )
     lines += [
         said,

@@ -122,3 +122,18 @@ def test_where_the_judgements_are_gone_it_says_so_once(campaign, response):
     assert release.report["histogram"] is None
     assert "has no criterion quality" in release.report["histogram_missing"]
     assert releases_without_evidence() == []
+
+
+def test_magnitudes_are_counted_in_doublings_of_the_standard(campaign):
+    """Ratios 1, 1, 2, 4 and 100 to a standard of 10; of a scale without ends only z-scores become weights."""
+    Criterion.objects.filter(campaign=campaign).update(
+        kind=ScaleKind.MAGNITUDE, standard_source="seed", standard_value=10
+    )
+    response = make_response(make_item(campaign.dataset, "i1"), "So so.", "seed")
+    other = make_response(make_item(campaign.dataset, "i2"), "Worse.", "seed")
+    for rater, value in zip(RATERS, (10, 10, 20, 40, 1000), strict=True):
+        rate(campaign, rater, response, value)
+        rate(campaign, rater, other, value / 4)
+    release = build(campaign, method="zscore")
+    assert release.report["histogram"]["kind"] == "ratios"
+    assert release.weights.get(response=response).histogram == [0, 0, 0, 0, 0, 2, 1, 1, 0, 0, 1]
