@@ -200,10 +200,10 @@
     }
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target.id === "browse") leftOpen = event.detail.target.querySelector(".browse-filters").open;
+    if (event.detail.target?.id === "browse") leftOpen = event.detail.target.querySelector(".browse-filters").open;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target.id !== "browse") return;
+    if (event.detail.target?.id !== "browse") return;
     const total = document.getElementById("browse-total");
     document.getElementById("browse-said").textContent = total ? total.textContent : "";
   });

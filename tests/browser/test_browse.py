@@ -129,7 +129,7 @@ def test_a_hundred_thousand_references_can_be_lived_with(live_server, page_deskt
     page.get_by_label("Order").select_option("Widest interval first")
     page.wait_for_url(re.compile("sort=-width"))
     page.mouse.wheel(0, 4000)
-    page.wait_for_function("document.querySelectorAll('[data-reference]').length >= 96")
+    page.wait_for_function("() => document.querySelectorAll('[data-reference]').length >= 96")
     widths = dict(hundred_thousand.weights.values_list("response_id", "high"))
     lows = dict(hundred_thousand.weights.values_list("response_id", "low"))
     held = page.evaluate(IN_PAGE)
