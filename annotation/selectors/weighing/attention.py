@@ -211,11 +211,12 @@ def rows_of(release: Release, which: str, ids: IntArray) -> list[Row]:
     weights = {weight.response_id: weight for weight in release.weights.filter(response__in=wanted)}
     rows = []
     fewer = attention(release).fewer if which == "few" else None
+    place_of = {} if fewer is None else {pk: place for place, pk in enumerate(fewer.response_id.tolist())}
     for pk in wanted:
         row = Row(responses[pk], weights.get(pk))
         row.sources = [str(source) for source in responses[pk].sources.all()]
         if fewer is not None:
-            [place] = np.flatnonzero(fewer.response_id == pk).tolist()
+            place = place_of[pk]
             row.asked, row.counted = int(fewer.asked[place]), int(fewer.counted[place])
             row.cannot_judge, row.left_out = int(fewer.cannot_judge[place]), int(fewer.left_out[place])
         rows.append(row)

@@ -159,8 +159,7 @@ def _moment(dataset: Dataset, campaigns: list[Campaign]) -> str:
 
 
 def _compute(release: Release, dataset: Dataset, campaigns: list[Campaign]) -> Circularity:
-    # Systems whose outputs are references by design are no systems to be scored.
-    chosen = set(release.reference_set.source_systems)
+    chosen = _reference_systems(release)
     systems = [system for system in dataset.systems.order_by("name") if system.name not in chosen]
     said, overlaps = _texts(release, systems)
     behind = release_judgements(release)
@@ -197,6 +196,16 @@ def _compute(release: Release, dataset: Dataset, campaigns: list[Campaign]) -> C
         overlaps=tuple(overlaps),
         rule=dataset.normalisation,
     )
+
+
+def _reference_systems(release: Release) -> set[str]:
+    """Systems whose outputs are references by choice: none to be scored.
+
+    A set of weights made elsewhere names every source of its texts, chosen or not: where those came from people or a
+    corpus, too, the systems merely said the same.
+    """
+    own = release.reference_set
+    return set() if release.is_imported and own.source_kinds else set(own.source_systems)
 
 
 def _output_judgements(

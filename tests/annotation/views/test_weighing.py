@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Rater, Response
+from annotation.services.release_files import file_chunks
+from annotation.services.release_imports import release_import
 from tests.annotation.rated import make_campaign, make_item, make_response
 from tests.annotation.weighed import make_release, rate_all
 
@@ -164,3 +166,29 @@ def test_an_output_that_the_weights_do_not_know_is_no_overlap(as_user, viewer, p
     make_response(make_item(release.reference_set.dataset, "i9"), "Late.", "mined", "Cy")
     page = as_user(viewer).get(address(release, "release-guard")).content.decode()
     assert "Late." not in page
+
+
+@pytest.fixture
+def foreign(release):
+    """The same weights, brought in as if made elsewhere."""
+    content = b"".join(file_chunks(release, "references.csv"))
+    return release_import(
+        dataset=release.reference_set.dataset, filename="references.csv", content=content, by=None, name="Theirs"
+    )
+
+
+def test_of_weights_made_elsewhere_what_needs_no_ratings_is_told(as_user, manager, foreign):
+    client = as_user(manager)
+    page = " ".join(client.get(address(foreign, "release-sensitivity")).content.decode().split())
+    assert "no ratings are known here" in page
+    assert ">Negatives dropped</a>" in page
+    assert ">Median</a>" not in page
+    assert "Nobody's ratings are known here" in client.get(address(foreign, "release-influence")).content.decode()
+    assert client.get(address(foreign, "release-influence-chart", "json")).status_code == 404
+    assert client.get(address(foreign, "release-sensitivity-chart", "svg")).status_code == 404
+    assert "Ada said it." in client.get(address(foreign, "release-guard")).content.decode()
+    listed = client.get(address(foreign, "release-attention", list="tie")).content.decode()
+    assert "Well." in listed
+    assert "Send ticked" not in listed
+    form = client.get(address(foreign, "release-attention-send", list="tie", scope="whole")).content.decode()
+    assert "There is no question to ask again" in form
