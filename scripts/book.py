@@ -1,4 +1,4 @@
-"""Take the picture book of docs/screens: every page of a campaign's life, at 360 and 1280 pixels, light and dark.
+"""Take the picture book of docs/screens: pages of campaigns and of reference sets, at 360 and 1280 pixels, both themes.
 
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python manage.py up --port 8123     # elsewhere
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python scripts/book.py --base http://127.0.0.1:8123
@@ -25,11 +25,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from scripts.book_pages import AREAS, JOURNEYS, MANAGED, Shot  # noqa: E402 - the root must be on the path first
+from scripts import book_references  # noqa: E402 - the root must be on the path first
+from scripts.book_pages import AREAS, JOURNEYS, MANAGED  # noqa: E402
+from scripts.book_shots import Shot  # noqa: E402
 from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in, theme_context  # noqa: E402
 
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
+PAGES = [*MANAGED, *book_references.REFERENCES]
 TALLEST = 1600  # what is below is cut off: a page scrolls, a picture need not
 WIDEST, QUALITY = 1024, 38  # some 300 pictures have to stay within 8 MB
 
@@ -56,13 +59,16 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
     import django  # settings come from the environment
 
     django.setup()
+    from annotation.models import User
+    from scripts.book_tour import walked
     from scripts.book_world import build, wait_for_dry_runs
     from tests.annotation.providers.fakes import FakeProlific
 
     with FakeProlific() as fake:
         world = build(fake, base=options.base)
         wait_for_dry_runs()
-        found = {"paths": world.paths, "links": world.links}
+        paths = world.paths | walked(User.objects.get(username=options.user))
+        found = {"paths": paths, "links": world.links}
         if options.world:
             options.world.write_text(json.dumps(found, indent=1))
         yield found
@@ -88,7 +94,7 @@ class Photographer:
     def managed(self, paths: dict[str, str]) -> None:
         page = self.window()
         sign_in(page, self.options.base, self.options.user, self.options.password)
-        for shot in filter(self.wanted, MANAGED):
+        for shot in filter(self.wanted, PAGES):
             try:
                 page.goto(self.options.base + shot.address(paths))
                 if shot.act:
@@ -148,12 +154,13 @@ def table(out: Path) -> str:
     lines = [
         "# Every page, in pictures",
         "",
-        "Each page of a campaign's life, on a phone (360 pixels) and on a desk (1280), light and dark. Made by",
-        "`scripts/book.py` from the demo with simulated raters; Prolific is played by the copy that the tests use.",
+        "Each page of a campaign's life and of reference sets, on a phone (360 pixels) and on a desk (1280), light and",
+        "dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by the copy that the tests",
+        "use.",
         f"Long pages are cut at {TALLEST:,} pixels.",
     ]
-    shots = [*MANAGED, *(shot for journey in JOURNEYS for shot in journey.shots)]
-    for area in AREAS:
+    shots = [*PAGES, *(shot for journey in JOURNEYS for shot in journey.shots)]
+    for area in (*AREAS, *book_references.AREAS):
         lines += [
             "",
             f"## {area}",

@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 from playwright.sync_api import Page, expect
 
-Act = Callable[[Page], object]
+from scripts.book_shots import Act, Journey, Shot
+
 DESIGNING, WATCHING, RATERS, CHANGING = "Designing", "Watching", "Raters and quality", "Changing a running campaign"
 RECRUITING, TRYING, RECORDING, RATING = "Recruiting", "Dry runs", "Records", "What raters see"
 AREAS = (DESIGNING, TRYING, RECRUITING, WATCHING, RATERS, CHANGING, RECORDING, RATING)
-
-
-@dataclass(frozen=True)
-class Shot:
-    """``of`` names a page of the prepared world, ``more`` what follows its address; without ``text``, not shown."""
-
-    area: str
-    name: str
-    title: str
-    text: str
-    of: str = ""
-    more: str = ""
-    act: Act | None = None
-
-    def address(self, paths: dict[str, str]) -> str:
-        return paths[self.of] + self.more
-
-
-@dataclass(frozen=True)
-class Journey:
-    """A rater's way through one campaign; each shot's act leads to it."""
-
-    campaign: str
-    shots: list[Shot] = field(default_factory=list)
-    locale: str = ""
 
 
 def press(name: str) -> Act:
