@@ -155,8 +155,7 @@ def table(out: Path) -> str:
         "# Every page, in pictures",
         "",
         "Each page of a campaign's life and of reference sets, on a phone (360 pixels) and on a desk (1280), light and",
-        "dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by the copy that the tests",
-        "use.",
+        "dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by the tests' copy.",
         f"Long pages are cut at {TALLEST:,} pixels.",
     ]
     shots = [*PAGES, *(shot for journey in JOURNEYS for shot in journey.shots)]
