@@ -309,10 +309,16 @@ def explain_segment(
     a a 1 1 1 0.2
     a b 1 1 0 0.5
     """
-    options = {"semantics": semantics, "tokenize": tokenize}
-    return explain_hypothesis(
-        hypothesis, references, weights, max_order=max_order, lowercase=lowercase, **options
-    ).parts
+    told = explain_hypothesis(
+        hypothesis,
+        references,
+        weights,
+        max_order=max_order,
+        semantics=semantics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+    )
+    return told.parts
 
 
 def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) -> tuple[list[float], int]:

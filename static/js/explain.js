@@ -79,7 +79,7 @@
   /* The winner comes into sight within the list; the page itself stays where it is. */
   function reveal(reference) {
     const list = reference.parentElement;
-    const above = reference.offsetTop - list.offsetTop;
+    const above = reference.offsetTop;
     if (above < list.scrollTop) list.scrollTop = above - 8;
     else if (above + reference.offsetHeight > list.scrollTop + list.clientHeight) {
       list.scrollTop = above + reference.offsetHeight - list.clientHeight + 8;
