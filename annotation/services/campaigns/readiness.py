@@ -80,7 +80,8 @@ def launch_report(campaign: Campaign) -> LaunchReport:
     units = 0 if "pairs" in found or "systems" in found else units_planned(campaign)
     problems.extend(_without_standard(campaign, draft))
     if not units and not problems:
-        problems.append(Remark("There is nothing to rate: the data set has no such texts.", "target"))
+        where = "data set" if campaign.response_list is None else "list"
+        problems.append(Remark(f"There is nothing to rate: the {where} has no such texts.", "target"))
     quality = _quality(draft)
     places = units * campaign.ratings_per_unit
     checks = math.ceil(places / (quality.every - 1)) if quality.every > 1 else 0
