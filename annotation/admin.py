@@ -12,12 +12,14 @@ from annotation.models import (
     Campaign,
     CheckAnswer,
     Comment,
+    Corpus,
     Criterion,
     Dataset,
     DatasetImport,
     DryRun,
     Item,
     Membership,
+    MiningRun,
     Participation,
     Project,
     ProviderAccount,
@@ -245,6 +247,24 @@ class ImportAdmin(ReadOnly, admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("content")
+
+
+@admin.register(Corpus)
+class CorpusAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("name", "project", "state", "n_triples", "created_at")
+    list_select_related = ("project",)
+    list_filter = ("state",)
+    exclude = ("content",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).defer("content")
+
+
+@admin.register(MiningRun)
+class MiningRunAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("id", "project", "dataset", "corpus", "state", "stored_at")
+    list_select_related = ("project", "dataset", "corpus")
+    list_filter = ("state",)
 
 
 @admin.register(ReferenceSet)

@@ -23,6 +23,7 @@ TOKENIZER_LABELS = {
     "characters": "Characters: for scripts without spaces between words",
     "bigrams": "Pairs of characters: likewise, and stricter",
 }
+NO_SEEDS = {f"kind:{kind}" for kind in (SourceKind.MINED, SourceKind.PARROT, SourceKind.RANDOM)}
 KINDS = {SourceKind.MINED: "Mined", SourceKind.PARROT: "Parroted message", SourceKind.RANDOM: "Random"}
 
 
@@ -280,7 +281,7 @@ class MiningRunForm(forms.Form):
         corpora = Corpus.objects.filter(project=dataset.project_id, state=JobState.DONE).defer("content", "report")
         self.fields["corpus"].queryset = corpora
         self.fields["corpus"].label_from_instance = lambda corpus: f"{corpus.name} ({corpus.n_triples:,} triples)"
-        choices = _source_choices(dataset)
+        choices = [one for one in _source_choices(dataset) if one[0] not in NO_SEEDS]
         self.fields["seed_source"].choices = choices
         values = [value for value, _ in choices]
         preferred = next((one for one in ("kind:seed", "kind:human") if one in values), values[0] if values else None)

@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.access import get_project_or_404
@@ -13,7 +12,7 @@ from annotation.forms.mining import CandidateFilterForm, step_label
 from annotation.models import MiningRun
 from annotation.parameters import whole_number
 from annotation.selectors import mining as selectors
-from annotation.views.mining.common import run_or_404
+from annotation.views.mining.common import page_or_part, run_or_404
 
 
 @login_required
@@ -38,8 +37,7 @@ def mining_run_candidates(request: HttpRequest, project_slug: str, pk: int) -> H
         "wanted": run.specification["mining"]["n"],
         "step": step_label(chosen.step) if chosen.step else "",
     }
-    part = request.htmx  # type: ignore[attr-defined] # set by its middleware
-    return render(request, f"annotation/mining_run_candidate{'_rows' if part else 's'}.html", context)
+    return page_or_part(request, "mining_run_candidates", "mining_run_candidate_rows", context)
 
 
 @login_required

@@ -1,6 +1,11 @@
 """What the pages of corpora and of mining runs share."""
 
+from typing import Any
+
 from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 
 from annotation.access import get_in_project_or_404
 from annotation.errors import AnnotationError
@@ -15,6 +20,14 @@ def corpus_or_404(project: Project, slug: str) -> Corpus:
 
 def run_or_404(project: Project, pk: int) -> MiningRun:
     return get_in_project_or_404(mining_run_rows(project), project, pk=pk)
+
+
+def page_or_part(request: HttpRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:
+    """One address, two answers: going back through the history must find the page, from whatever cache."""
+    live = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined] # its middleware
+    response = render(request, f"annotation/{part if live else page}.html", context)
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
+    return response
 
 
 def blame(form: forms.Form, error: AnnotationError) -> None:

@@ -18,7 +18,7 @@ from annotation.services.jobs import job_request_cancel
 from annotation.services.mining.report import corpus_report_rows
 from annotation.tasks import corpus_index
 from annotation.views.jobs import start_over
-from annotation.views.mining.common import blame, corpus_or_404
+from annotation.views.mining.common import blame, corpus_or_404, page_or_part
 
 CORPUS_COLUMNS = (
     "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",
@@ -170,8 +170,7 @@ def _search(request: HttpRequest, project: Project, corpus: Corpus) -> HttpRespo
         "refusal": refusal,
         "query": request.GET.urlencode(),
     }
-    part = request.htmx  # type: ignore[attr-defined] # set by its middleware
-    return render(request, f"annotation/corpus_{'found' if part else 'detail'}.html", context)
+    return page_or_part(request, "corpus_detail", "corpus_found", context)
 
 
 def _report_download(corpus: Corpus, wanted: str) -> HttpResponse:

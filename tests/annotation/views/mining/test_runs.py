@@ -112,8 +112,12 @@ def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: 
         assert text in shown
     for candidate in MinedCandidate.objects.filter(run=run, fate="kept"):
         assert candidate.text in shown.replace("&#x27;", "'")
-    part = client.get(page, {"fate": "duplicate"}, headers=HTMX).content.decode()
+    answer = client.get(page, {"fate": "duplicate"}, headers=HTMX)
+    assert "HX-Request" in answer.headers["Vary"]
+    part = answer.content.decode()
     assert "<html" not in part
+    going_back = {**HTMX, "HX-History-Restore-Request": "true"}
+    assert "<html" in client.get(page, {"fate": "duplicate"}, headers=going_back).content.decode()
     assert "is-kept" not in part
     assert "is-duplicate" in part
     assert "Nothing matches" in client.get(page, {"text": "nowhere to be found"}).content.decode()

@@ -1,0 +1,79 @@
+"""From a file of conversations to references of a data set, as a manager does it."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.models import Campaign, ResponseSource
+from tests.annotation.mined import seeds_dataset, triples_file
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
+
+
+def fits(page):
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.usefixtures("worker", "manager")
+def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
+    live_server, new_page, project, tmp_path, device
+) -> None:
+    seeds_dataset(project)
+    pool = tmp_path / "pool.jsonl"
+    pool.write_bytes(triples_file())
+    page = new_page(**device)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(live_server.url + reverse("annotation:corpus-list", args=["chit-chat"]))
+    axe(page)
+    page.get_by_role("link", name="Upload a corpus").first.click()
+    axe(page)
+    page.get_by_label("Name of the corpus").fill("Pool")
+    page.get_by_label("File", exact=True).set_input_files(pool)
+    page.get_by_role("button", name="Upload and index").click()
+
+    # The page follows the work, and becomes the corpus's own.
+    page.get_by_role("heading", name="What would be found?").wait_for(timeout=60_000)
+    page.get_by_label("Message", exact=True).fill("Would you like some tea?")
+    page.get_by_label("Response", exact=True).fill("Tea would be lovely")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".found-list li").first).to_contain_text("tea would be lovely.")
+    axe(page)
+    assert fits(page)
+
+    page.get_by_role("link", name="Mine a data set").click()
+    axe(page)
+    assert fits(page)
+    page.get_by_label("Mined responses per seed").fill("3")
+    page.get_by_text("Text hygiene").click()
+    page.get_by_label("Mask account names").check()
+    page.get_by_role("button", name="Mine", exact=True).click()
+    page.get_by_role("heading", name="Add to the data set").wait_for(timeout=60_000)
+    axe(page)
+    assert fits(page)
+
+    page.get_by_role("link", name="Look at the candidates").click()
+    expect(page.locator(".item-card")).to_have_count(3)
+    axe(page)
+    assert fits(page)
+    page.get_by_label("Fate").select_option("duplicate")
+    expect(page.locator(".candidates .is-kept")).to_have_count(0)
+    expect(page.locator(".candidates .is-duplicate").first).to_be_visible()
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator(".candidates .is-kept").first).to_be_visible()
+
+    page.go_back()
+    page.get_by_role("heading", name="Candidates").wait_for()  # the page, not the part that the filter had asked for
+    page.goto(page.url.split("candidates/")[0])
+    page.get_by_role("button", name="Add to the data set").click()
+    page.get_by_role("button", name="Add them", exact=True).click()
+    page.get_by_role("heading", name="In the data set").wait_for()
+    axe(page)
+    sources = ResponseSource.objects.filter(kind="mined")
+    assert sources.exists()
+    assert all(source.source_message for source in sources)
+
+    page.get_by_role("button", name="Rate them").click()
+    page.wait_for_url("**/edit/what/")
+    assert set(Campaign.objects.get().reference_kinds) == {"mined", "parrot"}
