@@ -30,7 +30,7 @@ def point(page: Page) -> None:
 
 REFERENCES = [
     Shot(MINING, "corpora", "Mining", "Corpora, runs and seeds of a project.", "corpora"),
-    Shot(MINING, "corpus-new", "New corpus", "A file of conversations, read as a stream.", "corpora", "corpora/new/"),
+    Shot(MINING, "corpus-new", "New corpus", "A file of conversations, read as a stream.", "corpus-new"),
     Shot(MINING, "corpus", "A corpus", "What it holds, and what it would find.", "corpus", "", search),
     Shot(MINING, "seeds", "Seeds", "Candidates drawn, rated, selected.", "seeds"),
     Shot(MINING, "selection", "A selection", "Means then and now; those that fell are marked.", "selection"),

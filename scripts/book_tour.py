@@ -25,6 +25,7 @@ def walked(user: User) -> dict[str, str]:
     return {
         "tour": reverse("annotation:project-detail", args=[project.slug]),
         "corpora": reverse("annotation:corpus-list", args=[project.slug]),
+        "corpus-new": reverse("annotation:corpus-create", args=[project.slug]),
         "corpus": reverse("annotation:corpus-detail", args=[project.slug, corpus.slug]),
         "mined": reverse("annotation:mining-run-detail", args=[project.slug, run.pk]),
         "seeds": reverse("annotation:seed-list", args=[project.slug]),

@@ -55,7 +55,7 @@ from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 
 SYSTEMS = ("TeamB", "TeamD", "TeamG", "Baseline")
-RATERS = 8
+RATERS, TURN = 8, 5  # so many screens, and the next rater comes
 SEED = 20150726
 CRITERION = CriterionDraft(
     name="quality",
@@ -196,13 +196,21 @@ def _campaign(dataset: Dataset, name: str, kinds: Sequence[str], *, ratings: int
 
 
 def _rate(campaign: Campaign, raters: list[Rater]) -> int:
-    """Every rater works until nothing is left for them; then the campaign is closed."""
+    """Raters take turns until nothing is left for anybody; then the campaign is closed."""
     worth = _worth(campaign)
-    answers = 0
-    for number, rater in enumerate(raters):
+    people = {
+        rater: SimulatedRater(seed=derive_seed(SEED, campaign.name, number), noise=0.12, bias=0.02 * (number - 3))
+        for number, rater in enumerate(raters)
+    }
+    for rater in people:
         participation_start(campaign=campaign, rater=rater)
-        who = SimulatedRater(seed=derive_seed(SEED, campaign.name, number), noise=0.12, bias=0.02 * (number - 3))
-        answers += work_through(campaign, rater, who, worth)
+    answers = 0
+    while people:
+        for rater, who in list(people.items()):
+            done = work_through(campaign, rater, who, worth, screens=TURN)
+            answers += done
+            if done < TURN:
+                del people[rater]
     campaign_close(campaign=campaign)
     return answers
 
