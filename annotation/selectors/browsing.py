@@ -170,6 +170,7 @@ def references_by_value(
     order = ORDERS[sort]
     matching = _matching_weights(release, chosen).annotate(key=order.key)
     row = _row(release, start)
+    start = start if row else BEGINNING
     backward = start.before is not None
 
     def beyond(down: bool, inclusive: bool = False) -> QuerySet[ReleaseWeight]:
@@ -200,6 +201,7 @@ def references_by_item(
     """
     matching = _matching_weights(release, chosen)
     row = _row(release, start)
+    start = start if row else BEGINNING
     backward = start.before is not None
     if row is not None and start.at is None:
         within = Q(weight__gt=row.weight) if backward else Q(weight__lt=row.weight)

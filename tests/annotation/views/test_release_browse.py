@@ -193,7 +193,9 @@ def test_a_link_to_a_reference_opens_the_page_at_its_item_and_leads_back(many, v
     assert f'data-copy="http://testserver{link}"' in answer.content.decode()
 
 
-@pytest.mark.parametrize("start", ["after=999999999", "at=1", "before=x", "at=-3"])
+@pytest.mark.parametrize(
+    "start", ["after=999999999", "before=999999999", "before=0", "at=999999999", "before=x", "at=-3"]
+)
 def test_a_page_that_starts_nowhere_starts_at_the_beginning(release, viewer, as_user, start):
     answer = as_user(viewer).get(f"{page()}?{start}")
     assert answer.context["groups"][0].item.external_id == "i0"
