@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import time
 
 import pytest
 from django.test import RequestFactory
@@ -282,10 +281,7 @@ def test_its_matches_can_be_kept(talk, viewer, as_user):
     assert all(row["adds"] == 0 for row in rows if not row["won"])
 
 
-def test_ten_systems_against_sixteen_references_take_few_questions_and_little_work(
-    project, viewer, django_assert_max_num_queries
-):
-    """Under 300 ms of processor time at order 4; the best of three, since others share the machine."""
+def test_ten_systems_against_sixteen_references_take_few_questions(project, viewer, django_assert_max_num_queries):
     texts = [" ".join(WORDS[(place * step) % 16] for step in range(1, 15)) for place in range(1, 17)]
     many = {
         "context": [], "message": "well ?",
@@ -299,9 +295,3 @@ def test_ten_systems_against_sixteen_references_take_few_questions_and_little_wo
     args = (project.slug, made.reference_set.slug, 1, made.items[0].pk)
     with django_assert_max_num_queries(14):
         assert release_item(request, *args).status_code == 200
-    spent = []
-    for _ in range(3):
-        before = time.process_time()
-        release_item(request, *args)
-        spent.append(time.process_time() - before)
-    assert min(spent) < 0.3
