@@ -17,6 +17,7 @@ from annotation.selectors.release_facts import (
     split_counts,
 )
 from annotation.selectors.releases import release_name, same_content
+from annotation.selectors.weighing.guard import circularity
 
 # What the Hub calls the licences that data sets of texts come with.
 LICENCES = {
@@ -249,12 +250,26 @@ def _caveats(release: Release) -> str:
     fallen = fallen_seeds_of(release)
     if fallen is not None:
         lines.append(f"- {len(fallen):,} seeds fell below the threshold they were selected by, on later ratings; kept.")
+    lines += _circularity(release)
     lines.append(
         "- Weights are judgements of these raters about these responses in these conversations. Before comparing "
         "systems, see that no system's own output is among the references, and that raters of references did not judge "
         "the systems, too."
     )
     return "\n".join(lines)
+
+
+def _circularity(release: Release) -> list[str]:
+    """What stands on both sides of a comparison of the data set's systems, as things are now."""
+    found = circularity(release)
+    said = []
+    if found.same:
+        named = ", ".join(f"{_one_line(one.name)}: {one.same:,}" for one in found.systems if one.same)
+        said.append(f"- {found.references_said:,} references are what a system of the data set said itself ({named}).")
+    if found.raters:
+        n, of = len(found.raters), found.reference_raters
+        said.append(f"- {n:,} of the {of:,} raters of the references judged outputs of systems, too.")
+    return said
 
 
 def _licence(release: Release) -> str:

@@ -19,6 +19,7 @@ from annotation.services.release_files.hub import hub_zip
 
 LAYOUT = 1  # raise it when a file of the same release comes out otherwise
 SHORT_HASH = 12
+WITH_CARD = ("card.md", "huggingface.zip")
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def file_name(release: Release, name: str) -> str:
 def file_fingerprint(release: Release, name: str) -> str:
     """Equal for equal bytes: the release's content, and all else that its files tell of.
 
-    A release never changes, but its texts may gain sources, its items splits, its data set a licence.
+    A release never changes, but its texts may gain sources, its items splits, its data set a licence. What a data card
+    tells beyond that, such as circularity, is taken from the card itself.
     """
     reference_set, dataset = release.reference_set, release.reference_set.dataset
     sources = ResponseSource.objects.filter(item__dataset=dataset).aggregate(n=Count("id"), last=Max("id"))
@@ -130,4 +132,6 @@ def file_fingerprint(release: Release, name: str) -> str:
         reference_set.project.slug, dataset.name, dataset.language, dataset.licence, dataset.attribution, sources,
         [list(row) for row in splits], release.weights.filter(histogram__isnull=False).exists(),
     ]  # fmt: skip
+    if name in WITH_CARD:
+        told.append(data_card(release))
     return hashlib.sha256(canonical_json(told)).hexdigest()[:32]

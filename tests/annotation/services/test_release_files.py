@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import sacrebleu
 import yaml
+from django.core.cache import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -315,3 +316,15 @@ def _peak(release: Release, name: str) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def test_the_card_tells_what_stands_on_both_sides_of_a_comparison_of_systems(release):
+    """A system says what a reference says, and one of the raters of references judges it."""
+    before = file_fingerprint(release, "card.md")
+    response = Response.objects.get(text="Plain.")
+    dataset = release.reference_set.dataset
+    system = dataset.systems.create(name="Echo")
+    ResponseSource.objects.create(response=response, item=response.item, kind="system", system=system)
+    cache.clear()
+    assert "1 references are what a system of the data set said itself (Echo: 1)." in data_card(release)
+    assert file_fingerprint(release, "card.md") != before
