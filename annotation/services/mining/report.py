@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import MiningRun, SourceKind
+from annotation.models import CandidateFate, MiningRun, SourceKind
 
 WORDS = {
     "lines": "Lines, or rows of Parquet",
@@ -69,7 +69,9 @@ def run_report(run: MiningRun) -> RunReport:
     """The report of a run that is done."""
     found = run.report
     kinds = [
-        KindRow(kind, SourceKind(kind).label, found["kinds"][kind])
+        KindRow(
+            kind, SourceKind(kind).label, {fate: found["kinds"][kind].get(fate, 0) for fate in CandidateFate.values}
+        )
         for kind in SourceKind.values
         if kind in found["kinds"]
     ]

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -71,6 +72,17 @@ def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager:
     rows = json.loads(client.get(page, {"format": "json"}).getvalue())
     kept = sum(row["count"] for row in rows if row["what"] == "candidates" and row["fate"] == "kept")
     assert kept == MinedCandidate.objects.filter(run=run, fate="kept").count()
+
+
+def test_each_count_stands_under_its_own_fate(as_user, project: Project, viewer: User, run: MiningRun) -> None:
+    """The database keeps no order of the names in a report."""
+    shown = as_user(viewer).get(url("mining-run-detail", project.slug, run.pk)).content.decode()
+    (row,) = re.findall(r'<th scope="row">Mined</th>(.*?)</tr>', shown, re.DOTALL)
+    cells = [int(number) for number in re.findall(r">(\d+)<", row)]
+    counted = MinedCandidate.objects.filter(run=run, kind="mined")
+    fates = [counted.filter(fate=fate).count() for fate in ("kept", "duplicate", "dropped")]
+    assert cells == [sum(fates), *fates]
+    assert fates[1] != fates[2]
 
 
 @pytest.mark.parametrize(
