@@ -258,10 +258,10 @@ def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
     columns = release_columns(release)
     places = np.flatnonzero(np.isin(columns.response_id, chosen))
     now, further, needed = np.nan, [], None
-    if enough is not None and not enough.reason and len(places):
+    half = np.array([]) if enough is None or enough.reason else enough.half_widths[places]
+    half = half[np.isfinite(half) & (half > 0)]  # a spread of 0 says nothing of further ratings
+    if enough is not None and half.size:
         one = enough.expected[0][1]  # the half-width that a single rating gives; it falls with the root of their number
-        half = enough.half_widths[places]
-        half = half[np.isfinite(half)]
         now = float(half.mean())
         further = [(more, float((one / np.sqrt((one / half) ** 2 + more)).mean())) for more in FURTHER]
         needed = int(np.ceil(np.median(enough.more[places])))

@@ -1,6 +1,6 @@
 """Where a release and what it is to judge are not independent: one rater, or one text, on both sides."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,13 @@ def circularity(release: Release) -> Circularity:
     if found is None:
         found = _compute(release, dataset, campaigns)
         cache.set(key, found, KEPT_SECONDS)
-    return found
+    return replace(found, raters=_named(found.raters))
+
+
+def _named(raters: tuple[RaterOnBothSides, ...]) -> tuple[RaterOnBothSides, ...]:
+    """With the names of now: an erasure may change or take one, and nothing that is kept holds any."""
+    names = dict(Rater.objects.filter(pk__in=[one.rater_id for one in raters]).values_list("pk", "pseudonym"))
+    return tuple(replace(one, pseudonym=names[one.rater_id]) for one in raters if one.rater_id in names)
 
 
 def outputs_among_references(release: Release, systems: list[System]) -> list[tuple[str, int]]:
@@ -174,15 +180,14 @@ def _compute(release: Release, dataset: Dataset, campaigns: list[Campaign]) -> C
     everybody = np.array(sorted({*on_references, *by_rater}), dtype=np.int64)
     unknown = set(everybody[by_stand_ins(everybody)].tolist()) if everybody.size else set()
     both = sorted((set(on_references) & set(by_rater)) - unknown)
-    names = dict(Rater.objects.filter(pk__in=both).values_list("pk", "pseudonym"))
     campaign_names = {campaign.pk: campaign.name for campaign in campaigns}
     raters = [
         RaterOnBothSides(
-            pk, names[pk], on_references[pk], by_rater[pk], tuple((one, campaign_names[one]) for one in where[pk])
+            pk, "", on_references[pk], by_rater[pk], tuple((one, campaign_names[one]) for one in where[pk])
         )
         for pk in both
     ]
-    raters.sort(key=lambda one: (-min(one.references, one.outputs), one.pseudonym))
+    raters.sort(key=lambda one: (-min(one.references, one.outputs), one.rater_id))
     return Circularity(
         reference_raters=len(on_references),
         output_raters=len(by_rater),

@@ -21,7 +21,7 @@ from annotation.selectors.weighing.influence import rater_influences, turned_by
 from annotation.selectors.weighing.sensitivity import changed
 from annotation.services.decisions import rater_exclude
 from annotation.services.releases import release_build, release_create
-from tests.annotation.rated import make_campaign, make_item, make_response, present, rate
+from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate
 from tests.annotation.weighed import build, make_release, rate_all, texts_of
 
 
@@ -185,6 +185,16 @@ def test_raters_on_both_sides_are_counted_on_each(project, release):
     assert "ann" not in str(found.to_dict())
 
 
+def test_a_rater_goes_by_the_name_of_now(release):
+    """An erasure changes names: none stays behind in what is kept."""
+    outputs = make_campaign(release.reference_set.dataset, "Outputs")
+    rate(outputs, "ann", Response.objects.filter(sources__system__name="Bo").first(), 3)
+    assert [one.pseudonym for one in circularity(release).raters] == ["ann"]
+    Rater.objects.filter(pseudonym="ann").update(pseudonym="erased-1")
+    assert [one.pseudonym for one in circularity(release).raters] == ["erased-1"]
+    assert "ann" not in [row.pseudonym for row in rater_influences(release, influences(release))]
+
+
 def test_a_judgement_that_weighs_a_reference_is_none_of_an_output(release):
     """Ada's output is a reference and was rated as one: those two judgements are on the first side alone."""
     assert circularity(release).output_judgements == 0
@@ -258,6 +268,17 @@ def test_a_suggestion_says_what_more_ratings_would_do(release):
     assert 1 <= found.ratings <= 10
     widths = [half for _, half in found.further]
     assert found.now > widths[0] > widths[-1] > 0
+
+
+def test_where_ratings_do_not_vary_a_suggestion_says_so(project):
+    dataset = make_dataset(project)
+    campaign, item = make_campaign(dataset), make_item(dataset, "i1")
+    for text in ("Yes.", "Sure."):
+        rate_all(campaign, make_response(item, text, "mined"), ann=4, bob=4)
+    release = build(project, dataset, [campaign])
+    found = suggestion(release, "tie", attention(release).listed["tie"])
+    assert (found.further, found.because) == ([], "how ratings spread is not known here")
+    assert np.isnan(found.now)
 
 
 def test_the_data_sets_other_reference_sets_are_not_read(project, release):
