@@ -237,4 +237,5 @@ class RateListForm(_Told):
 def models_for(response_list: ResponseList) -> QuerySet[Campaign]:
     """Campaigns that a list's campaign can be like: of its data set, none in pairs; the last launched first."""
     found = response_list.dataset.campaigns.exclude(presentation=PresentationKind.PAIR)
-    return found.exclude(state=CampaignState.DRAFT, target="listed").order_by(F("launched_at").desc(nulls_last=True), "-pk")
+    launched_first = F("launched_at").desc(nulls_last=True)
+    return found.exclude(state=CampaignState.DRAFT, target=Target.LISTED).order_by(launched_first, "-pk")
