@@ -16,6 +16,7 @@ from annotation.models import (
     PresentationKind,
     Project,
     ResponseList,
+    Target,
 )
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.seeds import seed_campaigns
