@@ -16,6 +16,7 @@ SECTIONS = {
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),
+    "mining-run": ("Mining through the whole product", "benchmarks.bench_mining_run"),
     "launch": ("A million slots", "benchmarks.bench_launch"),
     "browse": ("Browsing references", "benchmarks.bench_browse"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),

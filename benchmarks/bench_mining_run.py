@@ -1,0 +1,133 @@
+"""Mining through the whole product: a corpus streamed in, a run shared by two workers, candidates made references.
+
+python -m benchmarks.bench_mining_run
+
+Works in a process of its own on a PostgreSQL of its own, durable as in production, and removes both.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.bench_import import in_own_process, row, timed
+from benchmarks.bench_mining import BEST, MINING_SECONDS, SEEDS, TRIPLES, Texts, queries
+
+if TYPE_CHECKING:
+    from annotation.models import Corpus, Dataset, MiningRun, Project
+
+MEASURE = "--measure"
+
+
+def run() -> list[dict[str, Any]]:
+    return in_own_process("benchmarks.bench_mining_run", MEASURE)
+
+
+def help_out(run_id: int) -> None:
+    """A second worker, from its start."""
+    import django
+
+    django.setup()
+    from annotation.services.mining import mining_run_help
+
+    while mining_run_help(run_id=run_id):
+        pass
+
+
+def measure() -> list[dict[str, Any]]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from annotation.models import MinedCandidate, Project
+    from annotation.services.mining import mining_run_create, mining_run_store
+
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(name="Benchmark", slug="benchmark")
+    reading, corpus = streamed(project)
+    asked = mining_run_create(project=project, dataset=seed_dataset(project), corpus=corpus, specification={"n": BEST})
+    mining, _ = timed(lambda: by_two_workers(asked))
+    asked.refresh_from_db()
+    if asked.state != "done":
+        raise RuntimeError(asked.error)
+    storing, stored = timed(lambda: mining_run_store(run=asked))
+    candidates = MinedCandidate.objects.filter(run=asked).count()
+    run_name = f"A run of {SEEDS:,} seeds × {BEST} over them by two workers, {candidates:,} candidates in the database"
+    return [
+        row(f"{TRIPLES:,} triples streamed from a file of JSON Lines into an index", reading, "s"),
+        row(
+            run_name,
+            mining,
+            "s",
+            against=f"{MINING_SECONDS} s",
+            ratio=mining / MINING_SECONDS,
+            target="under 1",
+        ),
+        row(f"{stored.sources:,} candidates made references, in one transaction", storing, "s"),
+    ]
+
+
+def streamed(project: Project) -> tuple[float, Corpus]:
+    from django.conf import settings
+
+    from annotation.services.mining import corpus_stream
+
+    file = Path(settings.DATA_DIR) / "pool.jsonl"
+    with file.open("w", encoding="utf-8") as sink:
+        sink.writelines(json.dumps(triple._asdict()) + "\n" for triple in Texts(TRIPLES))
+    with file.open("rb") as stream:
+        return timed(
+            lambda: corpus_stream(
+                project=project,
+                by=None,
+                name="Pool",
+                filename=file.name,
+                stream=stream,
+                size=file.stat().st_size,
+                options={},
+            )
+        )
+
+
+def seed_dataset(project: Project) -> Dataset:
+    from annotation.services.imports.dataset_files import read_dataset
+    from annotation.services.imports.runs import dataset_create
+
+    lines = [
+        json.dumps(
+            {
+                "id": f"s{number}",
+                "context": list(asked.context),
+                "message": asked.message,
+                "references": [{"text": asked.response, "kind": "seed"}],
+            }
+        )
+        for number, asked in enumerate(queries(SEEDS))
+    ]
+    content, _ = read_dataset("\n".join(lines).encode(), filename="seeds.jsonl", file_format="jsonl")
+    return dataset_create(project=project, name="Seeds", content=content)
+
+
+def by_two_workers(asked: MiningRun) -> None:
+    from annotation.services.mining import mining_run_execute
+
+    helper = multiprocessing.get_context("spawn").Process(target=help_out, args=(asked.pk,))
+    mining_run_execute(run_id=asked.pk, enqueue=lambda _: helper.start())
+    helper.join()
+
+
+def main() -> None:
+    if MEASURE in sys.argv:
+        print(json.dumps(measure()))
+        return
+    from benchmarks.__main__ import table
+
+    print(table(run()))
+
+
+if __name__ == "__main__":
+    main()
