@@ -145,7 +145,8 @@ def release_browse(request: HttpRequest, project_slug: str, slug: str, number: i
 def _references(release: Release, asked: Asked, page: ReferencePage) -> dict[str, Any]:
     """The references of a page as the templates show them."""
     if asked.view == "table":
-        return {"table": table_items(release, page)}
+        table = table_items(release, page)
+        return {"table": table, "has_contexts": any(row.context for item in table for row in item.rows)}
     groups = grouped(release, page) if asked.view == "items" else []
     texts, messages = _marked(asked, page)
     fallen = fallen_response_ids(release)
