@@ -135,7 +135,8 @@
 
   function focusOn(element) {
     element.focus({ preventScroll: true });
-    element.scrollIntoView({ block: "nearest" });
+    // An item may be taller than the window, and is read from its message on.
+    element.scrollIntoView({ block: element.matches("[data-item]") ? "start" : "nearest" });
   }
 
   /* Where nothing is focused the first one in the window is the start, not the first of the page. */
@@ -171,6 +172,15 @@
     reference?.querySelector("[data-open]").click();
     return Boolean(reference);
   }
+
+  // The search field lets go of the keys: Enter leads to what was found, Escape out of it with what is written.
+  const searching = () => document.activeElement?.matches("#browse-form [name=text]");
+  document.addEventListener("submit", () => searching() && document.activeElement.blur());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !searching()) return;
+    event.preventDefault();
+    document.activeElement.blur();
+  });
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return;

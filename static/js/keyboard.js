@@ -30,6 +30,7 @@
     "/": () => {
       const search = document.querySelector("[data-search], input[type=search]");
       search?.focus();
+      search?.select(); // what is typed now takes the place of what was searched for
       return Boolean(search);
     },
     j: () => move(1),
