@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
 from annotation.api.imports import BadRowSerializer
-from annotation.mining.reading import COMPRESSIONS, FORMATS
+from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
 from annotation.selectors.mining import CandidateFilter, candidates_matching, corpus_search
 from annotation.services.mining import (

@@ -9,7 +9,8 @@ from django.template.defaultfilters import filesizeformat
 
 from annotation.mining.hygiene import languages, primary_language
 from annotation.mining.index import TOKENIZERS, IndexParameters
-from annotation.mining.reading import COMPRESSIONS, FORMATS, TURN_SEPARATOR
+from annotation.mining.opening import COMPRESSIONS, FORMATS
+from annotation.mining.reading import TURN_SEPARATOR
 from annotation.mining.specification import MiningSpecification
 from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
 from annotation.selectors.mining import CandidateFilter, splits_of

@@ -30,7 +30,7 @@ from annotation.models import (
 )
 from annotation.selectors.decisions import excluded_rater_ids
 from annotation.selectors.ratings import campaign_criteria, scale_ends
-from annotation.selectors.seeds import Rated, exactly, kept_at, rated_seeds, thresholds, what_came_of
+from annotation.selectors.seeds import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
 from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
@@ -220,11 +220,7 @@ def seeds_select(
     preview = _preview(rated, low, high, threshold, shares, min_ratings)
     kept = rated.kept(exactly(threshold), min_ratings)
     if not kept:
-        best = (
-            f"the best mean is {float(max(value for value, _ in preview.distribution)):g}" if preview.qualified else ""
-        )
-        found = best or f"none has {min_ratings} ratings that count"
-        raise AnnotationError.at("threshold", f"No seed has a mean of {threshold:g} or more: {found}.")
+        raise _nothing_kept(preview, threshold, min_ratings)
     split_of = assign_splits([row.external_id for row in kept], shares, seed)
     selection = SeedSelection.objects.create(
         project=dataset.project,
@@ -237,21 +233,7 @@ def seeds_select(
     )
     selection.campaigns.set(campaigns)
     _set_splits([row.item_id for row in kept], [split_of[row.external_id] for row in kept])
-    copy_rows(
-        SeedMember,
-        ["selection_id", "item_id", "response_id", "split", "rating_mean", "n_ratings"],
-        (
-            (
-                selection.pk,
-                row.item_id,
-                row.response_id,
-                split_of[row.external_id],
-                float(rated.means[row.response_id].value),
-                rated.means[row.response_id].n,
-            )
-            for row in kept
-        ),
-    )
+    _keep_members(selection, kept, rated, split_of)
     told = ", ".join(f"{name} {size:,}" for name, size in preview.sizes.items())
     audit_record(
         verb="seeds.select_again" if earlier is not None else "seeds.select",
@@ -263,6 +245,33 @@ def seeds_select(
               "min_ratings": min_ratings, "campaigns": [campaign.name for campaign in campaigns]},
     )  # fmt: skip
     return selection
+
+
+def _nothing_kept(preview: SeedPreview, threshold: float, least: int) -> AnnotationError:
+    if preview.qualified:
+        found = f"the best mean is {float(max(value for value, _ in preview.distribution)):g}"
+    else:
+        found = f"none has {least} ratings that count"
+    return AnnotationError.at("threshold", f"No seed has a mean of {threshold:g} or more: {found}.")
+
+
+def _keep_members(selection: SeedSelection, kept: Sequence[SeedRow], rated: Rated, split_of: Mapping[str, str]) -> None:
+    means = rated.means
+    copy_rows(
+        SeedMember,
+        ["selection_id", "item_id", "response_id", "split", "rating_mean", "n_ratings"],
+        (
+            (
+                selection.pk,
+                row.item_id,
+                row.response_id,
+                split_of[row.external_id],
+                float(means[row.response_id].value),
+                means[row.response_id].n,
+            )
+            for row in kept
+        ),
+    )
 
 
 @transaction.atomic
@@ -409,15 +418,20 @@ def seeds_rate_again(
     )
 
 
+@transaction.atomic
 def seeds_list(*, selection: SeedSelection, by: User | None = None) -> ResponseList:
     """The selected seeds as a list; there is one for a selection."""
-    found = ResponseList.objects.filter(dataset=selection.dataset, origin__selection=selection.pk).first()
-    if found is not None:
-        return found
+    SeedSelection.objects.select_for_update().get(pk=selection.pk)
+    members = list(selection.members.order_by("pk").values_list("response_id", flat=True))
+    # What a list's origin says may have come with a file; which responses are on it may not.
+    told = {"kind": "seeds", "selection": selection.pk}
+    for found in ResponseList.objects.filter(dataset=selection.dataset, origin__contains=told).order_by("pk"):
+        if set(found.responses.order_by().values_list("pk", flat=True)) == set(members):
+            return found
     return response_list_create(
         dataset=selection.dataset,
         name=f"Seeds of {selection.dataset.name}"[:120],
-        responses=list(selection.members.order_by("pk").values_list("response_id", flat=True)),
+        responses=members,
         origin={"kind": "seeds", "selection": selection.pk, "threshold": selection.threshold},
         by=by,
     )

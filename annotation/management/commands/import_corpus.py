@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.importing import bad_rows, member_and_project, progress_bar, refusing
 from annotation.mining.index import TOKENIZERS, IndexParameters
-from annotation.mining.reading import COMPRESSIONS, FORMATS, TURN_SEPARATOR
+from annotation.mining.opening import COMPRESSIONS, FORMATS
+from annotation.mining.reading import TURN_SEPARATOR
 from annotation.models import Corpus, JobState
 from annotation.services.mining import corpus_stream
 from annotation.services.mining.report import corpus_report_rows
@@ -47,7 +48,7 @@ class Command(BaseCommand):
             parser.add_argument(
                 f"--{name}",
                 metavar="COLUMN",
-                help=f"column of the {name}: its name, or its number from 1 (%(default)s)",
+                help=f"column of the {name}: its name, or its number from 1 ({name})",
             )
         parser.add_argument("--no-header", action="store_true", help="the first line of a TSV is a triple already")
         parser.add_argument(

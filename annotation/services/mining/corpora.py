@@ -15,15 +15,8 @@ from django.utils.text import slugify
 
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.mining.index import IndexParameters, IndexReport, build_index
-from annotation.mining.reading import (
-    FORMATS,
-    TURN_SEPARATOR,
-    Columns,
-    ReadReport,
-    begin,
-    no_beat,
-    read_triples,
-)
+from annotation.mining.opening import FORMATS, begin
+from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, no_beat, read_triples
 from annotation.mining.refusal import ParameterRefused
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User

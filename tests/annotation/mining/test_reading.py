@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import ImportRefused
-from annotation.mining import reading
-from annotation.mining.reading import Columns, ReadReport, Shape, begin, read_triples, recognise
+from annotation.mining import opening
+from annotation.mining.opening import Shape, begin, recognise
+from annotation.mining.reading import Columns, ReadReport, read_triples
 from annotation.mining.refusal import ParameterRefused
 from annotation.mining.triples import Triple
 
@@ -370,6 +371,12 @@ def test_whatever_the_triples_say_they_come_back(triples: list[Triple]) -> None:
 
 
 def test_the_examples_of_the_documentation_run() -> None:
-    failed, attempted = doctest.testmod(reading)
+    failed, attempted = doctest.testmod(opening)
     assert attempted >= 2
     assert failed == 0
+
+
+@pytest.mark.parametrize("name", ["a\0", "\ud800"])
+def test_no_column_has_a_name_that_could_not_be_written_down(name: str) -> None:
+    with pytest.raises(ValueError, match="the name of a column"):
+        Columns(message=name)

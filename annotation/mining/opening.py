@@ -1,0 +1,159 @@
+"""What a file is, by its first bytes, and what is inside where it is compressed: piece by piece, also from a pipe."""
+
+import gzip
+import io
+import zlib
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import zstandard
+
+from annotation.lines import UTF8_MARK
+from annotation.mining.refusal import refuse
+
+FORMATS = {"jsonl": "JSON Lines", "tsv": "TSV", "parquet": "Parquet"}
+COMPRESSIONS = {"": "not compressed", "gz": "gzip", "zst": "zstd"}
+FORMAT_ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "tsv",
+    ".parquet": "parquet",
+}
+COMPRESSION_ENDINGS = {".gz": "gz", ".zst": "zst", ".zstd": "zst"}
+GZIP_MAGIC, ZSTD_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+HEAD_BYTES = 256 * 1024  # more than a block of zstd, so that something can be decompressed
+CHUNK_BYTES = 1024 * 1024
+ZSTD_PART_BYTES = 4096  # what one part can grow to is bounded, too
+ZSTD_WINDOW = 2**31  # files written with --long=31, as large public collections are; memory is the file's own window
+
+
+class Shape(NamedTuple):
+    """What a file is: one of ``FORMATS``, and one of ``COMPRESSIONS`` around it."""
+
+    file_format: str
+    compression: str
+
+
+def recognise(head: bytes, filename: str = "") -> Shape:
+    """What a file is, by its first bytes; where they do not tell, by its name.
+
+    Parameters
+    ----------
+    head : bytes
+        The first ``HEAD_BYTES`` of the file, or all of it.
+    filename : str
+        Empty for standard input.
+
+    Raises
+    ------
+    ParameterRefused
+        Neither the content nor the name tells a format that can be read.
+
+    Examples
+    --------
+    >>> recognise(b'{"message": "Hi"}')
+    Shape(file_format='jsonl', compression='')
+    >>> recognise(b"", "triples.tsv.gz")
+    Shape(file_format='tsv', compression='gz')
+    """
+    name = filename.lower()
+    ending = next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
+    inner = name.removesuffix(ending)
+    compression = _compression_of(head) if head else COMPRESSION_ENDINGS.get(ending, "")
+    start = _beginning(head, compression)
+    if start.startswith(PARQUET_MAGIC):
+        return Shape("parquet", compression)
+    named = next((kind for end, kind in FORMAT_ENDINGS.items() if inner.endswith(end)), None)
+    if named is not None:
+        return Shape(named, compression)
+    if start.removeprefix(UTF8_MARK).lstrip()[:1] == b"{":
+        return Shape("jsonl", compression)
+    if b"\t" in start.split(b"\n", 1)[0]:
+        return Shape("tsv", compression)
+    accepted = "JSON Lines (.jsonl), TSV (.tsv) or Parquet (.parquet), each also as .gz or .zst"
+    return refuse("file", filename or "a stream that is none of these", accepted)
+
+
+def _compression_of(head: bytes) -> str:
+    if head.startswith(GZIP_MAGIC):
+        return "gz"
+    # A skippable frame may come first: 0x184D2A50 to 5F.
+    skippable = len(head) >= 4 and head[0] & 0xF0 == 0x50 and head[1:4] == b"\x2a\x4d\x18"
+    return "zst" if head.startswith(ZSTD_MAGIC) or skippable else ""
+
+
+def _beginning(head: bytes, compression: str) -> bytes:
+    """The first bytes of the content, as far as the head tells them; what is wrong is told when the file is read."""
+    if not compression:
+        return head
+    try:
+        if compression == "gz":
+            return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, HEAD_BYTES)
+        with decompressed(io.BytesIO(head), compression) as content:
+            return content.read1(HEAD_BYTES)
+    except (EOFError, zlib.error, zstandard.ZstdError):
+        return b""
+
+
+def begin(stream: BinaryIO, filename: str = "") -> tuple[BinaryIO, Shape]:
+    """What a stream is, by its first bytes and its name, and a stream that still has them."""
+    head = b""
+    while len(head) < HEAD_BYTES and (part := stream.read(HEAD_BYTES - len(head))):
+        head += part
+    shape = recognise(head, filename)
+    if stream.seekable():
+        stream.seek(-len(head), io.SEEK_CUR)
+        return stream, shape
+    return cast(BinaryIO, io.BufferedReader(_Plain(stream, head), CHUNK_BYTES)), shape
+
+
+class _Plain(io.RawIOBase):
+    """A stream that its reader does not close, behind bytes that were read from it before."""
+
+    def __init__(self, stream: BinaryIO, head: bytes = b"") -> None:
+        self._stream = stream
+        self._waiting = memoryview(head)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._waiting:
+            self._waiting = memoryview(self._more(len(buffer)))
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
+
+    def _more(self, size: int) -> bytes:
+        return self._stream.read(size)
+
+
+class _Zstd(_Plain):
+    """Frame after frame. The library's own reader takes a file that was cut off for one that has ended."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__(stream)
+        self._frame: Any = None  # none between two frames
+
+    def _more(self, size: int) -> bytes:
+        while True:
+            part: bytes = b""
+            if self._frame is not None and self._frame.eof:
+                part, self._frame = self._frame.unused_data, None
+            part = part or self._stream.read(ZSTD_PART_BYTES)
+            if not part and self._frame is None:
+                return b""
+            if not part:
+                raise EOFError("the file ends inside a zstd frame")
+            if self._frame is None:
+                self._frame = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW).decompressobj()
+            content: bytes = self._frame.decompress(part)
+            if content:
+                return content
+
+
+def decompressed(stream: BinaryIO, compression: str) -> io.BufferedReader:
+    if compression == "gz":
+        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=stream)), CHUNK_BYTES)
+    return io.BufferedReader((_Zstd if compression == "zst" else _Plain)(stream), CHUNK_BYTES)
