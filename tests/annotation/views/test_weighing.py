@@ -1,8 +1,10 @@
 """Sensitivity, raters and circularity of a release: pages, charts and downloads."""
 
 import csv
+import html
 import io
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -50,6 +52,18 @@ def test_there_is_nothing_to_say_of_a_release_that_is_not_built(as_user, viewer,
     release.reference_set.releases.create(number=2)
     release.number = 2
     assert as_user(viewer).get(address(release, name)).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["release-attention", *PAGES])
+def test_every_download_that_a_page_leads_to_is_one(as_user, viewer, release, name):
+    client = as_user(viewer)
+    page = client.get(address(release, name)).content.decode()
+    links = [html.unescape(link) for link in re.findall(r'href="([^"]+)" download', page)]
+    assert len(links) >= 4
+    for link in links:
+        answer = client.get(link if link.startswith("/") else address(release, name) + link)
+        assert answer.status_code == 200, link
+        assert "filename=" in answer["Content-Disposition"], link
 
 
 def test_sensitivity_compares_every_scheme(as_user, viewer, release):
