@@ -72,10 +72,6 @@ class Difference:
     def is_empty(self) -> bool:
         return not (self.moved or self.added or self.gone)
 
-    @property
-    def unmoved(self) -> int:
-        return self.shared - self.moved
-
     def counts(self) -> dict[str, int]:
         return {kind: getattr(self, kind) for kind in KINDS}
 

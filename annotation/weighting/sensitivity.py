@@ -15,7 +15,6 @@ from annotation.weighting.standing import best_weights, is_best, signs
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, check_scale, ratio
 
 COMMON = ("n_bootstrap", "rng")  # what every scheme takes
-VARIANT_NAMES = ("shrunken", "no_negatives", "ones")
 
 
 @dataclass(frozen=True, eq=False)
