@@ -160,8 +160,8 @@ def references(reference_set: ReferenceSet) -> References:
 
 
 def release_campaigns(release: Release) -> list[Campaign]:
-    """Those whose ratings a release reads: the ones it was built with, or its set's until it is built."""
-    if release.state == JobState.DONE and "campaigns" in release.report:
+    """Those whose ratings a release reads: the ones its set had when it was asked for."""
+    if "campaigns" in release.report:
         return list(Campaign.objects.filter(pk__in=[one["id"] for one in release.report["campaigns"]]))
     return list(release.reference_set.campaigns.all())
 

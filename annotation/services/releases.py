@@ -33,6 +33,7 @@ from annotation.selectors.releases import (
     last_rating_id,
     references,
     registered_rules,
+    release_campaigns,
     release_name,
     used_ratings,
 )
@@ -71,6 +72,7 @@ class Weighed:
         return np.isfinite(self.result.weights)
 
 
+@transaction.atomic
 def release_create(
     *,
     reference_set: ReferenceSet,
@@ -85,9 +87,12 @@ def release_create(
 
     Raters who are excluded in the set's campaigns at this moment are left out by a rule of their own, written down
     like any other, unless ``with_excluded``. ``with_registered`` adds the newest rules of each of the campaigns, those
-    of the first campaign first.
+    of the first campaign first. The campaigns are those that the set has at this moment, too.
     """
-    if not reference_set.campaigns.exists():
+    # One at a time: numbers are given out, and the campaigns that are checked are those that are written down.
+    ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)
+    campaigns = list(reference_set.campaigns.order_by("pk"))
+    if not campaigns:
         raise AnnotationError(
             f"“{reference_set}” has no campaign: its weights were made elsewhere. Add a campaign to weigh it here."
         )
@@ -98,18 +103,17 @@ def release_create(
     rules = _checked_rules(reference_set, asked)
     if not with_excluded:
         rules = _with_decisions(reference_set, rules)
-    with transaction.atomic():
-        ReferenceSet.objects.select_for_update().get(pk=reference_set.pk)  # numbers are given out one at a time
-        highest = reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0
-        return Release.objects.create(
-            reference_set=reference_set,
-            number=highest + 1,
-            method=method,
-            parameters=checked,
-            exclusion_rules=[rule.to_dict() for rule in rules],
-            progress_total=STEPS,
-            requested_by=by,
-        )
+    highest = reference_set.releases.aggregate(highest=Max("number"))["highest"] or 0
+    return Release.objects.create(
+        reference_set=reference_set,
+        number=highest + 1,
+        method=method,
+        parameters=checked,
+        exclusion_rules=[rule.to_dict() for rule in rules],
+        report={"campaigns": _named(campaigns)},
+        progress_total=STEPS,
+        requested_by=by,
+    )
 
 
 def release_build(*, release_id: int, watch: Callable[[int, int, str], None] | None = None) -> None:
@@ -284,7 +288,7 @@ def _check_named(named: Sequence[str | int], found: Iterable[object], rule: Excl
 
 def _build(release: Release, claim: Claim, progress: Callable[[int, str], None]) -> None:
     reference_set = release.reference_set
-    campaigns = list(reference_set.campaigns.all())  # once: the set may gain one meanwhile
+    campaigns = release_campaigns(release)  # those it was asked for with: the set may have gained one since
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
         last, last_check = last_rating_id(campaigns), last_check_answer_id(campaigns)
@@ -380,11 +384,10 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, l
     result, used, has = weighed.result, weighed.used, weighed.has_weight
     weights = result.weights[has]
     reasons, n_reasons = np.unique(result.reasons[~has], return_counts=True)
-    named = [{"id": one.pk, "name": one.name} for one in sorted(campaigns, key=lambda one: one.pk)]
     spans_zero = (result.low[has] <= 0) & (result.high[has] >= 0)
     ends = [used.judgements.low, used.judgements.high]
     return {
-        "campaigns": named,
+        "campaigns": _named(campaigns),
         "criteria": used.criteria,
         "scale": [] if scale_is_open(*ends) else ends,
         "last_rating_id": last,
@@ -403,6 +406,10 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, l
         "agreement": asdict(judged_agreement(used.judgements)),
         "items": _report_items(release, weighed),
     }
+
+
+def _named(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+    return [{"id": one.pk, "name": one.name} for one in sorted(campaigns, key=lambda one: one.pk)]
 
 
 def _report_ratings(release: Release, weighed: Weighed) -> dict[str, Any]:

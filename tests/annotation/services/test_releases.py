@@ -329,3 +329,23 @@ def test_only_a_finished_release_can_be_deprecated(reference_set, good):
     waiting = release_create(reference_set=reference_set)
     with pytest.raises(AnnotationError, match="is queued; accepted: a finished release"):
         release_deprecate(release=waiting, reason="Wrong", by=None)
+
+
+def test_a_campaign_added_after_a_release_was_asked_for_is_not_in_it(
+    reference_set, dataset, campaign, good, bad, owner
+):
+    """Who is excluded was written down for the campaigns of that moment: another one's spammers would slip in."""
+    release = release_create(reference_set=reference_set)
+    other = make_campaign(dataset, "Later")
+    rate(other, "zoe", good, 1)
+    rater = Rater.objects.get(pseudonym="zoe")
+    Participation.objects.create(campaign=other, rater=rater, order_seed=1)
+    rater_exclude(campaign=other, rater=rater, reason="Random answers.", by=owner)
+    reference_set_add_campaign(reference_set=reference_set, campaign=other, by=owner)
+    release_build(release_id=release.pk)
+    release.refresh_from_db()
+    assert [one["name"] for one in release.report["campaigns"]] == [campaign.name]
+    assert release.weights.get(response=good).n_ratings == 5
+    later = build(reference_set)
+    assert [one["name"] for one in later.report["campaigns"]] == [campaign.name, "Later"]
+    assert later.weights.get(response=good).n_ratings == 5, "zoe is excluded by name"
