@@ -64,6 +64,7 @@ ADDED_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 MAX_TOLD = 300
 MOST_JUDGEMENTS = 2**31 - 1
+MOST = 1e9  # the database subtracts one end of an interval from the other
 
 
 @dataclass(slots=True)
@@ -89,6 +90,7 @@ class Content:
     drafts: list[Draft] = field(default_factory=list)
     release: str = ""
     content_hash: str = ""
+    quoted: bool = False  # a table, which may be a spreadsheet's download: an apostrophe may guard a formula
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def release_import(
     found = read_weights(content, _format(filename, file_format), problems)
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)  # texts are added one import at a time
-        matched, added = _matched(dataset, found.drafts, problems, add_texts=add_texts, kind=kind)
+        matched, added = _matched(dataset, found, problems, add_texts=add_texts, kind=kind)
         own = reference_set or _new_set(dataset, name, matched)
         about = kept | {
             "filename": storable(filename)[:255],
@@ -135,8 +137,8 @@ def release_import(
             "texts_added": added,
         }
         release = _stored(own, matched, about, by)
-        summary = f"Imported {len(matched):,} weights from {filename} as {release}"
-        data = {**about, "release": release_name(release), "release_named_in_file": found.release}
+        summary = f"Imported {len(matched):,} weights from {about['filename']} as {release}"
+        data = {**about, "release": release_name(release), "release_named_in_file": about["release"]}
         audit_record(verb="release.import", summary=summary, project=dataset.project, by=by, data=data)
     return release
 
@@ -176,6 +178,7 @@ def read_weights(content: bytes, file_format: str, problems: Problems) -> Conten
         found = _from_weighted_lines(content, problems)
     else:
         found = _from_table(content, file_format, problems)
+        found.quoted = True
     if not found.drafts and not problems.total:
         problems.add(1, "weight", "no weight in the whole file", "one weight or more")
     problems.refuse()
@@ -223,8 +226,9 @@ def _known(line: int, record: Mapping[str, Any], names: Sequence[str], problems:
 
 
 def _has_header(content: bytes) -> bool:
+    """Whether the first line names columns; a weighted line may hold the text "weight", but has a number before it."""
     first = content.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode(errors="replace").strip("\r").split("\t")
-    return "weight" in [cell.strip() for cell in first]
+    return "weight" in [cell.strip() for cell in first] and _number(first[min(1, len(first) - 1)]) is None
 
 
 def _from_weighted_lines(content: bytes, problems: Problems) -> Content:
@@ -277,9 +281,9 @@ def _add(found: Content, line: int, row: Mapping[str, Any], problems: Problems, 
         problems.add(line, f"{within}weight", _found(row.get("weight")), "a number from -1 to 1")
     numbers: dict[str, float | None] = {}
     for name in NUMBERS:
-        numbers[name] = _number(row.get(name))
-        if numbers[name] is None and row.get(name) not in (None, ""):
-            problems.add(line, f"{within}{name}", _found(row[name]), "a number, or nothing")
+        number = numbers[name] = _number(row.get(name))
+        if row.get(name) not in (None, "") and (number is None or abs(number) > MOST):
+            problems.add(line, f"{within}{name}", _found(row[name]), f"a number from {-MOST:g} to {MOST:g}, or nothing")
     low, high = numbers["low"], numbers["high"]
     if (low is None) != (high is None) or (low is not None and high is not None and low > high):
         ends = f"low {_found(row.get('low'))}, high {_found(row.get('high'))}"
@@ -322,7 +326,7 @@ def _truth(value: object) -> bool | None:
 
 
 def _matched(
-    dataset: Dataset, drafts: Sequence[Draft], problems: Problems, *, add_texts: bool, kind: str
+    dataset: Dataset, found: Content, problems: Problems, *, add_texts: bool, kind: str
 ) -> tuple[list[Matched], int]:
     """Each weight with its response, ordered by item and text; texts added on the way are counted."""
     items: dict[str, tuple[int, int]] = {
@@ -336,14 +340,14 @@ def _matched(
     first: dict[tuple[int, str], int] = {}
     matched: list[tuple[Draft, int, int, str]] = []
     missing: dict[tuple[int, str], Draft] = {}
-    for draft in drafts:
-        if draft.item not in items and _unquoted(draft.item) in items:
+    for draft in found.drafts:
+        if found.quoted and draft.item not in items and _unquoted(draft.item) in items:
             draft.item = _unquoted(draft.item)
         if draft.item not in items:
             problems.add(draft.line, "item", draft.item, f"the id of an item of the data set “{dataset}”")
             continue
         item, position = items[draft.item]
-        key = _key(draft, item, responses, dataset.normalisation)
+        key = _key(draft, item, responses, dataset.normalisation, quoted=found.quoted)
         place = item, key
         if place in first:
             accepted = f"each text of an item once; this one is on line {first[place]} already"
@@ -360,14 +364,14 @@ def _matched(
         matched.append((draft, item, position, key))
     problems.refuse()
     responses |= _added(missing, kind)
-    found = [Matched(draft, item, position, responses[item, key], key) for draft, item, position, key in matched]
-    return sorted(found, key=lambda one: (one.draft.item, one.key)), len(missing)
+    every = [Matched(draft, item, position, responses[item, key], key) for draft, item, position, key in matched]
+    return sorted(every, key=lambda one: (one.draft.item, one.key)), len(missing)
 
 
-def _key(draft: Draft, item: int, responses: Mapping[tuple[int, str], int], rule: str) -> str:
+def _key(draft: Draft, item: int, responses: Mapping[tuple[int, str], int], rule: str, *, quoted: bool) -> str:
     """Of the text as it stands if the item has it; else of what it may have been before a spreadsheet's download."""
     key = text_key(draft.text, rule)
-    if (item, key) not in responses:
+    if quoted and (item, key) not in responses:
         plain = text_key(_unquoted(draft.text), rule)
         if (item, plain) in responses:
             return plain

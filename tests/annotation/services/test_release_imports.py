@@ -253,3 +253,49 @@ def test_a_set_of_imported_weights_can_be_weighed_here_once_it_has_a_campaign(re
     made.refresh_from_db()
     assert (made.number, made.state, made.weights.get().weight) == (2, JobState.DONE, -1.0)
     assert release_campaigns(taken) == []
+
+
+# --- What a file may hold ---------------------------------------------------------------------------------------------
+
+
+def written(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def test_a_weighted_line_with_the_word_weight_is_no_header(dataset):
+    item = make_item(dataset, "i1")
+    for text in ("weight", "mass"):
+        Response.objects.create(item=item, text=text, text_key=text_key(text, dataset.normalisation))
+    content = b"i1\t0.5\tweight\t0.25\tmass\n"
+    made = release_import(dataset=dataset, filename="w.tsv", content=content, by=None, name="Told")
+    assert set(made.weights.values_list("response__text", "weight")) == {("weight", 0.5), ("mass", 0.25)}
+
+
+def test_an_interval_that_the_database_cannot_measure_is_refused(dataset):
+    fill(dataset)
+    row = {"item": "i1", "text": "=SUM(A1:A9)", "weight": 0, "low": -1e308, "high": 1e308}
+    with pytest.raises(ImportRefused, match="accepted: a number from -1e"):
+        release_import(dataset=dataset, filename="w.jsonl", content=written(row), by=None, name="Wide")
+
+
+def test_names_that_the_database_cannot_hold_are_kept_as_escapes(dataset):
+    fill(dataset)
+    references = [{"text": "=SUM(A1:A9)", "weight": 0.5}]
+    row = {"release": "a\0b\ud800", "content_hash": "\0", "id": "i1", "references": references}
+    made = release_import(
+        dataset=dataset, filename="w\0.jsonl", content=written(row), by=None, name="Odd", file_format="jsonl"
+    )
+    assert made.report["imported"]["release"] == r"a\x00b\ud800"
+    entry = AuditEntry.objects.get(verb="release.import")
+    assert entry.data["release_named_in_file"] == r"a\x00b\ud800"
+
+
+def test_an_apostrophe_before_a_formula_is_taken_off_in_tables_alone(dataset):
+    """No download but a spreadsheet's puts one there: elsewhere it is the text's own."""
+    fill(dataset)
+    row = {"item": "i1", "text": "'=SUM(A1:A9)", "weight": 0.5}
+    with pytest.raises(ImportRefused, match="a text of item 'i1'"):
+        release_import(dataset=dataset, filename="w.jsonl", content=written(row), by=None, name="Exact")
+    table = b"item,text,weight\ni1,'=SUM(A1:A9),0.5\n"
+    made = release_import(dataset=dataset, filename="w.csv", content=table, by=None, name="Sheet")
+    assert made.weights.get().response.text == "=SUM(A1:A9)"
