@@ -4,6 +4,7 @@ import re
 import socket
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -61,10 +62,8 @@ def corpus_index(corpus: Corpus) -> TripleIndex:
             f"The index of corpus “{corpus}” is not on this host: {socket.gethostname()} has no folder {folder}. "
             f"Let every host share {corpora_folder()}, or copy the folder there from the host that has it."
         )
-    try:
+    with told_of_damage(corpus):
         index = _opened(folder)
-    except UnreadableIndex as error:
-        raise AnnotationError(f"The index of corpus “{corpus}” on {socket.gethostname()}: {error}.") from error
     if index.content_hash != corpus.content_hash:
         raise AnnotationError(
             f"The index of corpus “{corpus}” in {folder} on {socket.gethostname()} holds other triples than were "
@@ -72,6 +71,15 @@ def corpus_index(corpus: Corpus) -> TripleIndex:
             "Copy the folder again from the host that built it, or index the corpus anew."
         )
     return index
+
+
+@contextmanager
+def told_of_damage(corpus: Corpus) -> Iterator[None]:
+    """What is wrong with an index's files, also where it is found only when they are read, is said in words."""
+    try:
+        yield
+    except UnreadableIndex as error:
+        raise AnnotationError(f"The index of corpus “{corpus}” on {socket.gethostname()}: {error}.") from error
 
 
 @lru_cache(maxsize=OPEN_INDEXES)
@@ -98,10 +106,11 @@ class Found:
 def corpus_search(corpus: Corpus, message: str, response: str, *, n: int = 10) -> list[Found]:
     """What would be found for this message and response, before duplicates and hygiene; best first."""
     index = corpus_index(corpus)
-    return [
-        Found(hit.number, index.triple(hit.number), hit.score, hit.message_score, hit.response_score)
-        for hit in index.search(message, response, n=n)
-    ]
+    with told_of_damage(corpus):
+        return [
+            Found(hit.number, index.triple(hit.number), hit.score, hit.message_score, hit.response_score)
+            for hit in index.search(message, response, n=n)
+        ]
 
 
 def dataset_triples(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> Iterator[Triple]:

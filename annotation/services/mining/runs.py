@@ -40,6 +40,7 @@ from annotation.selectors.mining import (
     seed_item_ids,
     seeds,
     seeds_done,
+    told_of_damage,
 )
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
@@ -234,7 +235,8 @@ def _execute(run: MiningRun, claim: Claim, watch: Watch, enqueue: Enqueue) -> No
             _work_on_shard(run, shard_id, index, beat)
         elif not run.shards.exclude(state=JobState.DONE).exists():
             break
-        else:  # others hold the rest
+        else:  # others hold the rest, or gave it back when they saw the run cancelled, which goes on again
+            _take_back(run, JobState.CANCELLED)
             time.sleep(WAIT_SECONDS)
         beat()
         _fail_with_a_shard(run)
@@ -257,8 +259,12 @@ def _make_shards(run: MiningRun, claim: Claim) -> None:
                 for number, piece in enumerate(pieces)
             )
             run.progress_total = len(items)
-        for shard in run.shards.filter(state__in=[JobState.FAILED, JobState.CANCELLED]):
-            job_requeue(shard)
+        _take_back(run, JobState.FAILED, JobState.CANCELLED)
+
+
+def _take_back(run: MiningRun, *states: JobState) -> None:
+    for shard in run.shards.filter(state__in=states):
+        job_requeue(shard)
 
 
 def _next_shard(run: MiningRun) -> int | None:
@@ -284,7 +290,8 @@ def _work_on_shard(run: MiningRun, shard_id: int, index: TripleIndex, beat: Call
         rows: list[tuple[object, ...]] = []
         spoke = time.monotonic()
         for number, seed in enumerate(seeds(run.dataset, choice, shard.item_ids)):
-            rows += [_row(run, shard, seed.item_id, one) for one in mine(seed, index, specification)]
+            with told_of_damage(run.corpus):
+                rows += [_row(run, shard, seed.item_id, one) for one in mine(seed, index, specification)]
             if time.monotonic() - spoke > BEAT_SECONDS:
                 claim.progress(number + 1, len(shard.item_ids))
                 beat()

@@ -10,6 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CandidateFate,
+    Dataset,
     JobState,
     MinedCandidate,
     MiningRun,
@@ -95,6 +96,7 @@ def mining_run_store(*, run: MiningRun, by: User | None = None) -> StorePreview:
             f"The candidates of {run} are in “{run.dataset}” since {run.stored_at:%Y-%m-%d %H:%M} UTC; "
             "accepted: once for each run."
         )
+    Dataset.objects.select_for_update().get(pk=run.dataset_id)  # texts are added by one at a time
     kinds = _kinds(run)
     if not kinds:
         raise AnnotationError(f"{run} kept no candidate; there is nothing to add. Mine again with other numbers.")

@@ -1,6 +1,7 @@
 """Mining runs: what they look for, that they are whole, and that their work can be shared and taken up again."""
 
 import pytest
+from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
 from annotation.mining.candidates import mine
@@ -12,7 +13,10 @@ from annotation.selectors.mining import (
     candidate_page,
     candidate_rows,
     candidates_matching,
+    corpus_folder,
     corpus_index,
+    corpus_search,
+    forget_indexes,
     seeds,
 )
 from annotation.services import jobs
@@ -309,3 +313,37 @@ def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager:
     services.mining_run_store(run=finished(run), by=manager)
     with pytest.raises(AnnotationError, match="it stays as their record"):
         services.mining_run_delete(run=run)
+
+
+def test_a_shard_given_back_when_the_run_goes_on_again_is_taken_up(project, monkeypatch, one_seed_a_shard) -> None:
+    """A helper saw the run cancelled, and said so only after it was started over."""
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
+    next_shard, looked = module._next_shard, []
+
+    def look(run):
+        looked.append(run)
+        if len(looked) == 1:
+            run.shards.filter(number=1).update(state=JobState.CANCELLED, finished_at=Now())
+        assert len(looked) < 30, "it waits for ever"
+        return next_shard(run)
+
+    monkeypatch.setattr(module, "_next_shard", look)
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.DONE, run.error
+
+
+def test_damage_that_is_found_while_reading_is_told_in_words(project) -> None:
+    corpus = indexed_corpus(project)
+    run = asked_run(project, seeds_dataset(project), corpus)
+    part = corpus_folder(corpus) / "response" / "indices.csc.index.npy"
+    content = part.read_bytes()
+    part.write_bytes(content[: len(content) // 2] + b"\x7f" * (len(content) - len(content) // 2))
+    forget_indexes()
+    with pytest.raises(AnnotationError, match=r"The index of corpus “Pool” on .*indices.*damaged"):
+        corpus_search(corpus, "Would you like some tea?", "tea would be lovely")
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.FAILED
+    assert "The index of corpus “Pool” on " in run.error
+    assert "Unexpected" not in run.error
