@@ -17,6 +17,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from annotation.mining.refusal import ParameterRefused, check_number, check_whole, refuse
 from annotation.mining.words import TOKEN, UNSPACED, count_words
+from annotation.problems import storable
 
 URL_MASK, EMAIL_MASK, HANDLE_MASK = "<url>", "<email>", "<user>"
 MASKS = (URL_MASK, EMAIL_MASK, HANDLE_MASK)
@@ -201,7 +202,8 @@ class Language:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.language, str) or primary_language(self.language) not in languages():
+        tag = self.language.replace("-", "").replace("_", "") if isinstance(self.language, str) else ""
+        if not tag.isalnum() or primary_language(self.language) not in languages():
             refuse("language", self.language, f"a tag such as en or pt-BR, of one of {len(languages())} languages")
         check_whole("min_letters", self.min_letters, 1, 1000)
         check_number("min_confidence", self.min_confidence, 0.5, 1)
@@ -278,7 +280,7 @@ class Blocklist:
         if not 1 <= len(self.phrases) <= MOST_PHRASES:
             refuse("phrases", f"{len(self.phrases):,} phrases", f"from 1 to {MOST_PHRASES:,}")
         for place, phrase in enumerate(self.phrases):
-            if not isinstance(phrase, str) or not _tokens(phrase):
+            if not isinstance(phrase, str) or not _tokens(phrase) or storable(phrase) != phrase:
                 refuse(f"phrases[{place}]", phrase, "a word or phrase")
         object.__setattr__(self, "phrases", tuple(sorted(set(self.phrases))))
 

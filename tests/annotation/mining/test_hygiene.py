@@ -245,3 +245,16 @@ def test_a_step_is_written_with_its_version_and_read_back(step: AnyStep) -> None
     assert step_to_dict(step)["version"] == step.version == 1
     assert step_from_dict(step_to_dict(step)) == step
     assert step.signature().startswith(f"{step.name}.v1")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"step": "blocklist", "phrases": ["a\0b"]},
+        {"step": "blocklist", "phrases": ["a\ud800"]},
+        {"step": "language", "language": "en-\0"},
+    ],
+)
+def test_what_could_not_be_written_down_is_refused(record: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="accepted"):
+        step_from_dict(record)
