@@ -11,6 +11,7 @@ from annotation.models import (
     ResponseList,
     User,
 )
+from annotation.problems import storable, storable_json
 from annotation.selectors.response_lists import foreign_responses
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
@@ -31,7 +32,7 @@ def response_list_create(
 
     A list is never changed afterwards: what a campaign asked about stays what it was.
     """
-    name = name.strip()
+    name, origin = storable(name.strip()), storable_json(dict(origin))
     if not 1 <= len(name) <= MAX_NAME:
         raise AnnotationError.at("name", f"Found {len(name)} characters; accepted: 1 to {MAX_NAME}.")
     chosen = list(dict.fromkeys(int(pk) for pk in responses))
@@ -44,7 +45,7 @@ def response_list_create(
             f"{', '.join(map(str, foreign[:5]))}{' …' if len(foreign) > 5 else ''}.",
         )
     made = ResponseList.objects.create(
-        project=dataset.project, dataset=dataset, name=name, origin=dict(origin), created_by=by
+        project=dataset.project, dataset=dataset, name=name, origin=origin, created_by=by
     )
     copy_rows(ResponseList.responses.through, ["responselist_id", "response_id"], ((made.pk, pk) for pk in chosen))
     audit_record(
@@ -52,7 +53,7 @@ def response_list_create(
         summary=f"Listed {len(chosen):,} response{'' if len(chosen) == 1 else 's'} of “{dataset.name}” as “{name}”.",
         project=dataset.project,
         by=by,
-        data={"list": made.pk, "responses": len(chosen), "origin": dict(origin)},
+        data={"list": made.pk, "responses": len(chosen), "origin": origin},
     )
     return made
 

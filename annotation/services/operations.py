@@ -203,7 +203,8 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
     wider.item_limit = campaign.item_limit if item_limit is None else item_limit
     named: set[str] = set((campaign.design or {}).get("systems", []))
     chosen = set(campaign.systems.values_list("name", flat=True))
-    plan = units_plan(wider, of=named | chosen)
+    # A list names its responses itself, wherever they are from.
+    plan = units_plan(wider, of=None if listed is not None else named | chosen)
     shown, items = _shown(campaign)
     lists = campaign.presentation == PresentationKind.LIST
     missing = [unit for unit in plan.units if (unit.item, frozenset(unit.responses)) not in shown]

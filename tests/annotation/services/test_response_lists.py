@@ -319,3 +319,22 @@ def test_a_copy_for_a_dry_run_reads_the_same_list(dataset: Dataset, listed: Resp
     rate_next(copy, join(copy))
     sandbox_purge(sandbox.pk)
     assert ResponseList.objects.get() == listed
+
+
+def test_a_raised_limit_finds_listed_responses_of_whatever_source(dataset: Dataset, manager: User) -> None:
+    """The first item's is a person's, the fourth's a system's: the list names both."""
+    human = dataset.items.get(position=1).responses.get(sources__kind="human")
+    output = dataset.items.get(position=3).responses.get(sources__system__name="Bo")
+    mixed = response_list_create(dataset=dataset, name="Mixed", responses=[human.pk, output.pk], origin={}, by=manager)
+    campaign = campaign_launch(
+        campaign=campaign_create(project=dataset.project, draft=draft(dataset, mixed, item_limit=1))
+    )
+    items_add(campaign=campaign, item_limit=2)
+    rated = campaign.units.order_by("position").values_list("unit_responses__response", flat=True)
+    assert list(rated) == [human.pk, output.pk]
+
+
+def test_what_the_database_cannot_hold_of_an_origin_is_kept_as_escapes(dataset: Dataset, chosen: list[int]) -> None:
+    made = response_list_create(dataset=dataset, name="Odd\0", responses=chosen, origin={"why": "a\0b"})
+    made.refresh_from_db()
+    assert (made.name, made.origin) == ("Odd\\x00", {"why": "a\\x00b"})

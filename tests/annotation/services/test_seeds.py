@@ -469,6 +469,16 @@ def test_every_selected_seed_gets_two_more_ratings(campaign: Campaign, manager: 
     assert campaign_launch(campaign=draft).slots.count() == 6
 
 
+def test_a_list_that_only_says_it_is_of_the_seeds_is_not_taken_for_them(campaign: Campaign) -> None:
+    """What chose a list is told by whoever makes it, or by a file of another server, where other numbers are given."""
+    selection = select(campaign)
+    other = selection.members.order_by("pk").values_list("response_id", flat=True)[:1]
+    told = {"kind": "seeds", "selection": selection.pk, "threshold": 1}
+    response_list_create(dataset=selection.dataset, name="Not all", responses=other, origin=told)
+    draft = seeds_rate_again(selection=selection)
+    assert draft.response_list.responses.count() == selection.members.count() > 1
+
+
 def test_seeds_rated_in_pairs_need_a_model(campaign: Campaign) -> None:
     selection = select(campaign)
     Campaign.objects.filter(pk=campaign.pk).update(presentation="pair")
