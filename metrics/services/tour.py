@@ -234,6 +234,7 @@ def _release(
         project=dataset.project,
         dataset=dataset,
         name="Mined references",
+        description="The raters are simulated: these weights show a way, and say nothing about the texts.",
         campaigns=campaigns,
         source_kinds=kinds,
         original_kinds=[SourceKind.SEED],

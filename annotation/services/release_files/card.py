@@ -230,13 +230,13 @@ def _caveats(release: Release) -> str:
     lines = [
         "## To beware of",
         "",
-        f"- {without:,} items have no reference of positive weight: nothing to reward there.",
+        f"- Items without a reference of positive weight, so without anything to reward: {without:,}.",
     ]
-    if items["without_positive"]:
+    if without:
         listed = items["without_positive_listed"]
-        more = " …" if items["without_positive"] > LISTED else ""
+        more = " …" if without > LISTED else ""
         lines.append(f"  They are: {', '.join(map(_code, listed[:LISTED]))}{more}")
-    lines.append(f"- {items['tied_best']:,} items have several best references.")
+    lines.append(f"- Items with several best references: {items['tied_best']:,}.")
     if release.is_imported:
         lines.append(f"- {references['without_interval']:,} weights have no interval.")
     else:
