@@ -23,7 +23,10 @@ class SendBackForm(forms.Form):
         help_text="Its criteria, scale, instructions, checks and payment are taken over, so that new and earlier "
         "ratings can be averaged.",
     )
-    name = forms.CharField(max_length=MAX_NAME, help_text="Of the list and of the draft campaign.")
+    name = forms.CharField(
+        max_length=MAX_NAME,
+        help_text="Of the list. The draft gets the name of the campaign above, with a number, since raters see it.",
+    )
 
     def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

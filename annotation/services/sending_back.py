@@ -8,6 +8,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Campaign, Release, User
 from annotation.selectors.releases import release_campaigns, release_name
 from annotation.selectors.weighing.attention import LISTS, listed_responses
+from annotation.services.campaigns import free_name
 from annotation.services.response_lists import campaign_for_list, response_list_create
 
 MOST_RATINGS = 100
@@ -53,4 +54,6 @@ def references_send_back(
     made = response_list_create(
         dataset=release.reference_set.dataset, name=name, responses=chosen, origin=origin, by=by
     )
-    return campaign_for_list(response_list=made, like=like, ratings_per_unit=ratings, by=by)
+    # Raters see the campaign's name: it must not tell them why they are asked.
+    name_to_raters = free_name(like.project, like.name)
+    return campaign_for_list(response_list=made, like=like, ratings_per_unit=ratings, name=name_to_raters, by=by)

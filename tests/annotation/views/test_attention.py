@@ -104,8 +104,10 @@ def test_a_whole_list_becomes_a_list_and_a_draft_that_asks_the_same(as_user, man
     assert answer.url == reverse("annotation:campaign-detail", args=["chit-chat", made.pk])
     assert (made.state, made.target, made.ratings_per_unit) == ("draft", Target.LISTED, 3)
     assert list(made.criteria.values_list("name", "scale_min", "scale_max")) == [("quality", 1, 5)]
+    assert made.name == f"{campaign.name} (2)"  # raters see it: nothing in it says why they are asked
     listed = made.response_list
     assert listed == ResponseList.objects.get()
+    assert listed.name == "Ties"
     assert sorted(listed.responses.values_list("text", flat=True)) == ["Fine.", "Well."]
     assert listed.origin == {
         "release": "references/v1",
