@@ -23,17 +23,13 @@ from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, Us
 from annotation.selectors.mining import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.services.audit import audit_record
 from annotation.services.jobs import Claim, job_run
+from annotation.services.mining.watching import Watch, nobody_watches
 
-Watch = Callable[[int, int, str], None]
 NAME_CHARACTERS = 120
 BEAT_TRIPLES = 2000
 DETAILS = ("description", "language", "licence", "attribution")
 RESERVED = {"new", "from-data-set"}  # addresses of their own
 KIBI = 1024
-
-
-def nobody_watches(done: int, total: int, note: str = "") -> None:
-    """For callers that show nothing."""
 
 
 # --- What may be asked for --------------------------------------------------------------------------------------------

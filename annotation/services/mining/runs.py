@@ -45,9 +45,9 @@ from annotation.selectors.mining import (
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
 from annotation.services.jobs import Claim, claimable, job_request_cancel, job_requeue, job_run, stale_ids
+from annotation.services.mining.watching import Watch, nobody_watches
 
 log = structlog.get_logger("assay.mining")
-Watch = Callable[[int, int, str], None]
 Enqueue = Callable[[int], None]
 
 SHARD_SEEDS = 50
@@ -56,10 +56,6 @@ HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes
 BEAT_SECONDS = 0.5
 WAIT_SECONDS = 0.2
 EXAMPLES = 5
-
-
-def nobody_watches(done: int, total: int, note: str = "") -> None:
-    """For callers that show nothing."""
 
 
 def nobody_helps(helpers: int) -> None:
