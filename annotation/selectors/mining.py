@@ -73,6 +73,12 @@ def corpus_index(corpus: Corpus) -> TripleIndex:
     return index
 
 
+def corpus_verify(corpus: Corpus) -> None:
+    """Read every byte of the index and hold it to what was written; opening looks at names and lengths alone."""
+    with told_of_damage(corpus), TripleIndex.open(corpus_folder(corpus), verify_contents=True):
+        pass
+
+
 @contextmanager
 def told_of_damage(corpus: Corpus) -> Iterator[None]:
     """What is wrong with an index's files, also where it is found only when they are read, is said in words."""

@@ -37,6 +37,7 @@ from annotation.selectors.mining import (
     SeedChoice,
     candidates_matching,
     corpus_index,
+    corpus_verify,
     seed_item_ids,
     seeds,
     seeds_done,
@@ -81,6 +82,7 @@ def mining_run_create(
     if corpus.state != JobState.DONE:
         message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: one whose index is done."
         raise AnnotationError.at("corpus", message)
+    Dataset.objects.select_for_update().get(pk=dataset.pk)  # nobody selects or takes back its seeds meanwhile
     choice = _checked_seeds(dataset, seed_choice or {})
     checked = _checked_specification(dataset, specification or {})
     n_seeds = len(seed_item_ids(dataset, choice))
@@ -209,6 +211,7 @@ def _stop_where_the_run_stops(run_id: int) -> Callable[[], None]:
 
 def _execute(run: MiningRun, claim: Claim, watch: Watch, enqueue: Enqueue) -> None:
     index = corpus_index(run.corpus)
+    corpus_verify(run.corpus)
     _make_shards(run, claim)
     total = run.progress_total
     spoke = 0.0

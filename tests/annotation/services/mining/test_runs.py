@@ -347,3 +347,19 @@ def test_damage_that_is_found_while_reading_is_told_in_words(project) -> None:
     assert run.state == JobState.FAILED
     assert "The index of corpus “Pool” on " in run.error
     assert "Unexpected" not in run.error
+
+
+def test_a_byte_that_changed_unnoticed_is_found_before_anything_is_mined(project) -> None:
+    corpus = indexed_corpus(project)
+    run = asked_run(project, seeds_dataset(project), corpus)
+    part = corpus_folder(corpus) / "triples.arrow"
+    content = bytearray(part.read_bytes())
+    place = content.index(b"green tea")
+    content[place : place + 5] = b"black"
+    part.write_bytes(content)
+    forget_indexes()
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == JobState.FAILED
+    assert "triples.arrow" in run.error
+    assert not run.candidates.exists()
