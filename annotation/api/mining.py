@@ -167,11 +167,18 @@ class CandidateSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
+class StoreSerializer(Strict, serializers.Serializer):
+    near_duplicates = serializers.BooleanField(
+        default=True, help_text="False leaves out those that are marked as nearly another, better ranked text."
+    )
+
+
 class StoredSerializer(serializers.Serializer):
     kinds = serializers.DictField(child=serializers.IntegerField(), help_text="References added, by kind of source.")
     items = serializers.IntegerField(help_text="That have new references.")
     new_responses = serializers.IntegerField()
     known_responses = serializers.IntegerField(help_text="That were there already and got a further source.")
+    near_duplicates = serializers.IntegerField(help_text="Kept by the run, and left out here.")
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -275,11 +282,14 @@ class MiningRunsViewSet(JobViewSet):
         self.start(run)
         return self.answer(run, status.HTTP_202_ACCEPTED)
 
-    @extend_schema(request=None, responses=StoredSerializer)
+    @extend_schema(request=StoreSerializer, responses=StoredSerializer)
     @action(detail=True, methods=["post"])
     def store(self, request: Request, **_: Any) -> Response:
         """Make what was kept references of the data set: all in one transaction, once for a run."""
-        return Response(StoredSerializer(mining_run_store(run=self.get_object(), by=request.user)).data)
+        asked = StoreSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        stored = mining_run_store(run=self.get_object(), by=request.user, **asked.validated_data)
+        return Response(StoredSerializer(stored).data)
 
 
 class CandidatesViewSet(ReadViewSet):

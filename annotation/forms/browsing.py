@@ -8,6 +8,12 @@ from django import forms
 from annotation.models import SourceKind
 from annotation.selectors.browsing import WeightFilter
 
+RANGES = (
+    ("Weight", "low", "high"),
+    ("Interval width", "min_width", "max_width"),
+    ("Judgements", "min_ratings", "max_ratings"),
+    ("Disagreement", "min_spread", "max_spread"),
+)
 SIGNS = [("", "Any"), ("positive", "Positive"), ("zero", "Zero"), ("negative", "Negative")]
 ORIGINALS = [("", "All"), ("yes", "The original alone"), ("no", "All but the original")]
 MINUS = "−"
@@ -59,6 +65,14 @@ class WeightFilterForm(forms.Form):
         else:
             self.fields["split"].choices = [("", "Any"), *((name, name) for name in splits)]
 
+    def clean(self) -> dict[str, Any]:
+        asked = super().clean() or self.cleaned_data
+        for label, low, high in RANGES:
+            start, end = asked.get(low), asked.get(high)
+            if start is not None and end is not None and start > end:
+                self.add_error(low, f"{label} from {start:g} to {end:g}: the first must not be above the second.")
+        return asked
+
     def chosen(self) -> WeightFilter:
         return WeightFilter(**self.cleaned_data)
 
@@ -66,12 +80,7 @@ class WeightFilterForm(forms.Form):
         """What it is narrowed to, in words."""
         asked = self.cleaned_data
         found = [Chip(f"“{asked['text']}”", ("text",))] if asked["text"] else []
-        for label, low, high in (
-            ("Weight", "low", "high"),
-            ("Interval width", "min_width", "max_width"),
-            ("Judgements", "min_ratings", "max_ratings"),
-            ("Disagreement", "min_spread", "max_spread"),
-        ):
+        for label, low, high in RANGES:
             if (asked[low], asked[high]) != (None, None):
                 found.append(Chip(f"{label} {_range(asked[low], asked[high])}", (low, high)))
         for name in ("sign", "source", "split", "original"):

@@ -157,7 +157,7 @@ def _steps(counts: dict[str, int]) -> list[Step]:
 
     return [
         Step(
-            1, "Rate", hint("judgements", "judgement by a person", "judgements by people"),
+            1, "Rate", hint("judgements", "judgement of a rater", "judgements of raters"),
             "Draft a campaign and share its link, or import ratings into a data set.",
             "Campaigns", "annotation:campaign-list", counts["judgements"],
         ),

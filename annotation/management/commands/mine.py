@@ -61,6 +61,9 @@ class Command(BaseCommand):
         parser.add_argument("--no-parrot", action="store_true", help="without the message itself as a response")
         parser.add_argument("--hygiene", type=Path, metavar="FILE", help="JSON list of steps")
         parser.add_argument("--store", action="store_true", help="add what was kept to the data set")
+        parser.add_argument(
+            "--no-near-duplicates", action="store_true", help="with --store: all but those marked as near"
+        )
         parser.add_argument("--json", action="store_true", help="print the run and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -74,7 +77,7 @@ class Command(BaseCommand):
             raise CommandError(run.error or f"The run ended as {run.state}.")
         if options["store"]:
             with refusing():
-                mining_run_store(run=run, by=user)
+                mining_run_store(run=run, near_duplicates=not options["no_near_duplicates"], by=user)
             run.refresh_from_db()
         self._print(run, as_json=options["json"])
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from django.db import connection, transaction
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
@@ -34,29 +34,40 @@ class StorePreview:
     items: int = 0
     new_responses: int = 0
     known_responses: int = 0
+    near_duplicates: int = 0  # kept, but left out here
 
     @property
     def sources(self) -> int:
         return sum(self.kinds.values())
 
 
-def store_preview(run: MiningRun) -> StorePreview:
+def store_preview(run: MiningRun, *, near_duplicates: bool = True) -> StorePreview:
     """Counted as the data set is now; storing itself looks again."""
-    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
+    chosen = _chosen(run, near_duplicates)
     there = Response.objects.filter(item=OuterRef("item"), text_key=OuterRef("text_key"))
-    texts = kept.values("item", "text_key").distinct().count()
-    known = kept.filter(Exists(there)).values("item", "text_key").distinct().count()
+    texts = chosen.values("item", "text_key").distinct().count()
+    known = chosen.filter(Exists(there)).values("item", "text_key").distinct().count()
     return StorePreview(
-        kinds=_kinds(run),
-        items=kept.values("item").distinct().count(),
+        kinds=_kinds(chosen),
+        items=chosen.values("item").distinct().count(),
         new_responses=texts - known,
         known_responses=known,
+        near_duplicates=_left_out(run, near_duplicates),
     )
 
 
-def _kinds(run: MiningRun) -> dict[str, int]:
-    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT)
-    return dict(kept.order_by("kind").values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
+def _chosen(run: MiningRun, near_duplicates: bool) -> QuerySet[MinedCandidate]:
+    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
+    return kept if near_duplicates else kept.filter(near_duplicate="")
+
+
+def _left_out(run: MiningRun, near_duplicates: bool) -> int:
+    kept = _chosen(run, near_duplicates=True)
+    return 0 if near_duplicates else kept.exclude(near_duplicate="").count()
+
+
+def _kinds(chosen: QuerySet[MinedCandidate]) -> dict[str, int]:
+    return dict(chosen.order_by("kind").values("kind").annotate(n=Count("pk")).values_list("kind", "n"))
 
 
 # A text that the item has already gets a further source. What a step has masked stays masked: raw_text stays behind.
@@ -66,7 +77,7 @@ SELECT first.item_id, first.text, first.text_key
   FROM (
     SELECT DISTINCT ON (c.item_id, c.text_key) c.item_id, c.text, c.text_key, i.position, c.kind, c.rank
       FROM annotation_minedcandidate c JOIN annotation_item i ON i.id = c.item_id
-     WHERE c.run_id = %(run)s AND c.fate = 'kept'
+     WHERE c.run_id = %(run)s AND c.fate = 'kept' AND (%(near)s OR c.near_duplicate = '')
      ORDER BY c.item_id, c.text_key, c.kind, c.rank
   ) first
  ORDER BY first.position, first.kind, first.rank
@@ -80,14 +91,17 @@ SELECT r.id, c.item_id, c.kind, c.rank, c.score, c.source_context, c.source_mess
   FROM annotation_minedcandidate c
   JOIN annotation_item i ON i.id = c.item_id
   JOIN annotation_response r ON r.item_id = c.item_id AND r.text_key = c.text_key
- WHERE c.run_id = %(run)s AND c.fate = 'kept'
+ WHERE c.run_id = %(run)s AND c.fate = 'kept' AND (%(near)s OR c.near_duplicate = '')
  ORDER BY i.position, c.kind, c.rank
 """
 
 
 @transaction.atomic
-def mining_run_store(*, run: MiningRun, by: User | None = None) -> StorePreview:
-    """Write the kept candidates into the data set as references that name this run. Refused a second time."""
+def mining_run_store(*, run: MiningRun, near_duplicates: bool = True, by: User | None = None) -> StorePreview:
+    """Write the kept candidates into the data set as references that name this run. Refused a second time.
+
+    Without ``near_duplicates`` those stay behind that are marked as nearly another, better ranked text of their item.
+    """
     run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
     if run.state != JobState.DONE:
         raise AnnotationError(f"{run} is {run.get_state_display().lower()}; accepted: a run that is done.")
@@ -97,23 +111,25 @@ def mining_run_store(*, run: MiningRun, by: User | None = None) -> StorePreview:
             "accepted: once for each run."
         )
     Dataset.objects.select_for_update().get(pk=run.dataset_id)  # texts are added by one at a time
-    kinds = _kinds(run)
+    chosen = _chosen(run, near_duplicates)
+    kinds = _kinds(chosen)
     if not kinds:
         raise AnnotationError(f"{run} kept no candidate; there is nothing to add. Mine again with other numbers.")
-    texts = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
+    asked = {"run": run.pk, "near": near_duplicates}
     with connection.cursor() as cursor:
-        cursor.execute(NEW_RESPONSES, {"run": run.pk})
+        cursor.execute(NEW_RESPONSES, asked)
         made = cursor.rowcount
         if made >= MANY:
             cursor.execute("ANALYZE annotation_response")
-        cursor.execute(NEW_SOURCES, {"run": run.pk})
+        cursor.execute(NEW_SOURCES, asked)
         if cursor.rowcount >= MANY:
             cursor.execute("ANALYZE annotation_responsesource")
     stored = StorePreview(
         kinds=kinds,
-        items=texts.values("item").distinct().count(),
+        items=chosen.values("item").distinct().count(),
         new_responses=made,
-        known_responses=texts.values("item", "text_key").distinct().count() - made,
+        known_responses=chosen.values("item", "text_key").distinct().count() - made,
+        near_duplicates=_left_out(run, near_duplicates),
     )
     MiningRun.objects.filter(pk=run.pk).update(stored_at=Now(), report={**run.report, "stored": stored_record(stored)})
     audit_record(
@@ -133,6 +149,7 @@ def stored_record(stored: StorePreview) -> dict[str, object]:
         "items": stored.items,
         "new_responses": stored.new_responses,
         "known_responses": stored.known_responses,
+        "near_duplicates_left_out": stored.near_duplicates,
     }
 
 

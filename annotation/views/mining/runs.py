@@ -71,6 +71,7 @@ def mining_run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpR
         }
         if run.stored_at is None:
             context["preview"] = services.store_preview(run)
+            context["without_near"] = services.store_preview(run, near_duplicates=False)
     return render(request, "annotation/mining_run_detail.html", context)
 
 
@@ -120,7 +121,8 @@ def mining_run_store(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     run = run_or_404(project, pk)
     try:
-        stored = services.mining_run_store(run=run, by=request.user)
+        near = request.GET.get("near_duplicates") != "no"
+        stored = services.mining_run_store(run=run, near_duplicates=near, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:

@@ -447,3 +447,9 @@ def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_u
     assert "mini-hist" not in text
     assert "s.d." not in text
     assert "+0.75" in text
+
+
+def test_a_range_that_ends_before_it_begins_is_told(release, viewer, as_user):
+    answer = as_user(viewer).get(f"{page()}?low=0.9&high=0.7")
+    assert answer.status_code == 400
+    assert "Weight from 0.9 to 0.7: the first must not be above the second." in answer.content.decode()

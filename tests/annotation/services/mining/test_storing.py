@@ -126,3 +126,25 @@ def test_rating_them_begins_a_campaign_about_these_kinds(run: MiningRun, manager
     assert Campaign.objects.get() == campaign
     assert campaign.target == "references"
     assert set(campaign.reference_kinds) == {"mined", "parrot", "random"}
+
+
+def test_near_duplicates_may_stay_behind(project: Project, manager: User, settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
+    services.mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    near = [candidate for candidate in kept(run) if candidate.near_duplicate]
+    assert near
+    assert len(near) < len(kept(run))
+    before = set(Response.objects.values_list("item_id", "text_key"))
+    promised = services.store_preview(run, near_duplicates=False)
+    stored = services.mining_run_store(run=run, near_duplicates=False, by=manager)
+    assert stored == promised
+    assert stored.near_duplicates == len(near)
+    sources = ResponseSource.objects.filter(mining_run=run)
+    told = set(sources.values_list("item_id", "kind", "rank"))
+    assert told == {(c.item_id, c.kind, c.rank) for c in kept(run) if not c.near_duplicate}
+    added = set(Response.objects.values_list("item_id", "text_key")) - before
+    assert added == {(c.item_id, c.text_key) for c in kept(run) if not c.near_duplicate} - before
+    run.refresh_from_db()
+    assert run.report["stored"]["near_duplicates_left_out"] == len(near)
