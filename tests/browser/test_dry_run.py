@@ -1,6 +1,7 @@
 """The pages of dry runs as people meet them: on a desk and on a phone."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.annotation.views.test_dry_runs import make_run
@@ -26,6 +27,7 @@ def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project
 
     page.get_by_role("link", name=f"Dry run {latest.pk}").click()
     page.wait_for_selector("[data-chart] svg.marks")
+    expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)  # what is drawn late moves what is below it
     page.get_by_text("who answered anything").click()
     page.get_by_text("gold accuracy 0.20 of 5 answers").wait_for()
     axe(page)

@@ -65,7 +65,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
     page.get_by_role("region", name="Segments").get_by_role("link", name="item-3", exact=True).click()
     expect(page.get_by_role("heading", name="Where this score comes from")).to_be_visible()
     axe(page)
-    page.get_by_role("link", name="Reference 1", exact=True).first.click()
+    page.get_by_role("link", name="its ratings").first.click()
     expect(page.get_by_text("rater-0").first).to_be_visible()
 
     phone = new_page(**PHONE, theme="dark")

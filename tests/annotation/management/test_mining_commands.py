@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -128,11 +129,14 @@ def test_a_pipe_from_another_process_and_an_interruption(project: Project, manag
         sys.executable, "manage.py", "import_corpus", "-", "--format", "jsonl", "--name", "Pool",
         "--project", "chit-chat", "--user", "max-manager",
     ]  # fmt: skip
-    cut = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    cut = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job is deaf to it
+    )  # fmt: skip
     assert cut.stdin
     cut.stdin.write(triples_file(TRIPLES * 3000))
     cut.stdin.flush()
-    cut.send_signal(2)
+    cut.send_signal(signal.SIGINT)
     cut.stdin.close()
     assert cut.wait(60) != 0
     assert not Corpus.objects.filter(state=JobState.RUNNING).exists()
