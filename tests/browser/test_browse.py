@@ -183,7 +183,8 @@ def test_everything_works_without_script(live_server, new_page, few):
         following = page.get_by_role("link", name="Next items")
         if not following.count():
             break
-        following.click()
+        with page.expect_navigation():
+            following.click()
     assert found == expected
     page.get_by_role("spinbutton", name="Weight from").fill("0.5")
     page.get_by_label("Sign").select_option("Positive")
