@@ -188,13 +188,15 @@ def test_everything_works_without_script(live_server, new_page, few):
     assert found == expected
     page.get_by_role("spinbutton", name="Weight from").fill("0.5")
     page.get_by_label("Sign").select_option("Positive")
-    page.get_by_role("button", name="Apply filters").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Apply filters").click()
     n = few.weights.filter(weight__gte=0.5).count()
     assert total(page).startswith(f"{n} reference")
     mined = page.locator("details.mined").first
     mined.get_by_text("From another conversation").click()
     assert mined.locator(".turn").first.is_visible()
-    page.get_by_role("link", name="As a table").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="As a table").click()
     assert page.locator(".table-one .seed").count() > 0
     with page.expect_download() as download:
         page.get_by_role("link", name="LaTeX").click()

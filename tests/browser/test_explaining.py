@@ -164,10 +164,12 @@ def test_without_script_every_mark_leads_to_its_row(live_server, new_page, talk,
     page.goto(item_url(live_server, talk))
     key = mark(page, "Echo = Twin", "hope you").get_attribute("href")
     assert page.locator(key).get_by_text("reference 1").count() == 1
-    page.get_by_role("link", name="Everything that reference 5 won").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Everything that reference 5 won").click()
     assert page.get_by_text("Marked: the 2 n-grams that reference 5 won, −0.8 in all.").is_visible()
     assert page.locator(".gram-text .is-on").count() == 2
     liked = talk.reference(0, "i like cats")
     page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
-    page.get_by_role("link", name="Every n-gram match it gave to an output").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Every n-gram match it gave to an output").click()
     assert page.get_by_role("heading", name="i like cats").is_visible()

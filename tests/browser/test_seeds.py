@@ -77,7 +77,8 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(live_server,
         rate(draft, rater, seed, value)
     page.goto(f"{live_server.url}/p/chit-chat/datasets/replies/seeds/")
     page.get_by_label("Mean now").select_option("1")
-    page.get_by_role("button", name="Filter").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Filter").click()
     page.get_by_text("fell below", exact=True).wait_for()
     assert page.get_by_role("row", name="number 1.").get_by_text("3.80").count() == 1
     assert page.get_by_role("row", name="number 0.").count() == 0
