@@ -6,6 +6,7 @@ whatever order they were asked for in: addresses are masked before words are cou
 
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
@@ -100,12 +101,13 @@ def _mask_urls(text: str) -> tuple[str, int]:
     return _URL.sub(replaced, text), masked
 
 
-class _Mask:
+class _Mask(ABC):
     name: ClassVar[str]
     version: ClassVar[int] = 1
 
+    @abstractmethod
     def masked(self, text: str) -> tuple[str, int]:
-        raise NotImplementedError
+        """The text with its masks, and how many there are."""
 
     def apply(self, text: str) -> Cleaned:
         masked, count = self.masked(text)

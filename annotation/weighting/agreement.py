@@ -105,16 +105,24 @@ def krippendorff_alpha(
     alpha = np.nan if reason else _alpha(values, rated, level, np.ones(len(rated)))
     low, high = np.nan, np.nan
     if n_bootstrap and not reason:
-        generator = rng or np.random.default_rng(0)
-        draws = generator.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=n_bootstrap)
-        if level == "interval":
-            found = _interval_alphas(values, rated, draws.astype(np.float64))
-        else:
-            found = np.array([_alpha(values, rated, level, times) for times in draws.astype(np.float64)])
-        if not np.isnan(found).all():
-            tail = 50 * (1 - confidence)
-            low, high = (float(end) for end in np.nanpercentile(found, [tail, 100 - tail]))
+        low, high = _bootstrap_ends(values, rated, level, n_bootstrap, rng or np.random.default_rng(0), confidence)
     return AlphaResult(alpha, level, n_responses, len(table), n_repeats, reason, low, high)
+
+
+def _bootstrap_ends(
+    values: FloatArray, rated: FloatArray, level: Level, n_bootstrap: int, rng: np.random.Generator, confidence: float
+) -> tuple[float, float]:
+    """Percentile interval of alpha over resampled responses; NaN where no sample has an alpha."""
+    draws = rng.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=n_bootstrap).astype(np.float64)
+    if level == "interval":
+        found = _interval_alphas(values, rated, draws)
+    else:
+        found = np.array([_alpha(values, rated, level, times) for times in draws])
+    if np.isnan(found).all():
+        return np.nan, np.nan
+    tail = 50 * (1 - confidence)
+    low, high = np.nanpercentile(found, [tail, 100 - tail])
+    return float(low), float(high)
 
 
 def _rated(table: RatingTable) -> tuple[FloatArray, FloatArray, str]:

@@ -18,7 +18,7 @@ from annotation.weighting.groups import (
     mean_and_spread,
     reasons,
 )
-from annotation.weighting.intervals import mean_interval, student_quantile, wilson_interval
+from annotation.weighting.intervals import Intervals, mean_interval, student_quantile, wilson_interval
 from annotation.weighting.table import FloatArray, IntArray, ratio
 
 CheckKind = Literal["gold", "attention", "repeat", "degraded", "anchor"]
@@ -297,12 +297,8 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
     spread[spread < _ROUNDING] = 0.0
     difference_interval = mean_interval(difference, spread, n, confidence=confidence)
     kappa, error = _quadratic_kappas(mine, rater, n_raters)
-    # [3] On z = atanh(kappa) the error is that of kappa over 1 - kappa^2. An error of 0 allows no interval.
-    usable = (n >= MIN_REPEATS) & (error > 0)
-    z = np.arctanh(np.where(usable, kappa, np.nan))
-    half = student_quantile(n - 1, confidence) * ratio(
-        np.where(usable, error, np.nan), 1 - np.where(usable, kappa, 0) ** 2
-    )
+    usable = (n >= MIN_REPEATS) & (error > 0)  # an error of 0 allows no interval
+    kappa_ends = _kappa_ends(np.where(usable, kappa, np.nan), error, n, confidence)
     none = "no repeat judged both times"
     return SelfConsistency(
         n=n,
@@ -316,8 +312,8 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
         difference_low=np.maximum(difference_interval.low, 0.0),
         difference_high=difference_interval.high,
         kappa=kappa,
-        kappa_low=np.tanh(z - half),
-        kappa_high=np.tanh(z + half),
+        kappa_low=kappa_ends.low,
+        kappa_high=kappa_ends.high,
         kappa_error=error,
         reason=reasons([(n == 0, none)], n_raters),
         kappa_reason=reasons(
@@ -334,6 +330,14 @@ def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.9
 
 
 _KIND_WORDS = {"gold": "a gold check", "attention": "an attention check", "anchor": "an anchor"}
+
+
+def _kappa_ends(kappa: FloatArray, error: FloatArray, n: IntArray, confidence: float) -> Intervals:
+    """Interval of each kappa; NaN where that is."""
+    # [3] On z = atanh(kappa) the error is that of kappa over 1 - kappa^2.
+    z = np.arctanh(kappa)
+    half = student_quantile(n - 1, confidence) * ratio(error, 1 - np.nan_to_num(kappa) ** 2)
+    return Intervals(np.tanh(z - half), np.tanh(z + half))
 
 
 def _quadratic_kappas(repeats: CheckLog, rater: IntArray, n_raters: int) -> tuple[FloatArray, FloatArray]:

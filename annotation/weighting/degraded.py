@@ -101,14 +101,8 @@ def degraded_test(
     >>> result.auc.tolist(), result.pvalue.round(4).tolist(), result.exact.tolist()
     ([1.0], [0.0286], [True])
     """
-    ordinary = np.asarray(value, dtype=np.float64)
-    who = np.asarray(rater)
-    about = np.zeros(ordinary.shape, np.int64) if criterion is None else np.asarray(criterion)
-    for name, column in (("rater", who), ("criterion", about)):
-        aligned(name, column, ordinary.shape)
     degraded = checks.of("degraded")
-    if len(degraded) and len(about) and (degraded.criterion.dtype.kind in "US") != (about.dtype.kind in "US"):
-        raise ValueError("criterion names criteria by text and the checks by number, or the reverse; accepted: alike")
+    ordinary, who, about = _checked(value, rater, criterion, degraded)
     codes = np.concatenate([checked_codes(degraded.rater, n_raters), checked_codes(who, n_raters)])
     values = np.concatenate([degraded.value, ordinary])
     is_degraded = np.arange(len(values)) < len(degraded)
@@ -124,16 +118,12 @@ def degraded_test(
 
     total, pairs = per_rater(u), per_rater(m * n)
     n_degraded, n_others = per_rater(m).astype(np.int64), per_rater(n).astype(np.int64)
-    variance = per_rater(spread)
     compared = pairs > 0
-    # [1] The continuity correction shrinks the distance from the mean by one half.
-    z = ratio(total - pairs / 2 + 0.5, np.sqrt(variance))
-    pvalue = np.where(compared, np.where(variance > 0, ndtr(np.nan_to_num(z)), 1.0), np.nan)
+    pvalue = np.where(compared, _normal_pvalues(total, pairs, per_rater(spread)), np.nan)
     few = np.minimum(n_degraded, n_others) <= _EXACT_UP_TO
-    exact = compared & few & (np.bincount(owner, minlength=n_raters) == 1)
     tied = np.zeros(n_raters, dtype=np.bool_)
     tied[owner[spread < m * n * (m + n + 1) / 12 - 1e-9]] = True
-    exact &= ~tied
+    exact = compared & few & (np.bincount(owner, minlength=n_raters) == 1) & ~tied
     _exact_pvalues(pvalue, np.flatnonzero(exact), total, n_degraded, n_others)
     auc = 1 - ratio(total, pairs)
     interval = auc_interval(auc, n_degraded, n_others, confidence=confidence)
@@ -153,6 +143,28 @@ def degraded_test(
             n_raters,
         ),
     )
+
+
+def _checked(
+    value: npt.ArrayLike, rater: npt.ArrayLike, criterion: npt.ArrayLike | None, degraded: CheckLog
+) -> tuple[FloatArray, npt.NDArray[np.generic], npt.NDArray[np.generic]]:
+    """Columns of the ordinary ratings, refused unless they are aligned and name criteria as the checks do."""
+    ordinary = np.asarray(value, dtype=np.float64)
+    who = np.asarray(rater)
+    about = np.zeros(ordinary.shape, np.int64) if criterion is None else np.asarray(criterion)
+    for name, column in (("rater", who), ("criterion", about)):
+        aligned(name, column, ordinary.shape)
+    if len(degraded) and len(about) and (degraded.criterion.dtype.kind in "US") != (about.dtype.kind in "US"):
+        raise ValueError("criterion names criteria by text and the checks by number, or the reverse; accepted: alike")
+    return ordinary, who, about
+
+
+def _normal_pvalues(total: FloatArray, pairs: FloatArray, variance: FloatArray) -> FloatArray:
+    """P-values of U by the normal distribution; 1 where nothing varies."""
+    # [1] The continuity correction shrinks the distance from the mean by one half.
+    z = ratio(total - pairs / 2 + 0.5, np.sqrt(variance))
+    pvalue: FloatArray = np.where(variance > 0, ndtr(np.nan_to_num(z)), 1.0)
+    return pvalue
 
 
 def _comparable(strata: IntArray, is_degraded: BoolArray, known: BoolArray) -> tuple[IntArray, BoolArray]:

@@ -110,11 +110,7 @@ def sufficiency(
     >>> result.needed, result.more.tolist()
     (25, [22, 22, 22])
     """
-    if not target > 0 or not np.isfinite(target):
-        raise ValueError(f"target is {target}; accepted: a half-width above 0")
-    if any(count < 1 for count in k):
-        raise ValueError(f"k holds {min(k)}; accepted: 1 or more")
-    check_confidence(confidence)
+    _check(target, k, confidence)
     parts, centre = scheme_contributions(scheme, as_table(ratings).latest_per_rater(), low, high)
     table = parts.table
     said, r = parts.score / parts.unit, table.n_responses
@@ -124,12 +120,7 @@ def sufficiency(
     df = len(table) - int(np.count_nonzero(mass))
     observed = _mean_half_width(weights)
     if df < 1:
-        nothing = np.full(r, np.nan)
-        unknown = tuple((int(count), np.nan) for count in k)
-        return Sufficiency(
-            target, np.nan, df, np.nan, nothing, observed, unknown, None, np.zeros(r, dtype=np.int64), 0, 0,
-            "no response has ratings of two raters",
-        )  # fmt: skip
+        return _unknown(target, df, r, observed, k)
     # [1] s pooled within responses; [2] for a median
     unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if centre == "median" else 1.0)
     precision = float(parts.precision.mean())
@@ -151,6 +142,32 @@ def sufficiency(
         more_total=int(np.maximum(more, 0).sum()),
         n_reached=int((more <= 0).sum()),
         reason="",
+    )
+
+
+def _check(target: float, k: Sequence[int], confidence: float) -> None:
+    if not target > 0 or not np.isfinite(target):
+        raise ValueError(f"target is {target}; accepted: a half-width above 0")
+    if any(count < 1 for count in k):
+        raise ValueError(f"k holds {min(k)}; accepted: 1 or more")
+    check_confidence(confidence)
+
+
+def _unknown(target: float, df: int, n_responses: int, observed: float, k: Sequence[int]) -> Sufficiency:
+    """Where no response has ratings of two raters: nothing says how far ratings scatter."""
+    return Sufficiency(
+        target=target,
+        spread=np.nan,
+        df=df,
+        half_width=np.nan,
+        half_widths=np.full(n_responses, np.nan),
+        interval_half_width=observed,
+        expected=tuple((int(count), np.nan) for count in k),
+        needed=None,
+        more=np.zeros(n_responses, dtype=np.int64),
+        more_total=0,
+        n_reached=0,
+        reason="no response has ratings of two raters",
     )
 
 
