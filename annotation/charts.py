@@ -8,6 +8,8 @@ import altair as alt
 import numpy as np
 import vl_convert
 
+from annotation.numbers import finite_or_none
+
 Theme = Literal["light", "dark"]
 
 
@@ -46,21 +48,31 @@ PALETTES: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
-    """References per weight, in bins of 0.1, coloured by sign."""
-    # Centred on -1.0, -0.9, ..., 1.0; halves go away from zero on both sides.
-    bins = (np.sign(weights) * np.floor(np.abs(weights) / BIN + 0.5 + 1e-9)).astype(np.int64)
-    values, counts = np.unique(bins, return_counts=True)
-    rows = [
+def tenths(values: np.ndarray) -> np.ndarray:
+    """To the nearest tenth, in tenths; halves go away from zero on both sides."""
+    return (np.sign(values) * np.floor(np.abs(values) / BIN + 0.5 + 1e-9)).astype(np.int64)
+
+
+def tenths_counted(
+    values: np.ndarray, name: str, side: str, sides: tuple[str, str, str]
+) -> list[dict[str, float | int | str]]:
+    """References per tenth, a row for each bar. ``sides`` are the words for below, at and above zero."""
+    found, counts = np.unique(tenths(values), return_counts=True)
+    return [
         {
-            "weight": round(value * BIN, 1),
+            name: round(value * BIN, 1),
             "from": round((value - 0.42) * BIN, 3),
             "to": round((value + 0.42) * BIN, 3),
             "references": count,
-            "sign": "negative" if value < 0 else "positive" if value > 0 else "zero",
+            side: sides[1 + (value > 0) - (value < 0)],
         }
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+        for value, count in zip(found.tolist(), counts.tolist(), strict=True)
     ]
+
+
+def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
+    """References per weight, in bins of 0.1, coloured by sign."""
+    rows = tenths_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
     colours = PALETTES[theme]
     signs = ["negative", "zero", "positive"]
     chart = (
@@ -165,8 +177,8 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme, pic
             "at": round((one.start + one.end) / 2, 3),
             "stretch": f"{one.start:.4g} to {one.end:.4g}",
             "difference": one.mean,
-            "low": _finite(one.low),
-            "high": _finite(one.high),
+            "low": finite_or_none(one.low),
+            "high": finite_or_none(one.high),
             "ratings": one.n,
         }
         for name, stretches in parts.items()
@@ -227,10 +239,6 @@ def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(dict(specification))
     raise ValueError(f"kind of picture is {kind!r}; accepted: {', '.join(PICTURE_TYPES)}")
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def _share_tooltip() -> alt.Tooltip:

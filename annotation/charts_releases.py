@@ -5,25 +5,12 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from annotation.charts import BIN, PALETTES, Theme, finished
-
-MOVE_BIN = 0.1
+from annotation.charts import BIN, PALETTES, Theme, finished, tenths, tenths_counted
 
 
 def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
     """References per move of their weight, in steps of 0.1, coloured by direction."""
-    bins = (np.sign(moves) * np.floor(np.abs(moves) / MOVE_BIN + 0.5 + 1e-9)).astype(np.int64)
-    values, counts = np.unique(bins, return_counts=True)
-    rows = [
-        {
-            "move": round(value * MOVE_BIN, 1),
-            "from": round((value - 0.42) * MOVE_BIN, 3),
-            "to": round((value + 0.42) * MOVE_BIN, 3),
-            "references": count,
-            "direction": "down" if value < 0 else "up" if value > 0 else "hardly",
-        }
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
-    ]
+    rows = tenths_counted(moves, "move", "direction", ("down", "hardly", "up"))
     colours = PALETTES[theme]
     furthest = max([0.5, *(abs(float(row["move"])) for row in rows)]) + 0.1
     domain, colour = ["down", "hardly", "up"], [colours["negative"], colours["zero"], colours["positive"]]
@@ -51,7 +38,7 @@ def weights_then_and_now(
     before: np.ndarray, after: np.ndarray, *, theme: Theme = "light", picture: bool = False
 ) -> dict[str, Any]:
     """Shared references by their two weights, in cells of 0.1: a dot's area is how many; on the diagonal none moved."""
-    cells = np.stack([_binned(before), _binned(after)], axis=1)
+    cells = np.stack([tenths(before), tenths(after)], axis=1)
     places, counts = np.unique(cells, axis=0, return_counts=True)
     rows = [
         {"before": round(x * BIN, 1), "after": round(y * BIN, 1), "references": count, "moved": _direction(x, y)}
@@ -84,11 +71,6 @@ def weights_then_and_now(
         .encode(x=alt.X("before:Q", scale=scale), y=alt.Y("after:Q", scale=scale))
     )
     return finished(diagonal + dots, theme, picture)
-
-
-def _binned(weights: np.ndarray) -> np.ndarray:
-    """Halves go away from zero on both sides."""
-    return (np.sign(weights) * np.floor(np.abs(weights) / BIN + 0.5 + 1e-9)).astype(np.int64)
 
 
 def _direction(before: int, after: int) -> str:

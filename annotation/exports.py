@@ -65,7 +65,7 @@ def table_chunks(
     """A table's file in pieces, in one of ``CONTENT_TYPES``."""
     if format == "parquet":
         return parquet_chunks(columns, rows, types=types)
-    return _chunks({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
+    return gathered({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
 
 
 def _csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _plain(value: object) -> Any:
     return value.isoformat() if isinstance(value, datetime | date) else str(value)
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines gathered into pieces worth sending."""
+def gathered(lines: Iterable[str]) -> Iterator[bytes]:
+    """Lines in pieces worth sending."""
     waiting: list[str] = []
     size = 0
     for line in lines:

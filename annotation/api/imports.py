@@ -16,8 +16,8 @@ from rest_framework.response import Response
 
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
 from annotation.models import Dataset, DatasetImport, RatingImport
+from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports import dataset_import_create, rating_import_create, rating_preview
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports.rating_options import (
     AGGREGATES,
     RATING_ENDINGS,

@@ -24,10 +24,10 @@ from annotation.models import (
     SeedMember,
     SeedSelection,
 )
+from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.response_lists import response_lists_of, responses_named
 from annotation.selectors.seeds import has_fallen, means_now, selections_of
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.response_lists import campaign_for_list, response_list_create, response_list_delete
 from annotation.services.seeds import seeds_preview, seeds_rate_again, seeds_sample, seeds_select, seeds_unselect
 from annotation.tasks import dataset_import_execute

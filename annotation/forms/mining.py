@@ -7,6 +7,7 @@ from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
+from annotation.forms.hygiene import HygieneForm
 from annotation.mining.hygiene import languages, primary_language
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
@@ -205,7 +206,7 @@ class CorpusSearchForm(forms.Form):
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
-class MiningRunForm(forms.Form):
+class MiningRunForm(HygieneForm):
     """What to look for, where, and what to do with what is found."""
 
     corpus = forms.ModelChoiceField(queryset=None, empty_label=None)
@@ -253,17 +254,6 @@ class MiningRunForm(forms.Form):
     seed = forms.IntegerField(
         label="Random seed", initial=DEFAULTS.seed, min_value=0, help_text="Of the random responses."
     )
-    mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
-    mask_emails = forms.BooleanField(label="Mask e-mail addresses as <email>", required=False)
-    mask_handles = forms.BooleanField(label="Mask account names as <user>", required=False)
-    language = forms.CharField(
-        label="Only texts in the language",
-        required=False,
-        max_length=20,
-        help_text="BCP 47 tag, for example en. Too short to tell: kept, and marked. Empty: not looked at.",
-    )
-    min_tokens = forms.IntegerField(label="Words, at least", required=False, min_value=0, max_value=10_000)
-    max_tokens = forms.IntegerField(label="Words, at most", required=False, min_value=1, max_value=10_000)
     blocklist = forms.CharField(
         label="Without these words or phrases",
         required=False,
@@ -273,7 +263,6 @@ class MiningRunForm(forms.Form):
     )
     main_names: ClassVar[tuple[str, ...]] = ("corpus", "seed_source", "splits")
     what_names: ClassVar[tuple[str, ...]] = ("n", "negatives", "parrot")
-    mask_names: ClassVar[tuple[str, ...]] = ("mask_urls", "mask_emails", "mask_handles")
     hygiene_names: ClassVar[tuple[str, ...]] = ("language", "min_tokens", "max_tokens")
     advanced_names: ClassVar[tuple[str, ...]] = ("near_duplicate", "alpha", "epsilon", "depth", "seed")
 
@@ -330,14 +319,10 @@ class MiningRunForm(forms.Form):
         return found
 
     def steps(self) -> list[dict[str, Any]]:
-        data = self.cleaned_data
-        found: list[dict[str, Any]] = [{"step": name} for name in self.mask_names if data[name]]
-        if data["language"]:
-            found.append({"step": "language", "language": data["language"]})
-        lengths = {name: data[name] for name in ("min_tokens", "max_tokens") if data[name] is not None}
-        if lengths:
-            found.append({"step": "length", "min_tokens": 0, "max_tokens": 10_000, **lengths})
-        phrases = [part for part in (piece.strip() for piece in re.split(r"[,\n]", data["blocklist"])) if part]
+        found = super().steps()
+        phrases = [
+            part for part in (piece.strip() for piece in re.split(r"[,\n]", self.cleaned_data["blocklist"])) if part
+        ]
         if phrases:
             found.append({"step": "blocklist", "phrases": phrases})
         return found

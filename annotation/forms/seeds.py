@@ -7,6 +7,7 @@ from django import forms
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 
+from annotation.forms.hygiene import HygieneForm
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -18,9 +19,9 @@ from annotation.models import (
     ResponseList,
     Target,
 )
+from annotation.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.seeds import seed_campaigns
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.services.seeds import LARGEST_SEED, MOST_SAMPLED
 
 SEED = 20150726
@@ -40,7 +41,7 @@ class _Told(forms.Form):
         return path if path in self.fields else None
 
 
-class SampleForm(_Told):
+class SampleForm(_Told, HygieneForm):
     corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
     name = forms.CharField(label="Name of the new data set", max_length=120)
     n = forms.IntegerField(
@@ -58,19 +59,7 @@ class SampleForm(_Told):
     normalisation = forms.ChoiceField(
         label="Two texts of an item are one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
     )
-    mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
-    mask_emails = forms.BooleanField(label="Mask e-mail addresses as <email>", required=False)
-    mask_handles = forms.BooleanField(label="Mask account names as <user>", required=False)
-    language = forms.CharField(
-        label="Only in the language",
-        required=False,
-        max_length=20,
-        help_text="BCP 47 tag. What is too short to tell stays. Empty: not looked at.",
-    )
-    min_tokens = forms.IntegerField(label="Words, at least", required=False, min_value=0, max_value=10_000)
-    max_tokens = forms.IntegerField(label="Words, at most", required=False, min_value=1, max_value=10_000)
-    mask_names: ClassVar[tuple[str, ...]] = ("mask_urls", "mask_emails", "mask_handles")
-    hygiene_names: ClassVar[tuple[str, ...]] = (*mask_names, "language", "min_tokens", "max_tokens")
+    hygiene_names: ClassVar[tuple[str, ...]] = (*HygieneForm.mask_names, "language", "min_tokens", "max_tokens")
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -92,16 +81,6 @@ class SampleForm(_Told):
     @property
     def hygiene_open(self) -> bool:
         return any(name in self.errors or self[name].value() for name in self.hygiene_names)
-
-    def steps(self) -> list[dict[str, Any]]:
-        data = self.cleaned_data
-        found: list[dict[str, Any]] = [{"step": name} for name in self.mask_names if data[name]]
-        if data["language"]:
-            found.append({"step": "language", "language": data["language"]})
-        lengths = {name: data[name] for name in ("min_tokens", "max_tokens") if data[name] is not None}
-        if lengths:
-            found.append({"step": "length", "min_tokens": 0, "max_tokens": 10_000, **lengths})
-        return found
 
     def asked(self) -> dict[str, Any]:
         names = ("corpus", "name", "n", "seed", "normalisation")

@@ -116,11 +116,10 @@ def items_matching(dataset: Dataset, search: str) -> QuerySet[Item]:
     )
 
 
-def item_page(
-    dataset: Dataset, *, search: str = "", after: int | None = None, before: int | None = None, size: int = PAGE_SIZE
-) -> ItemPage:
-    """A page of items by position, found without counting past the ones before it."""
-    items = items_matching(dataset, search)
+def items_between(
+    items: QuerySet[Item], *, after: int | None, before: int | None, size: int
+) -> tuple[list[Item], int | None, int | None]:
+    """A page of items by position, and where the pages before and after it start from, if there are any."""
     if before is not None:
         rows = list(items.filter(position__lt=before).order_by("-position")[: size + 1])
         more_before, more_after = len(rows) > size, True
@@ -129,6 +128,18 @@ def item_page(
         rows = list(items.filter(position__gt=-1 if after is None else after).order_by("position")[: size + 1])
         more_before, more_after = after is not None, len(rows) > size
         rows = rows[:size]
+    return (
+        rows,
+        rows[0].position if rows and more_before else None,
+        rows[-1].position if rows and more_after else None,
+    )
+
+
+def item_page(
+    dataset: Dataset, *, search: str = "", after: int | None = None, before: int | None = None, size: int = PAGE_SIZE
+) -> ItemPage:
+    """A page of items by position, found without counting past the ones before it."""
+    rows, earlier, later = items_between(items_matching(dataset, search), after=after, before=before, size=size)
     counts = dict(
         Response.objects.filter(item__in=rows)
         .order_by()
@@ -138,11 +149,7 @@ def item_page(
     )
     for item in rows:
         item.n_responses = counts.get(item.pk, 0)  # type: ignore[attr-defined]
-    return ItemPage(
-        items=rows,
-        previous=rows[0].position if rows and more_before else None,
-        following=rows[-1].position if rows and more_after else None,
-    )
+    return ItemPage(items=rows, previous=earlier, following=later)
 
 
 # --- One item ---------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from annotation.models import (
     ResponseSource,
     SourceKind,
 )
+from annotation.selectors.datasets import items_between
 
 PAGE_SIZE = 10
 OPEN_INDEXES = 4
@@ -303,20 +304,8 @@ def candidate_page(
     size: int = PAGE_SIZE,
 ) -> CandidatePage:
     """A page of seeds by position, each with the candidates that match; found without counting the ones before it."""
-    items = _items_of(run, chosen)
-    if before is not None:
-        rows = list(items.filter(position__lt=before).order_by("-position")[: size + 1])
-        more_before, more_after = len(rows) > size, True
-        rows = rows[:size][::-1]
-    else:
-        rows = list(items.filter(position__gt=-1 if after is None else after).order_by("position")[: size + 1])
-        more_before, more_after = after is not None, len(rows) > size
-        rows = rows[:size]
-    return CandidatePage(
-        items=_with_candidates(run, chosen, rows),
-        before=rows[0].position if rows and more_before else None,
-        after=rows[-1].position if rows and more_after else None,
-    )
+    rows, earlier, later = items_between(_items_of(run, chosen), after=after, before=before, size=size)
+    return CandidatePage(items=_with_candidates(run, chosen, rows), before=earlier, after=later)
 
 
 def _with_candidates(run: MiningRun, chosen: CandidateFilter, items: Sequence[Item]) -> list[MinedItem]:

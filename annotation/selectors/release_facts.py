@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.db.models import Count, F
 
 from annotation.models import Campaign, Provider, Release, ResponseSource, SeedSelection
+from annotation.numbers import finite_or_none
 from annotation.selectors.aggregates import by_stand_ins
 from annotation.selectors.ratings import JudgementTable
 from annotation.selectors.releases import release_campaigns, release_judgements
@@ -70,20 +71,19 @@ def judged_agreement(judged: JudgementTable) -> Agreement:
     found = icc(table)
     return Agreement(
         level,
-        *map(_finite, (alpha.alpha, alpha.low, alpha.high)),
+        *map(finite_or_none, (alpha.alpha, alpha.low, alpha.high)),
         alpha.reason,
-        *map(_finite, (found.icc_1, found.icc_1_low, found.icc_1_high, found.icc_k, found.icc_k_low, found.icc_k_high)),
-        _finite(found.k),
+        *map(
+            finite_or_none,
+            (found.icc_1, found.icc_1_low, found.icc_1_high, found.icc_k, found.icc_k_low, found.icc_k_high),
+        ),
+        finite_or_none(found.k),
         found.reason,
     )
 
 
 def _unknown(reason: str) -> Agreement:
     return Agreement("", None, None, None, reason, None, None, None, None, None, None, None, reason)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def recruitment_sentences(release: Release) -> list[str]:

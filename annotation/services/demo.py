@@ -25,10 +25,10 @@ from annotation.models import (
     Target,
     User,
 )
+from annotation.problems import Problems
 from annotation.services import demo_raters
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import RatingOptions, read_ratings
 from annotation.services.imports.reading import Table, read_tsv
 from annotation.services.imports.runs import campaign_import, dataset_create, no_progress

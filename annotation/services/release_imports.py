@@ -5,10 +5,12 @@ it is; the judgements themselves are not in it, so the release has none, and say
 """
 
 import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
@@ -31,11 +33,11 @@ from annotation.models import (
     User,
 )
 from annotation.models.releases import IMPORTED
+from annotation.normalisation import text_key
+from annotation.problems import Problems, storable
 from annotation.selectors.releases import release_name
 from annotation.services.audit import audit_record
 from annotation.services.copying import MANY, allocate_ids, copy_rows
-from annotation.services.imports.normalisation import text_key
-from annotation.services.imports.problems import Problems, storable
 from annotation.services.imports.reading import (
     ENDINGS,
     FORMATS,
@@ -81,6 +83,9 @@ class Draft:
     low: float | None = None
     high: float | None = None
     original: bool = False
+    kinds: tuple[str, ...] = ()  # of the sources that the file names and an added text can have
+    item_field: str = "item"  # as the file calls it
+    text_field: str = "text"
 
 
 @dataclass
@@ -120,7 +125,8 @@ def release_import(
 ) -> Release:
     """Weights from a file as a finished release: of a new set of that name, or the next one of ``reference_set``.
 
-    A text that its item does not have is refused, or with ``add_texts`` becomes a response of this kind of source.
+    A text that its item does not have is refused, or with ``add_texts`` becomes a response of the kinds of source that
+    the file names for it; of this ``kind`` where it names none.
     """
     kept = _checked_request(dataset, name, reference_set, kind, origin, licence)
     problems = Problems(filename)
@@ -134,7 +140,8 @@ def release_import(
             "sha256": hashlib.sha256(content).hexdigest(),
             "release": storable(found.release),
             "content_hash": storable(found.content_hash),
-            "texts_added": added,
+            "texts_added": added.total(),
+            "texts_added_kinds": dict(sorted(added.items())),
         }
         release = _stored(own, matched, about, by)
         summary = f"Imported {len(matched):,} weights from {about['filename']} as {release}"
@@ -189,10 +196,11 @@ def _from_json(content: bytes, problems: Problems) -> Content:
     found = Content()
     for line, record in read_jsonl(content, problems, Oddities()):
         if "references" not in record:
+            called = {"item": "item_id"} if "item_id" in record and "item" not in record else {}
             row = {**record, "item": record.get("item", record.get("item_id"))}
             row.pop("item_id", None)
             if _known(line, row, (*NEEDED, *OPTIONAL, *FLAT_COLUMNS), problems):
-                _add(found, line, row, problems)
+                _add(found, line, row, problems, called=called)
             continue
         if not _known(line, record, ITEM_FIELDS, problems):
             continue
@@ -205,7 +213,8 @@ def _from_json(content: bytes, problems: Problems) -> Content:
             if not isinstance(reference, Mapping):
                 problems.add(line, f"reference {number}", reference, "an object with text and weight")
             elif _known(line, reference, REFERENCE_FIELDS, problems):
-                _add(found, line, {**reference, "item": record.get("id")}, problems, within=f"reference {number}: ")
+                row = {**reference, "item": record.get("id")}
+                _add(found, line, row, problems, called={"item": "id"}, within=f"reference {number}: ")
     return found
 
 
@@ -254,51 +263,83 @@ def _from_weighted_lines(content: bytes, problems: Problems) -> Content:
 def _from_table(content: bytes, file_format: str, problems: Problems) -> Content:
     table = read_table(content, file_format, problems)
     same = {"item_id": "item", "rating_mean": "mean", "n_ratings": "n", "is_original": "original"}
+    called = {same[name]: name for name in table.header if name in same}
     table.header[:] = [same.get(name, name) for name in table.header]
     known = list(dict.fromkeys((*NEEDED, *OPTIONAL, *FLAT_COLUMNS, "response_id")))
     check_header(table, problems, required=NEEDED, known=known)
     square(table, problems)
     found = Content()
     for line, cells in table.rows:
-        _add(found, line, dict(zip(table.header, cells, strict=True)), problems)
+        _add(found, line, dict(zip(table.header, cells, strict=True)), problems, called=called)
     return found
 
 
-def _add(found: Content, line: int, row: Mapping[str, Any], problems: Problems, *, within: str = "") -> None:
-    """The row as a draft, or what is wrong with it."""
+def _add(
+    found: Content,
+    line: int,
+    row: Mapping[str, Any],
+    problems: Problems,
+    *,
+    called: Mapping[str, str] = MappingProxyType({}),
+    within: str = "",
+) -> None:
+    """The row as a draft, or what is wrong with it; ``called`` are the file's own names of fields."""
     before = problems.total
+    told = {name: called.get(name, f"{within}{name}") for name in (*NEEDED, *OPTIONAL)}
     item, text = row.get("item"), row.get("text")
     if isinstance(item, int) and not isinstance(item, bool):
         item = str(item)
     if not isinstance(item, str) or not item.strip():
-        problems.add(line, "item", _found(item), "the id of an item")
+        problems.add(line, told["item"], _found(item), "the id of an item")
     if not isinstance(text, str):
-        problems.add(line, f"{within}text", _found(text), "a text")
+        problems.add(line, told["text"], _found(text), "a text")
     elif storable(text) != text:
-        problems.add(line, f"{within}text", text, "a text without NUL characters and halves of surrogate pairs")
+        problems.add(line, told["text"], text, "a text without NUL characters and halves of surrogate pairs")
     weight = _number(row.get("weight"))
     if weight is None or not -1 <= weight <= 1:
-        problems.add(line, f"{within}weight", _found(row.get("weight")), "a number from -1 to 1")
+        problems.add(line, told["weight"], _found(row.get("weight")), "a number from -1 to 1")
     numbers: dict[str, float | None] = {}
     for name in NUMBERS:
         number = numbers[name] = _number(row.get(name))
         if row.get(name) not in (None, "") and (number is None or abs(number) > MOST):
-            problems.add(line, f"{within}{name}", _found(row[name]), f"a number from {-MOST:g} to {MOST:g}, or nothing")
+            problems.add(line, told[name], _found(row[name]), f"a number from {-MOST:g} to {MOST:g}, or nothing")
     low, high = numbers["low"], numbers["high"]
     if (low is None) != (high is None) or (low is not None and high is not None and low > high):
         ends = f"low {_found(row.get('low'))}, high {_found(row.get('high'))}"
-        problems.add(line, f"{within}low", ends, "both or neither, low at most high")
+        problems.add(line, told["low"], ends, "both or neither, low at most high")
     n, original = _number(row.get("n") if row.get("n") not in (None, "") else 0), _truth(row.get("original"))
     if n is None or n != int(n) or not 0 <= n <= MOST_JUDGEMENTS:
-        problems.add(line, f"{within}n", _found(row.get("n")), "a whole number of judgements, or nothing")
+        problems.add(line, told["n"], _found(row.get("n")), "a whole number of judgements, or nothing")
     if original is None:
-        problems.add(line, f"{within}original", _found(row.get("original")), "true or false, or nothing")
+        problems.add(line, told["original"], _found(row.get("original")), "true or false, or nothing")
     if problems.total == before:
         found.drafts.append(
             Draft(
-                line, str(item), str(text), float(weight or 0) + 0.0, n=int(n or 0), original=bool(original), **numbers
+                line,
+                str(item),
+                str(text),
+                float(weight or 0) + 0.0,
+                n=int(n or 0),
+                original=bool(original),
+                kinds=_kinds(row.get("sources")),
+                item_field=told["item"],
+                text_field=told["text"],
+                **numbers,
             )
         )
+
+
+def _kinds(sources: object) -> tuple[str, ...]:
+    """Of the sources that a row names, as kinds or as objects; a system is none that an added text can have."""
+    if isinstance(sources, str):  # a cell of a table
+        try:
+            sources = json.loads(sources)
+        except (ValueError, RecursionError):
+            sources = [sources.strip()]
+    if not isinstance(sources, list):
+        return ()
+    named = (source.get("kind") if isinstance(source, Mapping) else source for source in sources)
+    return tuple(dict.fromkeys(kind for kind in named if isinstance(kind, str) and kind in ADDED_KINDS))
 
 
 def _found(value: object) -> object:
@@ -327,8 +368,8 @@ def _truth(value: object) -> bool | None:
 
 def _matched(
     dataset: Dataset, found: Content, problems: Problems, *, add_texts: bool, kind: str
-) -> tuple[list[Matched], int]:
-    """Each weight with its response, ordered by item and text; texts added on the way are counted."""
+) -> tuple[list[Matched], Counter[str]]:
+    """Each weight with its response, ordered by item and text; texts added on the way are counted by kinds."""
     items: dict[str, tuple[int, int]] = {
         name: (pk, position)
         for name, pk, position in Item.objects.filter(dataset=dataset).values_list("external_id", "pk", "position")
@@ -344,28 +385,30 @@ def _matched(
         if found.quoted and draft.item not in items and _unquoted(draft.item) in items:
             draft.item = _unquoted(draft.item)
         if draft.item not in items:
-            problems.add(draft.line, "item", draft.item, f"the id of an item of the data set “{dataset}”")
+            problems.add(draft.line, draft.item_field, draft.item, f"the id of an item of the data set “{dataset}”")
             continue
         item, position = items[draft.item]
         key = _key(draft, item, responses, dataset.normalisation, quoted=found.quoted)
         place = item, key
         if place in first:
             accepted = f"each text of an item once; this one is on line {first[place]} already"
-            problems.add(draft.line, "text", draft.text, accepted)
+            problems.add(draft.line, draft.text_field, draft.text, accepted)
             continue
         first[place] = draft.line
         if place not in responses:
             if not add_texts:
                 accepted = f"a text of item {draft.item!r} under the rule {dataset.normalisation}; or add new texts"
-                problems.add(draft.line, "text", draft.text, accepted)
+                problems.add(draft.line, draft.text_field, draft.text, accepted)
             elif not draft.text.strip():
-                problems.add(draft.line, "text", "", "a text that says something")
+                problems.add(draft.line, draft.text_field, "", "a text that says something")
             missing[place] = draft
         matched.append((draft, item, position, key))
     problems.refuse()
-    responses |= _added(missing, kind)
+    missing = {place: replace(draft, kinds=draft.kinds or (kind,)) for place, draft in missing.items()}
+    responses |= _added(missing)
+    added = Counter(" and ".join(draft.kinds) for draft in missing.values())
     every = [Matched(draft, item, position, responses[item, key], key) for draft, item, position, key in matched]
-    return sorted(every, key=lambda one: (one.draft.item, one.key)), len(missing)
+    return sorted(every, key=lambda one: (one.draft.item, one.key)), added
 
 
 def _key(draft: Draft, item: int, responses: Mapping[tuple[int, str], int], rule: str, *, quoted: bool) -> str:
@@ -383,12 +426,13 @@ def _unquoted(text: str) -> str:
     return text[1:] if text.startswith("'") and FORMULA.match(text[1:]) else text
 
 
-def _added(missing: Mapping[tuple[int, str], Draft], kind: str) -> dict[tuple[int, str], int]:
+def _added(missing: Mapping[tuple[int, str], Draft]) -> dict[tuple[int, str], int]:
     numbers = dict(zip(missing, allocate_ids(Response, len(missing)), strict=True))
     columns = ["id", "item_id", "text", "text_key"]
     copy_rows(Response, columns, ((numbers[place], place[0], draft.text, place[1]) for place, draft in missing.items()))
     columns = ["response_id", "item_id", "kind", "source_context", "source_message", "raw_text"]
-    copy_rows(ResponseSource, columns, ((pk, place[0], kind, [], "", "") for place, pk in numbers.items()))
+    sources = ((numbers[place], place[0], kind, [], "", "") for place, draft in missing.items() for kind in draft.kinds)
+    copy_rows(ResponseSource, columns, sources)
     return numbers
 
 

@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.numbers import finite_or_none
 from annotation.selectors.aggregates import by_stand_ins, without_intervals
 from annotation.selectors.checks import rater_names
 from annotation.selectors.decisions import excluded_raters
@@ -352,9 +353,9 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
             float(result.weights[index]) + 0.0,  # no -0.0
             float(result.mean[index]),
             int(result.n[index]),
-            _or_none(result.standard_error[index]),
-            _or_none(result.low[index]),
-            _or_none(result.high[index]),
+            finite_or_none(result.standard_error[index]),
+            finite_or_none(result.low[index]),
+            finite_or_none(result.high[index]),
             bool(chosen.is_original[index]),
         )
 
@@ -371,10 +372,6 @@ def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any
 
 def _rounded(value: object) -> object:
     return float(f"{value:.12g}") if isinstance(value, float) else value
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 # --- The report ------------------------------------------------------------------------------------------------------

@@ -28,12 +28,12 @@ from annotation.models import (
     SeedSelection,
     User,
 )
+from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.selectors.decisions import excluded_rater_ids
 from annotation.selectors.ratings import campaign_criteria, scale_ends
 from annotation.selectors.seeds import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports.runs import dataset_slug
 from annotation.services.ratings import ratings_await
 from annotation.services.response_lists import campaign_for_list, response_list_create

@@ -156,6 +156,9 @@ def test_the_distribution_is_brushed_by_keyboard_and_by_finger(live_server, page
     for kind, share in (("pointerdown", 0.55), ("pointermove", 0.7), ("pointermove", 0.9), ("pointerup", 0.9)):
         plot.dispatch_event(kind, touch | {"clientX": box["x"] + share * box["width"]})
     page.wait_for_url(re.compile("low=0.1&high=0.8"))
+    held = few.weights.filter(weight__gte=0.1, weight__lte=0.8).count()
+    assert 0 < held < few.weights.count()
+    settle(page, f"{held} references of")
 
 
 def test_a_link_to_a_reference_leads_to_it(live_server, new_page, few):

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import AnnotationError
 from annotation.management.importing import member_and_project, progress_bar, refusing, tell
+from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports import dataset_import_execute
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
 from annotation.services.seeds import seeds_sample
 
 EPILOG = """\

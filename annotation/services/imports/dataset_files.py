@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from annotation.models import SourceKind
+from annotation.problems import Problems
 from annotation.services.imports.content import (
     DEFAULT_REFERENCE_KIND,
     REFERENCE_KINDS,
@@ -13,7 +14,6 @@ from annotation.services.imports.content import (
     check_text,
     check_texts,
 )
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.reading import (
     Beat,
     Oddities,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_datetime
 
+from annotation.problems import Problems
 from annotation.services.imports.content import check_text
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.reading import Oddities
 

@@ -2,8 +2,8 @@
 
 from django.utils.text import slugify
 
+from annotation.problems import Problems
 from annotation.services.imports import rating_options as shapes
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_appraise import appraise_rows
 from annotation.services.imports.rating_content import Cells, Judgement, RatingContent, gather
 from annotation.services.imports.rating_label_studio import label_studio_rows

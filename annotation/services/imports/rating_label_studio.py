@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from annotation.services.imports.problems import Problems
+from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.reading import Beat, Oddities, beating, decode

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.services.imports.problems import Problems
+from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.rating_wide import is_blank

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from annotation.errors import AnnotationError
-from annotation.services.imports.problems import storable_json
+from annotation.problems import storable_json
 from annotation.services.imports.reading import ENDINGS, FORMATS
 
 ROWS, RATERS, AGGREGATE, APPRAISE, LABEL_STUDIO, ASSAY = (

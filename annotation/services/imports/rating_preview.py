@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Dataset, JobState, RatingImport, User
-from annotation.services.imports.problems import Problems, storable_json
+from annotation.problems import Problems, storable_json
 from annotation.services.imports.rating_content import Judgement, RatingContent
 from annotation.services.imports.rating_files import read_ratings
 from annotation.services.imports.rating_options import AGGREGATES, SHAPES, RatingOptions

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
+from annotation.problems import Problems
 from annotation.services.imports.content import check_text
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.reading import (

@@ -33,10 +33,10 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
+from annotation.normalisation import text_key
+from annotation.problems import Problems
 from annotation.selectors.aggregates import PROVIDER as AGGREGATE_PROVIDER
 from annotation.services.copying import allocate_ids, copy_rows
-from annotation.services.imports.normalisation import text_key
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_content import Judgement, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
 

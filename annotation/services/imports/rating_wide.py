@@ -2,7 +2,7 @@
 
 import re
 
-from annotation.services.imports.problems import Problems
+from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import AGGREGATES, OWN_COLUMNS, RatingOptions
 from annotation.services.imports.rating_rows import check_names_a_response, own_header

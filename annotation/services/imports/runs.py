@@ -8,12 +8,12 @@ from django.utils.text import slugify
 
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
+from annotation.normalisation import DEFAULT_RULE, RULES
+from annotation.problems import Problems
 from annotation.services.imports.content import DatasetContent
 from annotation.services.imports.corpus_sample import sample_draw
 from annotation.services.imports.dataset_files import TURN_SEPARATOR, read_dataset
 from annotation.services.imports.dataset_store import store_dataset
-from annotation.services.imports.normalisation import DEFAULT_RULE, RULES
-from annotation.services.imports.problems import Problems
 from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
 from annotation.services.imports.rating_options import RATING_ENDINGS
 from annotation.services.imports.rating_preview import draft_store

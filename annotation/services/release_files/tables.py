@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.exports import CHUNK_CHARACTERS, table_chunks
+from annotation.exports import gathered, table_chunks
 from annotation.models import Release
 from annotation.parquet import Outbox
 from annotation.selectors.releases import release_name
@@ -175,19 +175,6 @@ def weighted_lines(release: Release) -> Iterator[bytes]:
         + "\n"
         for item in released_items(release)
     )
-
-
-def gathered(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines in pieces worth sending."""
-    waiting: list[str] = []
-    size = 0
-    for line in lines:
-        waiting.append(line)
-        size += len(line)
-        if size >= CHUNK_CHARACTERS:
-            yield "".join(waiting).encode()
-            waiting, size = [], 0
-    yield "".join(waiting).encode()
 
 
 def _arrow(reference: Reference) -> dict[str, Any]:

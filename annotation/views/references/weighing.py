@@ -15,6 +15,7 @@ from annotation.access import get_project_or_404, may_manage
 from annotation.canonical import canonical_json
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Release, Response
+from annotation.numbers import finite_or_none
 from annotation.parameters import whole_number
 from annotation.selectors.ratings import IntArray
 from annotation.selectors.weighing.attention import page_of
@@ -135,8 +136,8 @@ def _changed_rows(release: Release, chosen: Comparison, ids: IntArray) -> list[d
         {
             "response": responses[pk],
             "own": float(columns.weight[place[pk]]),
-            "other": _or_none(other[place[pk]]),
-            "change": _or_none(other[place[pk]] - columns.weight[place[pk]]),
+            "other": finite_or_none(other[place[pk]]),
+            "change": finite_or_none(other[place[pk]] - columns.weight[place[pk]]),
         }
         for pk in ids.tolist()
     ]
@@ -182,7 +183,7 @@ def _all_weights(release: Release, every: Sequence[Comparison]) -> Iterator[Sequ
         for place, pk in enumerate(ids.tolist(), start):
             response = responses[pk]
             weights = (columns.weight[place], *(other[place] for other in others))
-            yield (response.item.external_id, pk, response.text, *map(_or_none, weights))
+            yield (response.item.external_id, pk, response.text, *map(finite_or_none, weights))
 
 
 @login_required
@@ -259,7 +260,7 @@ def _focus(request: HttpRequest, release: Release, by_id: dict[int, RaterInfluen
         {
             "response": responses[int(columns.response_id[place])],
             "own": float(columns.weight[place]),
-            "without": _or_none(without),
+            "without": finite_or_none(without),
         }
         for place, without in turned[:PAGE]
     ]
@@ -342,7 +343,3 @@ def release_guard(request: HttpRequest, project_slug: str, slug: str, number: in
 def _responses(ids: IntArray) -> dict[int, Response]:
     found = Response.objects.filter(pk__in=np.asarray(ids).tolist()).select_related("item")
     return {response.pk: response for response in found}
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

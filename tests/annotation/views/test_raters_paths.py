@@ -283,10 +283,10 @@ def test_feedback_names_the_ends_of_a_slider(project: Project) -> None:
 
 def test_feedback_says_a_preference_in_the_words_of_its_screen(project: Project) -> None:
     texts = [{"text": "Fine!", "expected": {"better": [1, 2]}}, {"text": "Bananas."}]
-    campaign = rating_screens.choices(project, qualification={"training": [{"message": "Hi", "texts": texts}] * 4})
+    campaign = rating_screens.choices(project, qualification={"training": [{"message": "Hi", "texts": texts}] * 12})
     client = joined(campaign)
     met = set()
-    for _ in range(4):  # the texts change places
+    for _ in range(12):  # the texts change places
         client.get(url("work", campaign))
         fine_is_a = latest().order[0] == 0
         sent = {"token": str(latest().token), "r0-better": -2 if fine_is_a else 2}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from annotation.errors import ImportRefused
-from annotation.services.imports.problems import Problems
+from annotation.problems import Problems
 from annotation.services.imports.reading import Oddities, Table, read_csv, read_jsonl, read_tsv, square
 
 

@@ -14,8 +14,8 @@ from annotation.models import (
     ResponseSource,
     User,
 )
+from annotation.normalisation import text_key
 from annotation.services import mining as services
-from annotation.services.imports.normalisation import text_key
 from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset
 
 

@@ -1,0 +1,34 @@
+"""The steps of text hygiene, as a form asks for them."""
+
+from typing import Any, ClassVar
+
+from django import forms
+
+MOST_WORDS = 10_000
+
+
+class HygieneForm(forms.Form):
+    """Each field left empty is a step not taken."""
+
+    mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
+    mask_emails = forms.BooleanField(label="Mask e-mail addresses as <email>", required=False)
+    mask_handles = forms.BooleanField(label="Mask account names as <user>", required=False)
+    language = forms.CharField(
+        label="Only texts in the language",
+        required=False,
+        max_length=20,
+        help_text="BCP 47 tag, for example en. Too short to tell: kept, and marked. Empty: not looked at.",
+    )
+    min_tokens = forms.IntegerField(label="Words, at least", required=False, min_value=0, max_value=MOST_WORDS)
+    max_tokens = forms.IntegerField(label="Words, at most", required=False, min_value=1, max_value=MOST_WORDS)
+    mask_names: ClassVar[tuple[str, ...]] = ("mask_urls", "mask_emails", "mask_handles")
+
+    def steps(self) -> list[dict[str, Any]]:
+        data = self.cleaned_data
+        found: list[dict[str, Any]] = [{"step": name} for name in self.mask_names if data[name]]
+        if data["language"]:
+            found.append({"step": "language", "language": data["language"]})
+        lengths = {name: data[name] for name in ("min_tokens", "max_tokens") if data[name] is not None}
+        if lengths:
+            found.append({"step": "length", "min_tokens": 0, "max_tokens": MOST_WORDS, **lengths})
+        return found
