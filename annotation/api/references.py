@@ -102,7 +102,9 @@ class WeightsImportSerializer(Strict, serializers.Serializer):
     add_texts = serializers.BooleanField(
         required=False, default=False, help_text="Add texts that the data set does not have, instead of refusing."
     )
-    kind = serializers.ChoiceField(choices=ADDED_KINDS, default="human", help_text="Kind of source of added texts.")
+    kind = serializers.ChoiceField(
+        choices=ADDED_KINDS, default="human", help_text="Kind of source of added texts for which the file names none."
+    )
 
 
 class ImportedReleaseSerializer(serializers.Serializer):

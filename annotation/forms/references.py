@@ -129,7 +129,12 @@ class WeightsUploadForm(UploadForm):
         required=False,
         help_text="As responses of their items. Without it, a text that is not there refuses the file.",
     )
-    kind = forms.ChoiceField(label="Added texts are", initial=SourceKind.HUMAN, required=False)
+    kind = forms.ChoiceField(
+        label="Added texts are",
+        initial=SourceKind.HUMAN,
+        required=False,
+        help_text="Where the file does not say of what kind a text is.",
+    )
     field_order = ("name", "reference_set", "file", "file_format", "origin", "licence", "add_texts", "kind")
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:

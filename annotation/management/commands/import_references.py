@@ -43,7 +43,12 @@ class Command(BaseCommand):
         parser.add_argument("--origin", default="", help="where the weights come from")
         parser.add_argument("--licence", default="", help="of the weights")
         parser.add_argument("--add-texts", action="store_true", help="add texts that the data set does not have")
-        parser.add_argument("--kind", choices=ADDED_KINDS, default="human", help="of added texts (%(default)s)")
+        parser.add_argument(
+            "--kind",
+            choices=ADDED_KINDS,
+            default="human",
+            help="of added texts for which the file names none (%(default)s)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)

@@ -217,6 +217,55 @@ def test_texts_that_are_not_there_can_be_added_as_responses_of_a_kind(release, e
     assert taken.reference_set.source_kinds == ["parrot"]
 
 
+@pytest.mark.parametrize("name", ["items.jsonl", "references.jsonl", "references.csv"])
+def test_added_texts_have_the_kinds_that_the_file_names(project, dataset, name):
+    item = make_item(dataset, "i1")
+    named = {"original": ["seed"], "found": ["mined", "random"], "said by one": ["system"]}
+    system = dataset.systems.create(name="One")
+    campaign = make_campaign(dataset)
+    for text, kinds in named.items():
+        response = Response.objects.create(item=item, text=text, text_key=text_key(text, dataset.normalisation))
+        for kind in kinds:
+            response.sources.create(item=item, kind=kind, system=system if kind == "system" else None)
+        rate(campaign, "ann", response, 3)
+    kinds = ["seed", "mined", "random"]
+    ours = reference_set_create(
+        project=project, dataset=dataset, name="Ours", campaigns=[campaign], source_kinds=kinds, source_systems=["One"]
+    )
+    made = release_create(reference_set=ours)
+    release_build(release_id=made.pk)
+    content = b"".join(file_chunks(release_named(project, "ours/v1"), name))
+    bare = make_dataset(Project.objects.create(name="Elsewhere", slug="elsewhere"))
+    make_item(bare, "i1")
+    taken = take(bare, content, name, add_texts=True, kind="human")
+    found = {
+        response.text: sorted(source.kind for source in response.sources.all())
+        for response in Response.objects.filter(item__dataset=bare)
+    }
+    assert found == {"original": ["seed"], "found": ["mined", "random"], "said by one": ["human"]}
+    assert taken.reference_set.source_kinds == ["human", "mined", "random", "seed"]
+    assert taken.report["imported"]["texts_added_kinds"] == {"human": 1, "mined and random": 1, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "field"),
+    [
+        ("w.jsonl", '{"id": "", "references": [{"text": "a", "weight": 0}]}\n', "id"),
+        ("w.jsonl", '{"id": "nowhere", "references": [{"text": "a", "weight": 0}]}\n', "id"),
+        ("w.jsonl", '{"id": "i1", "references": [{"text": "unheard of", "weight": 0}]}\n', "reference 1: text"),
+        ("w.jsonl", '{"item_id": "nowhere", "text": "a", "weight": 0}\n', "item_id"),
+        ("w.jsonl", '{"item": "nowhere", "text": "a", "weight": 0}\n', "item"),
+        ("w.csv", "item_id,text,weight\nnowhere,a,0\n", "item_id"),
+        ("w.csv", "item_id,text,weight,rating_mean\ni1,a,0,x\n", "rating_mean"),
+    ],
+)
+def test_what_is_wrong_is_told_under_the_files_own_names(dataset, filename, content, field):
+    fill(dataset)
+    with pytest.raises(ImportRefused) as refusal:
+        take(dataset, content, filename)
+    assert [row["field"] for row in refusal.value.rows] == [field]
+
+
 def test_a_text_is_found_under_the_data_sets_rule(release, elsewhere):
     taken = take(elsewhere, 'item,text,weight\ni1,"  a  tab   and lines ",1\n', "w.csv")
     assert taken.weights.get().response.text == "a\ttab and\nlines"
