@@ -332,10 +332,11 @@ def _add(
 def _kinds(sources: object) -> tuple[str, ...]:
     """Of the sources that a row names, as kinds or as objects; a system is none that an added text can have."""
     if isinstance(sources, str):  # a cell of a table
+        cell = sources.strip()
         try:
-            sources = json.loads(sources)
+            sources = json.loads(cell)
         except (ValueError, RecursionError):
-            sources = [sources.strip()]
+            sources = [cell]
     if not isinstance(sources, list):
         return ()
     named = (source.get("kind") if isinstance(source, Mapping) else source for source in sources)
@@ -431,8 +432,8 @@ def _added(missing: Mapping[tuple[int, str], Draft]) -> dict[tuple[int, str], in
     columns = ["id", "item_id", "text", "text_key"]
     copy_rows(Response, columns, ((numbers[place], place[0], draft.text, place[1]) for place, draft in missing.items()))
     columns = ["response_id", "item_id", "kind", "source_context", "source_message", "raw_text"]
-    sources = ((numbers[place], place[0], kind, [], "", "") for place, draft in missing.items() for kind in draft.kinds)
-    copy_rows(ResponseSource, columns, sources)
+    named = ((place, kind) for place, draft in missing.items() for kind in draft.kinds)
+    copy_rows(ResponseSource, columns, ((numbers[place], place[0], kind, [], "", "") for place, kind in named))
     return numbers
 
 
