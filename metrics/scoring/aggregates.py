@@ -6,7 +6,7 @@ An aggregate is a small frozen value: callable, comparable, and written down and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SMOOTHINGS = ("none", "exp", "add-one")
+
+# What sacrebleu puts in the place of an empty precision, recall or F with ``eps_smoothing``.
+EPSILON = 1e-16
 
 
 class Aggregate(Protocol):
@@ -153,7 +156,156 @@ class MeanAggregate:
         return {"kind": self.kind}
 
 
-def aggregate_from(parameters: Mapping[str, Any]) -> BleuAggregate | MeanAggregate:
+@dataclass(frozen=True)
+class IBleuAggregate:
+    """iBLEU from summed statistics of BLEU against the references, then of BLEU against the sources.
+
+    Parameters
+    ----------
+    max_order, smoothing
+        As in `BleuAggregate`.
+    alpha : float
+        In [0, 1]: alpha * BLEU(references) - (1 - alpha) * BLEU(sources).
+
+    Notes
+    -----
+    Without any token in hypotheses and sources nothing was copied: that BLEU counts as 0. Without any in hypotheses and
+    references there is no score.
+
+    Examples
+    --------
+    >>> IBleuAggregate(max_order=1, alpha=0.75)([4, 4, 2, 4, 4, 4, 4, 4])
+    array(0.125)
+    """
+
+    kind: ClassVar[str] = "ibleu"
+    max_order: int = 2
+    smoothing: str = "none"
+    alpha: float = 0.9
+
+    def __post_init__(self) -> None:
+        check_order(self.max_order)
+        check_choice("smoothing", self.smoothing, SMOOTHINGS)
+
+    @property
+    def bleu(self) -> BleuAggregate:
+        return BleuAggregate(self.max_order, self.smoothing)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.bleu.width
+
+    def __call__(self, sums: ArrayLike) -> Floats:
+        references, sources = np.split(_with_width(sums, self.width), 2, axis=-1)
+        return np.asarray(self.alpha * self.bleu(references) - (1 - self.alpha) * np.nan_to_num(self.bleu(sources)))
+
+    def clamped(self, sums: ArrayLike) -> Bools:
+        """Where BLEU against the references is 0 only because an order has no match."""
+        return self.bleu.clamped(_with_width(sums, self.width)[..., : self.bleu.width])
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class ChrfAggregate:
+    """chrF from summed counts: [hypothesis, reference, match] of each order, D = 3 * orders.
+
+    Parameters
+    ----------
+    orders : int
+        Character and word orders together.
+    beta : float
+        How many times as much recall weighs as precision.
+    eps_smoothing : bool
+        The mean of each order's F, empty ones a tiny number, over all orders; otherwise the F of mean precision and
+        recall over the orders that have n-grams on both sides.
+
+    Examples
+    --------
+    >>> score = ChrfAggregate(orders=2)
+    >>> score([[4, 5, 3, 3, 4, 1], [0, 0, 0, 0, 0, 0]]).round(4)
+    array([0.4489,    nan])
+    """
+
+    kind: ClassVar[str] = "chrf"
+    orders: int = 6
+    beta: float = 2
+    eps_smoothing: bool = False
+
+    @property
+    def width(self) -> int:
+        return 3 * self.orders
+
+    def __call__(self, sums: ArrayLike) -> Floats:
+        sums = _with_width(sums, self.width)
+        return np.where(sums.any(axis=-1), self.percent(sums) / 100, np.nan)
+
+    def percent(self, sums: Floats) -> Floats:
+        """F times 100, and 0 where there is nothing to count: sacrebleu's score, operation by operation.
+
+        Its order of operations is kept because the best reference is the one with the largest number, and two that
+        differ in the last digit only must not change places.
+        """
+        hypothesis, reference, match = np.moveaxis(sums.reshape(*sums.shape[:-1], self.orders, 3), -1, 0)
+        empty = EPSILON if self.eps_smoothing else 0.0
+        precision = np.where(hypothesis > 0, match / np.maximum(hypothesis, 1), empty)
+        recall = np.where(reference > 0, match / np.maximum(reference, 1), empty)
+        factor = self.beta**2
+        if self.eps_smoothing:
+            return np.asarray(100 * _in_turn(_f_score(precision, recall, factor, EPSILON)) / self.orders)
+        used = (hypothesis > 0) & (reference > 0)
+        effective = np.maximum(used.sum(axis=-1), 1)
+        return 100 * _f_score(
+            _in_turn(np.where(used, precision, 0.0)) / effective,
+            _in_turn(np.where(used, recall, 0.0)) / effective,
+            factor,
+            0.0,
+        )
+
+    def clamped(self, sums: ArrayLike) -> Bools:
+        return np.zeros(_with_width(sums, self.width).shape[:-1], dtype=bool)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class TerAggregate:
+    """TER from summed [edits, reference length]; 1 for edits against no word at all, NaN for nothing at all.
+
+    Examples
+    --------
+    >>> TerAggregate()([[3, 12], [2, 0], [0, 0]])
+    array([0.25, 1.  ,  nan])
+    """
+
+    kind: ClassVar[str] = "ter"
+
+    @property
+    def width(self) -> int:
+        return 2
+
+    def __call__(self, sums: ArrayLike) -> Floats:
+        edits, length = np.moveaxis(_with_width(sums, 2), -1, 0)
+        rate = edits / np.where(length > 0, length, 1.0)
+        return np.where(length > 0, rate, np.where(edits > 0, 1.0, np.nan))
+
+    def clamped(self, sums: ArrayLike) -> Bools:
+        return np.zeros(_with_width(sums, 2).shape[:-1], dtype=bool)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind}
+
+
+#: By kind; whoever brings a kind of its own adds it here.
+AGGREGATES: dict[str, Callable[..., Aggregate]] = {
+    aggregate.kind: aggregate
+    for aggregate in (BleuAggregate, IBleuAggregate, ChrfAggregate, TerAggregate, MeanAggregate)
+}
+
+
+def aggregate_from(parameters: Mapping[str, Any]) -> Aggregate:
     """Rebuild an aggregate from what its `parameters` wrote.
 
     Examples
@@ -161,9 +313,8 @@ def aggregate_from(parameters: Mapping[str, Any]) -> BleuAggregate | MeanAggrega
     >>> aggregate_from(BleuAggregate(max_order=4, weight_scale=10).parameters())
     BleuAggregate(max_order=4, smoothing='none', weight_scale=10)
     """
-    kinds: dict[str, type[BleuAggregate | MeanAggregate]] = {"bleu": BleuAggregate, "mean": MeanAggregate}
-    check_choice("kind", parameters.get("kind"), kinds)
-    return kinds[parameters["kind"]](**{name: value for name, value in parameters.items() if name != "kind"})
+    check_choice("kind", parameters.get("kind"), AGGREGATES)
+    return AGGREGATES[parameters["kind"]](**{name: value for name, value in parameters.items() if name != "kind"})
 
 
 def log_brevity_penalty(hyp_len: Floats, ref_len: Floats) -> Floats:
@@ -174,6 +325,16 @@ def log_brevity_penalty(hyp_len: Floats, ref_len: Floats) -> Floats:
     empty = hyp_len == 0
     penalty = np.minimum(0.0, 1.0 - ref_len / np.where(empty, 1, hyp_len))
     return np.where(empty & (ref_len > 0), -np.inf, penalty)
+
+
+def _f_score(precision: Floats, recall: Floats, factor: float, empty: float) -> Floats:
+    below = factor * precision + recall
+    return np.where(below > 0, (1 + factor) * precision * recall / np.where(below > 0, below, 1.0), empty)
+
+
+def _in_turn(values: Floats) -> Floats:
+    """Sum over the last axis from left to right; NumPy's own sum takes them in another order."""
+    return np.asarray(sum(np.moveaxis(values, -1, 0)))
 
 
 def _with_width(sums: ArrayLike, width: int) -> Floats:

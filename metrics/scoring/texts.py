@@ -92,6 +92,11 @@ def tokenize_texts(
     return map(split, map(_lower, texts) if lowercase else texts)
 
 
+def as_string(text: Text) -> str:
+    """A text for what reads characters: tokens are joined by spaces."""
+    return text if isinstance(text, str) else " ".join(text)
+
+
 def _splitter(tokenize: str, kinds: set[type]) -> Callable[[Any], Tokens]:
     if tokenize in _SACREBLEU_TOKENIZERS:
         # As sacrebleu does: right end stripped, the result split at whitespace. Its tokenisers remember what they have

@@ -3,7 +3,24 @@ import json
 import numpy as np
 import pytest
 
-from metrics.scoring.aggregates import BleuAggregate, MeanAggregate, aggregate_from
+from metrics.scoring.aggregates import (
+    AGGREGATES,
+    Aggregate,
+    BleuAggregate,
+    ChrfAggregate,
+    IBleuAggregate,
+    MeanAggregate,
+    TerAggregate,
+    aggregate_from,
+)
+
+EXAMPLES = [
+    BleuAggregate(max_order=3, smoothing="exp", weight_scale=10),
+    IBleuAggregate(max_order=3, smoothing="add-one", alpha=0.8),
+    ChrfAggregate(orders=8, beta=1, eps_smoothing=True),
+    TerAggregate(),
+    MeanAggregate(),
+]
 
 
 def test_scores_over_leading_axes_are_the_scores_one_by_one() -> None:
@@ -32,9 +49,20 @@ def test_a_unit_without_tokens_is_undefined_and_an_empty_hypothesis_scores_zero(
     np.testing.assert_array_equal(scores, [np.nan, 0.0])
 
 
-@pytest.mark.parametrize("aggregate", [BleuAggregate(max_order=3, smoothing="exp", weight_scale=10), MeanAggregate()])
-def test_an_aggregate_comes_back_from_json(aggregate: BleuAggregate | MeanAggregate) -> None:
+@pytest.mark.parametrize("aggregate", EXAMPLES, ids=lambda aggregate: aggregate.kind)
+def test_an_aggregate_comes_back_from_json(aggregate: Aggregate) -> None:
     assert aggregate_from(json.loads(json.dumps(aggregate.parameters()))) == aggregate
+
+
+def test_there_is_an_example_of_each_kind() -> None:
+    assert {type(aggregate) for aggregate in EXAMPLES} == set(AGGREGATES.values())
+
+
+@pytest.mark.parametrize("aggregate", EXAMPLES, ids=lambda aggregate: aggregate.kind)
+def test_no_sums_at_all_have_no_score_and_nothing_is_clamped_in_silence(aggregate: Aggregate) -> None:
+    sums = np.zeros((2, 3, aggregate.width))
+    assert np.isnan(aggregate(sums)).all()
+    assert aggregate.clamped(sums).shape == (2, 3)
 
 
 def test_sums_of_another_width_are_refused() -> None:
