@@ -69,7 +69,15 @@ from annotation.models.recruitment import (
     Submission,
     SubmissionStatus,
 )
-from annotation.models.releases import ReferenceSet, Release, ReleaseWeight
+from annotation.models.releases import (
+    FiguresPart,
+    ReferenceSet,
+    Release,
+    ReleaseFigures,
+    ReleaseWeight,
+    WeightsImport,
+)
+from annotation.models.seeds import SeedSelecting
 
 __all__ = [
     "MIXED_IN",
@@ -94,6 +102,7 @@ __all__ = [
     "Datasheet",
     "DecisionAction",
     "DryRun",
+    "FiguresPart",
     "Heartbeat",
     "Item",
     "Job",
@@ -121,6 +130,7 @@ __all__ = [
     "RecruitmentState",
     "ReferenceSet",
     "Release",
+    "ReleaseFigures",
     "ReleaseWeight",
     "Response",
     "ResponseList",
@@ -129,6 +139,7 @@ __all__ = [
     "Role",
     "ScaleKind",
     "SeedMember",
+    "SeedSelecting",
     "SeedSelection",
     "Slot",
     "SlotState",
@@ -141,4 +152,5 @@ __all__ = [
     "Unit",
     "UnitResponse",
     "User",
+    "WeightsImport",
 ]

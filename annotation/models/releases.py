@@ -131,3 +131,61 @@ class ReleaseWeight(models.Model):
 
     def __str__(self) -> str:
         return f"{self.weight:+.2f}"
+
+
+class FiguresPart(models.TextChoices):
+    ATTENTION = "attention", "What to look at"
+    SENSITIVITY = "sensitivity", "Sensitivity"
+    INFLUENCE = "influence", "Influence of raters"
+    TEXTS = "texts", "Texts on both sides"
+
+
+class ReleaseFigures(Job):
+    """What stands behind a large release, computed by a worker and kept: computing it takes longer than a page may.
+
+    ``key`` says what the figures follow from. Where that changes, others are computed, under another key.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="figures")
+    part = models.CharField(max_length=12, choices=FiguresPart.choices)
+    key = models.CharField(max_length=64, help_text="SHA-256 over everything that the figures follow from.")
+    content = models.BinaryField(null=True, editable=False, help_text="See annotation.packing.")
+
+    class Meta(Job.Meta):
+        ordering = ("release", "part", "id")
+        verbose_name_plural = "release figures"
+        constraints = [
+            *Job.Meta.constraints,
+            models.CheckConstraint(condition=Q(part__in=FiguresPart.values), name="release_figures_part_known"),
+            models.CheckConstraint(
+                condition=~Q(state=JobState.DONE) | Q(content__isnull=False), name="release_figures_done_are_there"
+            ),
+            models.UniqueConstraint(fields=["release", "part", "key"], name="release_figures_once_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release}: {self.get_part_display()}"
+
+
+class WeightsImport(Job):
+    """One uploaded file of weights that were made elsewhere, on its way to a release: whole, or not at all."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="weights_imports")
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="weights_imports")
+    reference_set = models.ForeignKey(
+        ReferenceSet, null=True, blank=True, on_delete=models.CASCADE, related_name="+",
+        help_text="Whose next release it is to be; none where a set is to be made.",
+    )  # fmt: skip
+    release = models.ForeignKey(
+        Release, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", help_text="Set when done."
+    )
+    filename = models.CharField(max_length=255)
+    content = models.BinaryField(help_text="In the database, so that any worker on any host can read it.")
+    options = models.JSONField(default=dict, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+
+    class Meta(Job.Meta):
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return self.filename
