@@ -225,7 +225,7 @@ class ChrfAggregate:
     --------
     >>> score = ChrfAggregate(orders=2)
     >>> score([[4, 5, 3, 3, 4, 1], [0, 0, 0, 0, 0, 0]]).round(4)
-    array([0.4489,    nan])
+    array([0.4441,    nan])
     """
 
     kind: ClassVar[str] = "chrf"
