@@ -27,6 +27,7 @@ def secret(name: str, default: str = "") -> str:
 DEBUG = env.bool("DEBUG", False)
 DEMO = env.bool("ASSAY_DEMO", False)  # demo accounts may exist; set by `make run` alone
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
+MODELS_DIR = env.path("ASSAY_MODELS_DIR", DATA_DIR / "models")  # trained models that metrics read
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)

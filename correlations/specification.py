@@ -25,8 +25,6 @@ LIMITS = {
 NAMED = "named"
 # Within it: ids of the raters who were excluded in the campaigns when the study was asked for; absent where none was.
 WITHOUT_RATERS = "without_raters"
-# Owned by the study as a whole: every metric of one study reads the same tokens.
-SHARED_PARAMETERS = ("max_order", "tokenize", "lowercase")
 
 
 @dataclass(frozen=True)
@@ -134,20 +132,27 @@ class Specification:
         built: list[Metric] = []
         for entry in self.metrics:
             own = {**entry.get("parameters", {}), **{k: v for k, v in entry.items() if k not in ("name", "parameters")}}
-            shared = {"max_order": self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
-            for name in SHARED_PARAMETERS:
+            shared = self._shared_parameters(entry.get("name", ""))
+            for name in shared:
                 if own.get(name, shared[name]) != shared[name]:
                     raise StudyRefused.of(
                         "metrics",
                         f"{entry['name']}: found {name} {own[name]!r}; accepted: the study's own, {shared[name]!r}",
                     )
             try:
-                built.append(get_metric(entry.get("name", ""), **(own | shared | {"max_order": order or self.order})))
+                swept = {"max_order": order} if order and "max_order" in shared else {}
+                built.append(get_metric(entry.get("name", ""), **(own | shared | swept)))
             except ValueError as error:
                 raise StudyRefused.of("metrics", str(error)) from error
         if len(set(built)) < len(built):
             raise StudyRefused.of("metrics", "found one metric twice with equal parameters; accepted: each once")
         return built
+
+    def _shared_parameters(self, metric: str) -> dict[str, Any]:
+        """What the study settles for all its metrics, as far as this one has such a parameter."""
+        known = {parameter.name for parameter in METRICS[metric].parameter_list()} if metric in METRICS else set()
+        shared = {"max_order": self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
+        return {name: value for name, value in shared.items() if name in known}
 
     def _subset(self, text: str) -> Subset:
         try:

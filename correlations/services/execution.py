@@ -22,7 +22,7 @@ from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.runs import score_run_compute, score_runs_create
 from metrics.services.scoring import Scorer
 
-SWEEP_ORDER = 4  # the n-gram match table reaches the order sweep's end
+SWEEP_ORDER = 4
 STAGES = {
     "Loading": 4,
     "Scoring": 10,
@@ -81,12 +81,8 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     place = {system.name: index for index, system in enumerate(corpus.systems)}
     pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, place)
-    scorer = Scorer(
-        corpus,
-        tokenize=spec.tokenize,
-        lowercase=spec.lowercase,
-        max_order=max(SWEEP_ORDER if spec.sweeps else 1, spec.order),
-    )
+    # The n-grams are matched once, up to the order sweep's end.
+    scorer = Scorer(corpus, spec.built_metrics(max(SWEEP_ORDER if spec.sweeps else 1, spec.order)))
     rows = _rows(study, spec, scorer, progress)
     return StudyInputs(spec, corpus, scorer, human, pairs, rows)
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import SMOOTHINGS, log_brevity_penalty
-from metrics.scoring.metric import (
-    MetricStatistics,
-    check_common,
-    check_table,
-    reference_counts,
-    signature_line,
-    yes_no,
-)
-from metrics.scoring.ngrams import MatchTable, build_match_table
+from metrics.scoring.metric import Metric, MetricStatistics
+from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_table, reference_counts
+from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import SegmentStatistics, bleu_statistics
-from metrics.scoring.texts import Text, check_choice, check_flag
+from metrics.scoring.texts import TOKENIZERS, Text, check_flag
 
 
 @dataclass(frozen=True)
@@ -60,37 +54,31 @@ class BleuScore:
 
 
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(Metric):
     """Corpus BLEU as a metric of the registry (Papineni et al. 2002; Galley et al. 2015, section 2)."""
 
     name: ClassVar[str] = "bleu"
     label: ClassVar[str] = "BLEU"
-    needs_references: ClassVar[bool] = True
-    needs_weights: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool] = True
+    summary: ClassVar[str] = "Clipped n-gram precision of the whole corpus, times the brevity penalty."
 
-    max_order: int = 2
-    tokenize: str = "none"
-    lowercase: bool = False
-    smoothing: str = "none"
+    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    smoothing: str = choice("none", SMOOTHINGS, label="Smoothing of an order without a match", key="smooth")
 
-    def __post_init__(self) -> None:
-        check_common(self)
-        check_choice("smoothing", self.smoothing, SMOOTHINGS)
-
-    def parameters(self) -> dict[str, Any]:
-        return asdict(self)
-
-    def signature(self, *, weights: str = "none", references: str = "all") -> str:
-        fields = [("order", self.max_order), ("tok", self.tokenize), ("lc", yes_no(self.lowercase))]
-        return signature_line(self.name, [*fields, ("smooth", self.smoothing), ("refs", references)])
+    def preparation(self) -> NgramPreparation:
+        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
 
     def statistics(
-        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2 + 2 N); ``weights`` is not read."""
-        check_table(self, table)
-        segments = bleu_statistics(table, reference_mask, max_order=self.max_order)
+        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
         return MetricStatistics(
             segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing)
         )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.bleu import BleuScore, score_details
-from metrics.scoring.metric import (
-    MetricStatistics,
-    check_common,
-    check_table,
-    reference_counts,
-    signature_line,
-    yes_no,
+from metrics.scoring.metric import Metric, MetricStatistics, needed_weights
+from metrics.scoring.ngrams import MatchTable, NgramPreparation, build_match_table, checked_table, reference_counts
+from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.statistics import (
+    SEMANTICS,
+    SegmentStatistics,
+    WeightScale,
+    delta_bleu_statistics,
+    flat_weights,
+    weight_scales,
 )
-from metrics.scoring.ngrams import MatchTable, build_match_table
-from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, delta_bleu_statistics, flat_weights
-from metrics.scoring.texts import Text, check_choice, check_flag
+from metrics.scoring.texts import TOKENIZERS, Text, check_choice, check_flag
 
 SMOOTHINGS = ("none", "exp")
 ON_NO_POSITIVE = ("error", "drop")
@@ -46,7 +47,7 @@ class DeltaBleuScore(BleuScore):
 
 
 @dataclass(frozen=True)
-class DeltaBleu:
+class DeltaBleu(Metric):
     """Corpus ΔBLEU as a metric of the registry (Galley et al. 2015, section 3).
 
     Items without a positive weight do not count (``valid`` is False there).
@@ -54,40 +55,58 @@ class DeltaBleu:
 
     name: ClassVar[str] = "delta_bleu"
     label: ClassVar[str] = "ΔBLEU"
-    needs_references: ClassVar[bool] = True
-    needs_weights: ClassVar[bool] = True
-    higher_is_better: ClassVar[bool] = True
+    summary: ClassVar[str] = "BLEU that rewards matches with good references and punishes matches with bad ones."
+    group: ClassVar[str] = "weighted"
 
-    max_order: int = 2
-    tokenize: str = "none"
-    lowercase: bool = False
-    semantics: str = "galley2015"
-    smoothing: str | None = None
+    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    semantics: str = choice(
+        "galley2015", SEMANTICS, label="Formula", key="sem", hint="The paper's equation, or its author's later code."
+    )
+    smoothing: str | None = choice(
+        None, SMOOTHINGS, label="Smoothing of an order without a match", key="smooth", optional=True,
+        hint="As usual with the formula, if left open: the paper never smooths, the later code always.",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
-        check_common(self)
-        check_choice("semantics", self.semantics, SEMANTICS)
+        super().__post_init__()
         if self.smoothing is None:
             object.__setattr__(self, "smoothing", _USUAL_SMOOTHING[self.semantics])
-        check_choice("smoothing", self.smoothing, SMOOTHINGS)
 
-    def parameters(self) -> dict[str, Any]:
-        return asdict(self)
+    @property
+    def needs_weights(self) -> bool:
+        return True
 
-    def signature(self, *, weights: str = "none", references: str = "all") -> str:
-        fields = [("order", self.max_order), ("sem", self.semantics), ("tok", self.tokenize)]
-        texts = [("lc", yes_no(self.lowercase)), ("smooth", self.smoothing)]
-        return signature_line(self.name, [*fields, *texts, ("weights", weights), ("refs", references)])
+    def signature_fields(self) -> list[tuple[str, object]]:
+        order, tokenize, lowercase, semantics, smoothing = super().signature_fields()
+        return [order, semantics, tokenize, lowercase, smoothing]
+
+    def preparation(self) -> NgramPreparation:
+        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
+
+    def corpus_state(
+        self, prepared: Any, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> WeightScale:
+        """By what the weights of the whole corpus are multiplied, so that the sums of its parts agree."""
+        return weight_scales(checked_table(self, prepared), needed_weights(self, weights), reference_mask)
 
     def statistics(
-        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2 + 2 N) with flat ``weights`` (R,)."""
-        check_table(self, table)
-        if weights is None:
-            raise ValueError("weights: found None; accepted by delta_bleu: one number per reference")
         segments = delta_bleu_statistics(
-            table, weights, reference_mask, semantics=self.semantics, max_order=self.max_order
+            checked_table(self, prepared),
+            needed_weights(self, weights),
+            reference_mask,
+            semantics=self.semantics,
+            max_order=self.max_order,
+            weight_scale=state,
         )
         return MetricStatistics(
             segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing or "none")

@@ -1,21 +1,42 @@
-"""What every metric of the registry offers."""
+"""What a metric is: parameters, a preparation shared with its kin, statistics of any subset of references, a signature.
+
+To score once:
+
+    workspace = Workspace(Segments(systems, references), [metric])
+    workspace.statistics(metric).system_scores()
+
+A `Workspace` prepares texts once for all metrics that can share the work, whatever subsets of references, weights and
+parameters they are asked for afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring import VERSION
-from metrics.scoring.aggregates import Aggregate
-from metrics.scoring.ngrams import MatchTable
-from metrics.scoring.texts import TOKENIZERS, check_choice, check_flag, check_order
+from metrics.scoring.aggregates import Aggregate, MeanAggregate
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import Parameter, parameters_of
+from metrics.scoring.segments import Segments
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+GROUPS = {
+    "weighted": "Overlap with weighted references",
+    "overlap": "Overlap with references",
+    "adequacy-fluency": "Adequacy and fluency",
+    "embedding": "Embeddings",
+    "text": "The outputs alone",
+    "external": "Scored elsewhere",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +50,7 @@ class MetricStatistics:
     valid : (T, S) bool
         Whether the segment counts.
     sentence_scores : (T, S) float
-        A score in [0, 1] for each segment alone; NaN where it does not count.
+        A score for each segment alone; NaN where it does not count.
     aggregate : Aggregate
         Sums (..., D) to scores (...).
     """
@@ -39,58 +60,221 @@ class MetricStatistics:
     sentence_scores: Floats
     aggregate: Aggregate
 
-    def system_scores(self) -> Floats:
-        """(T,) the metric over all segments."""
-        return self.aggregate(self.packed.sum(axis=-2))
+    #: Whether a system's score is ``aggregate`` of the sums, over any segments, repeated ones included.
+    sums: ClassVar[bool] = True
+
+    def system_scores(self, segments: ArrayLike | None = None) -> Floats:
+        """(T,) the metric over the segments with these indices; over all by default."""
+        packed = self.packed if segments is None else self.packed[:, np.asarray(segments, dtype=np.int64)]
+        return self.aggregate(packed.sum(axis=-2))
 
 
-class Metric(Protocol):
-    """A metric with its parameters settled; immutable, equal to another with the same parameters."""
+@dataclass(frozen=True, eq=False)
+class PooledStatistics(MetricStatistics):
+    """Of a metric over a system's outputs as one pool (how many n-grams differ, say), which no sums can give.
+
+    ``packed`` and ``aggregate`` are those of the mean of segment scores: another quantity, for who wants means.
+
+    Attributes
+    ----------
+    pooled : callable
+        Indices of segments, or None for all, to scores (T,).
+    """
+
+    pooled: Callable[[Ints | None], Floats]
+
+    sums: ClassVar[bool] = False
+
+    def system_scores(self, segments: ArrayLike | None = None) -> Floats:
+        return self.pooled(None if segments is None else np.asarray(segments, dtype=np.int64))
+
+
+def mean_statistics(scores: Floats) -> MetricStatistics:
+    """Of a metric whose system score is the mean over segments.
+
+    Parameters
+    ----------
+    scores : (T, S) float
+        NaN where a segment does not count.
+
+    Examples
+    --------
+    >>> mean_statistics(np.array([[0.5, 1.0, np.nan]])).system_scores()
+    array([0.75])
+    """
+    packed, valid = mean_packed(scores)
+    return MetricStatistics(packed, valid, scores, MeanAggregate())
+
+
+def mean_packed(scores: Floats) -> tuple[Floats, Bools]:
+    """What `MeanAggregate` takes, (..., 2), and where scores are there."""
+    valid = np.isfinite(scores)
+    return np.stack([np.where(valid, scores, 0.0), valid], axis=-1), valid
+
+
+class CorpusState(ABC):
+    """What statistics of one segment take from all others, when a corpus is scored in parts: joined over the parts."""
+
+    @abstractmethod
+    def joined(self, other: Any) -> CorpusState: ...
+
+
+class Preparation(ABC):
+    """What is computed once per corpus, whatever weights and subsets follow. A frozen, hashable value."""
+
+    @abstractmethod
+    def __call__(self, segments: Segments, models: ModelStore) -> Any: ...
+
+    def joined(self, other: Preparation) -> Preparation | None:
+        """One preparation that serves both, or None where there is no such."""
+        return self if self == other else None
+
+
+class Metric(ABC):
+    """A metric with its parameters settled: a frozen dataclass, equal to another with the same parameters.
+
+    Attributes
+    ----------
+    name : str
+        In the registry, and the first word of signatures.
+    label, summary : str
+        For people: its name, and what it measures in one sentence.
+    group : str
+        One of `GROUPS`.
+    needs_references, needs_sources : bool
+    higher_is_better : bool
+    low, high : float
+        The range of its scores as published; infinite where there is no bound.
+    """
 
     name: ClassVar[str]
     label: ClassVar[str]
-    needs_references: ClassVar[bool]
-    needs_weights: ClassVar[bool]
-    higher_is_better: ClassVar[bool]
+    summary: ClassVar[str]
+    group: ClassVar[str] = "overlap"
+    needs_references: ClassVar[bool] = True
+    needs_sources: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        for parameter in self.parameter_list():
+            parameter.check(getattr(self, parameter.name))
 
     @property
-    def max_order(self) -> int: ...
+    def needs_weights(self) -> bool:
+        return False
 
-    @property
-    def tokenize(self) -> str: ...
+    @classmethod
+    def unavailable(cls) -> str:
+        """Why it cannot be computed on this machine, and what would help; empty where it can."""
+        return ""
 
-    @property
-    def lowercase(self) -> bool: ...
+    @classmethod
+    def parameter_list(cls) -> tuple[Parameter, ...]:
+        return parameters_of(cls)
 
     def parameters(self) -> dict[str, Any]:
         """What `get_metric(name, **parameters)` takes to build this metric again."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in self.parameter_list()}
+
+    def signature_fields(self) -> list[tuple[str, object]]:
+        """Key and value of each parameter."""
+        return [(one.key, one.written(getattr(self, one.name))) for one in self.parameter_list()]
 
     def signature(self, *, weights: str = "none", references: str = "all") -> str:
         """One line that lets somebody else compute the same score; names the weights and the subset used."""
+        fields = self.signature_fields()
+        if self.needs_weights:
+            fields.append(("weights", weights))
+        if self.needs_references:
+            fields.append(("refs", references))
+        return signature_line(self.name, fields)
+
+    @abstractmethod
+    def preparation(self) -> Preparation: ...
+
+    def corpus_state(
+        self, prepared: Any, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> CorpusState | None:
+        """What `statistics` of a part must know of the whole; None where a segment's statistics are its own affair."""
+        return None
+
+    @abstractmethod
+    def statistics(
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Statistics of all T systems and S segments.
+
+        Parameters
+        ----------
+        prepared
+            What `preparation` returned for the texts.
+        weights : (R,) float, optional
+            One per reference, unitless; read where `needs_weights`.
+        reference_mask : (R,) bool, optional
+            True for a reference to use; all by default.
+        state : CorpusState, optional
+            Of the whole corpus, where these texts are a part; by default they are the whole.
+        """
+
+
+class Workspace:
+    """Texts under many metrics: each preparation is made once, and shared by all that it serves.
+
+    Parameters
+    ----------
+    segments : Segments
+    metrics : iterable of Metric
+        Those that will be asked for; another one may be asked for later, and is prepared then.
+    models : ModelStore, optional
+        Where trained models are found.
+    """
+
+    def __init__(self, segments: Segments, metrics: Iterable[Metric] = (), models: ModelStore | None = None) -> None:
+        self.segments = segments
+        self.models = models or ModelStore()
+        self._plans: list[Preparation] = []
+        self._prepared: dict[Preparation, Any] = {}
+        for metric in metrics:
+            self._plan(metric.preparation())
+
+    def prepared(self, metric: Metric) -> Any:
+        """What the metric's preparation makes of the texts."""
+        plan = self._plan(metric.preparation())
+        if plan not in self._prepared:
+            self._prepared[plan] = plan(self.segments, self.models)
+        return self._prepared[plan]
 
     def statistics(
-        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
-    ) -> MetricStatistics: ...
+        self, metric: Metric, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> MetricStatistics:
+        return metric.statistics(self.prepared(metric), weights=weights, reference_mask=reference_mask)
+
+    def _plan(self, wanted: Preparation) -> Preparation:
+        for place, plan in enumerate(self._plans):
+            both = plan.joined(wanted)
+            if both is None:
+                continue
+            if both != plan:
+                # The wider one replaces it, prepared or not.
+                self._plans[place] = both
+                self._prepared.pop(plan, None)
+            return both
+        self._plans.append(wanted)
+        return wanted
 
 
-def check_common(metric: Metric) -> None:
-    check_order(metric.max_order)
-    check_choice("tokenize", metric.tokenize, TOKENIZERS)
-    check_flag("lowercase", metric.lowercase)
-
-
-def check_table(metric: Metric, table: MatchTable) -> None:
-    """The table must hold what the metric's signature says."""
-    for parameter in ("tokenize", "lowercase"):
-        found, wanted = getattr(table, parameter), getattr(metric, parameter)
-        if found != wanted:
-            raise ValueError(f"table: found {parameter}={found!r}; accepted by this metric: {wanted!r}")
-    if table.max_order < metric.max_order:
-        raise ValueError(f"table: found max_order={table.max_order}; accepted: {metric.max_order} or more")
-
-
-def yes_no(value: bool) -> str:
-    return "yes" if value else "no"
+def needed_weights(metric: Metric, weights: ArrayLike | None) -> ArrayLike:
+    """The weights, or an error that says that this metric needs them."""
+    if weights is None:
+        raise ValueError(f"weights: found None; accepted by {metric.name}: one number per reference")
+    return weights
 
 
 def signature_line(name: str, fields: Iterable[tuple[str, object]]) -> str:
@@ -102,10 +286,3 @@ def signature_line(name: str, fields: Iterable[tuple[str, object]]) -> str:
     'bleu|order:2|tok:13a|version:0.1.0'
     """
     return "|".join([name, *(f"{key}:{value}" for key, value in fields), f"version:{VERSION}"])
-
-
-def reference_counts(table: MatchTable) -> str:
-    """References per segment for a signature: the number, or the range where it varies."""
-    counts = table.references_per_segment()
-    low, high = int(counts.min()), int(counts.max())
-    return str(low) if low == high else f"{low}-{high}"

@@ -7,14 +7,18 @@ subset of the references and any order up to the table's, are array arithmetic o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.texts import Text, Tokens, check_corpus, check_order, tokenize_texts
+from metrics.scoring.metric import Preparation
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import Text, Tokens, check_order, tokenize_texts
 
 Ints = NDArray[np.int64]
 
@@ -147,22 +151,20 @@ def build_match_table(
     >>> table.orders[1].reference.tolist()
     [1]
     """
+    return match_table(Segments(systems, references), max_order=max_order, tokenize=tokenize, lowercase=lowercase)
+
+
+def match_table(
+    segments: Segments, *, max_order: int = 4, tokenize: str = "none", lowercase: bool = False
+) -> MatchTable:
+    """`build_match_table` of segments."""
     check_order(max_order)
-    check_corpus(systems, references)
-    rows, row_segment, texts = _distinct_hypotheses(systems)
-    flat_references = list(chain.from_iterable(references))
-    per_segment = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
-    offsets = np.concatenate(([0], np.cumsum(per_segment)))
-    reference_segment = np.repeat(np.arange(len(references)), per_segment)
-
-    def reference_name(index: int) -> str:
-        segment = reference_segment[index]
-        return f"references[{segment}][{index - offsets[segment]}]"
-
-    hypotheses = tokenize_texts(
-        texts, tokenize=tokenize, lowercase=lowercase, where=lambda row: f"hypotheses[{row_segment[row]}]"
+    row_segment, offsets = segments.row_segment, segments.reference_offsets
+    reference_segment = segments.reference_segment
+    hypotheses = tokenize_texts(segments.row_texts, tokenize=tokenize, lowercase=lowercase, where=segments.row_name)
+    reference_tokens = tokenize_texts(
+        segments.reference_texts, tokenize=tokenize, lowercase=lowercase, where=segments.reference_name
     )
-    reference_tokens = tokenize_texts(flat_references, tokenize=tokenize, lowercase=lowercase, where=reference_name)
 
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
@@ -177,30 +179,62 @@ def build_match_table(
     )
     lengths = _length_pairs(hyp_len, reference_len, offsets, row_segment)
     return MatchTable(
-        max_order, tokenize, lowercase, rows, row_segment, hyp_len,
+        max_order, tokenize, lowercase, segments.rows, row_segment, hyp_len,
         offsets, reference_segment, reference_len, orders, lengths,
     )  # fmt: skip
 
 
-def _distinct_hypotheses(systems: Sequence[Sequence[Text]]) -> tuple[Ints, Ints, list[Text]]:
-    """Rows (T, S), the segment of each row, and the row texts; rows ascend with segments."""
-    n_systems, n_segments = len(systems), len(systems[0])
-    if n_systems == 1:
-        segments = np.arange(n_segments)
-        return segments[None, :], segments, list(systems[0])
-    rows = np.empty((n_systems, n_segments), dtype=np.int64)
-    texts: list[Text] = []
-    row_segment: list[int] = []
-    for segment, alternatives in enumerate(zip(*systems, strict=True)):
-        seen: dict[Hashable, int] = {}
-        for system, text in enumerate(alternatives):
-            key = tuple(text) if isinstance(text, list) else text
-            row = seen.setdefault(key, len(texts))
-            if row == len(texts):
-                texts.append(text)
-                row_segment.append(segment)
-            rows[system, segment] = row
-    return rows, np.array(row_segment, dtype=np.int64), texts
+@dataclass(frozen=True)
+class NgramPreparation(Preparation):
+    """A `MatchTable`: one for all metrics with these tokens, up to the longest order that any of them needs."""
+
+    tokenize: str
+    lowercase: bool
+    max_order: int
+
+    def __call__(self, segments: Segments, models: ModelStore) -> MatchTable:
+        return match_table(segments, max_order=self.max_order, tokenize=self.tokenize, lowercase=self.lowercase)
+
+    def joined(self, other: Preparation) -> Preparation | None:
+        if not isinstance(other, NgramPreparation) or (self.tokenize, self.lowercase) != (
+            other.tokenize,
+            other.lowercase,
+        ):
+            return None
+        return replace(self, max_order=max(self.max_order, other.max_order))
+
+
+class NgramMetric(Protocol):
+    """What a metric on a `MatchTable` has."""
+
+    @property
+    def max_order(self) -> int: ...
+
+    @property
+    def tokenize(self) -> str: ...
+
+    @property
+    def lowercase(self) -> bool: ...
+
+
+def checked_table(metric: NgramMetric, table: Any) -> MatchTable:
+    """The table, which must hold what the metric's signature says."""
+    if not isinstance(table, MatchTable):
+        raise ValueError(f"prepared: found {type(table).__name__}; accepted: a MatchTable")
+    for parameter in ("tokenize", "lowercase"):
+        found, wanted = getattr(table, parameter), getattr(metric, parameter)
+        if found != wanted:
+            raise ValueError(f"table: found {parameter}={found!r}; accepted by this metric: {wanted!r}")
+    if table.max_order < metric.max_order:
+        raise ValueError(f"table: found max_order={table.max_order}; accepted: {metric.max_order} or more")
+    return table
+
+
+def reference_counts(table: MatchTable) -> str:
+    """References per segment for a signature: the number, or the range where it varies."""
+    counts = table.references_per_segment()
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def _encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:

@@ -1,8 +1,11 @@
-"""Every metric by name."""
+"""Every metric by name: those of this package, and those that other packages bring."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import entry_points
 from typing import Any
 
 from metrics.scoring.bleu import Bleu
@@ -11,9 +14,65 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.texts import check_choice
 
-METRICS: dict[str, type[Bleu] | type[SentenceBleu] | type[DeltaBleu]] = {
-    metric.name: metric for metric in (Bleu, SentenceBleu, DeltaBleu)
-}
+ENTRY_POINTS = "assay.metrics"
+
+OWN: tuple[type[Metric], ...] = (Bleu, SentenceBleu, DeltaBleu)
+
+
+class Registry(Mapping[str, type[Metric]]):
+    """Names to metrics; other packages' (entry points of the group "assay.metrics") are loaded at first use."""
+
+    def __init__(self, own: Iterable[type[Metric]]) -> None:
+        self._own = {metric.name: metric for metric in own}
+
+    def __getitem__(self, name: str) -> type[Metric]:
+        return self._all[0][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all[0])
+
+    def __len__(self) -> int:
+        return len(self._all[0])
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Entry points that could not be loaded, and why."""
+        return self._all[1]
+
+    def forget(self) -> None:
+        """Look for entry points anew."""
+        self.__dict__.pop("_all", None)
+
+    @cached_property
+    def _all(self) -> tuple[dict[str, type[Metric]], dict[str, str]]:
+        found, broken = dict(self._own), {}
+        for entry in entry_points(group=ENTRY_POINTS):
+            where = f"{entry.name} = {entry.value}"
+            try:
+                metric = entry.load()
+            except Exception as error:  # noqa: BLE001 # another package's code: whatever it raises concerns it alone
+                broken[where] = f"{type(error).__name__}: {error}"
+                continue
+            reason = _refusal(metric, found)
+            if reason:
+                broken[where] = reason
+            else:
+                found[metric.name] = metric
+        return found, broken
+
+
+def _refusal(metric: object, found: Mapping[str, type[Metric]]) -> str:
+    if not (inspect.isclass(metric) and issubclass(metric, Metric)):
+        return f"found {metric!r}; accepted: a class derived from metrics.scoring.metric.Metric"
+    if inspect.isabstract(metric):
+        return f"found no {', '.join(sorted(metric.__abstractmethods__))}; accepted: a metric that defines them"
+    missing = [name for name in ("name", "label", "summary") if not isinstance(getattr(metric, name, None), str)]
+    if missing:
+        return f"found no {missing[0]}; accepted: a class attribute with a text"
+    return f"found name {metric.name!r}; accepted: one that is not taken" if metric.name in found else ""
+
+
+METRICS = Registry(OWN)
 
 
 def get_metric(name: str, /, **parameters: Any) -> Metric:
@@ -21,10 +80,10 @@ def get_metric(name: str, /, **parameters: Any) -> Metric:
 
     Parameters
     ----------
-    name : {"bleu", "sbleu", "delta_bleu"}
+    name : str
+        One of `METRICS`.
     **parameters
-        All: ``max_order`` (1 to 4, default 2), ``tokenize``, ``lowercase``. "bleu" and "delta_bleu": ``smoothing``.
-        "sbleu": ``smooth_brevity``. "delta_bleu": ``semantics``.
+        As the metric's `parameter_list` says.
 
     Raises
     ------
@@ -35,14 +94,15 @@ def get_metric(name: str, /, **parameters: Any) -> Metric:
     --------
     >>> get_metric("delta_bleu", tokenize="whitespace", lowercase=True).signature(weights="release-3")
     'delta_bleu|order:2|sem:galley2015|tok:whitespace|lc:yes|smooth:none|weights:release-3|refs:all|version:0.1.0'
-    >>> from metrics.scoring.ngrams import build_match_table
-    >>> table = build_match_table([["a b", "c"], ["b", "c d"]], [["a b"], ["c d"]])
-    >>> get_metric("sbleu").statistics(table).system_scores().round(4)
+    >>> from metrics.scoring.metric import Workspace
+    >>> from metrics.scoring.segments import Segments
+    >>> workspace = Workspace(Segments([["a b", "c"], ["b", "c d"]], [["a b"], ["c d"]]))
+    >>> workspace.statistics(get_metric("sbleu")).system_scores().round(4)
     array([0.6839, 0.6839])
     """
     check_choice("metric", name, METRICS)
     metric = METRICS[name]
-    accepted = inspect.signature(metric).parameters
+    accepted = [parameter.name for parameter in metric.parameter_list()]
     for parameter in parameters:
         if parameter not in accepted:
             raise ValueError(f"{name}: found parameter {parameter!r}; accepted: {', '.join(accepted)}")

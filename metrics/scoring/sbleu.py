@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.aggregates import MeanAggregate
-from metrics.scoring.metric import MetricStatistics, check_common, check_table, signature_line, yes_no
-from metrics.scoring.ngrams import MatchTable
+from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
+from metrics.scoring.ngrams import NgramPreparation, checked_table
+from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import bleu_statistics
-from metrics.scoring.texts import check_flag
+from metrics.scoring.texts import TOKENIZERS
 
 
 @dataclass(frozen=True)
-class SentenceBleu:
+class SentenceBleu(Metric):
     """Mean sentence BLEU+1 as a metric of the registry (Nakov et al. 2012; Galley et al. 2015, section 5)."""
 
     name: ClassVar[str] = "sbleu"
     label: ClassVar[str] = "sBLEU"
-    needs_references: ClassVar[bool] = True
-    needs_weights: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool] = True
+    summary: ClassVar[str] = "BLEU of each sentence, one added to the counts of longer n-grams, averaged."
 
-    max_order: int = 2
-    tokenize: str = "none"
-    lowercase: bool = False
-    smooth_brevity: bool = False
+    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    smooth_brevity: bool = flag(False, label="Add one to the reference length, too", key="smoothbp")
 
-    def __post_init__(self) -> None:
-        check_common(self)
-        check_flag("smooth_brevity", self.smooth_brevity)
+    def signature_fields(self) -> list[tuple[str, object]]:
+        *texts, brevity = super().signature_fields()
+        return [*texts, ("smooth", "add-one"), brevity]
 
-    def parameters(self) -> dict[str, Any]:
-        return asdict(self)
-
-    def signature(self, *, weights: str = "none", references: str = "all") -> str:
-        fields = [("order", self.max_order), ("tok", self.tokenize), ("lc", yes_no(self.lowercase))]
-        smoothing = [("smooth", "add-one"), ("smoothbp", yes_no(self.smooth_brevity))]
-        return signature_line(self.name, [*fields, *smoothing, ("refs", references)])
+    def preparation(self) -> NgramPreparation:
+        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
 
     def statistics(
-        self, table: MatchTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2): score and 1, or zeros where the segment has no score; ``weights`` is not read."""
-        check_table(self, table)
-        segments = bleu_statistics(table, reference_mask, max_order=self.max_order)
-        scores = segments.sentence_scores(smooth_brevity=self.smooth_brevity)
-        valid = np.isfinite(scores)
-        packed = np.stack([np.where(valid, scores, 0.0), valid], axis=-1)
-        return MetricStatistics(packed, valid, scores, MeanAggregate())
+        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
+        return mean_statistics(segments.sentence_scores(smooth_brevity=self.smooth_brevity))

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
+from metrics.scoring.metric import CorpusState
 from metrics.scoring.ngrams import LengthPairs, MatchTable, OrderMatches
+from metrics.scoring.pairs import checked_mask
 from metrics.scoring.texts import check_choice
 
 Floats = NDArray[np.float64]
@@ -150,6 +152,7 @@ def delta_bleu_statistics(
     *,
     semantics: str = "galley2015",
     max_order: int | None = None,
+    weight_scale: WeightScale | None = None,
 ) -> SegmentStatistics:
     """Statistics of ΔBLEU against the weighted references that ``reference_mask`` keeps.
 
@@ -163,6 +166,8 @@ def delta_bleu_statistics(
         "galley2015", the equation of section 3: per n-gram the maximum over the references that hold it of weight times
         clipped count. "sacrebleu2018", the first author's later code: the maximum weight times the maximum count.
     max_order : int, optional
+    weight_scale : WeightScale, optional
+        Of the corpus that these segments are a part of; by default they are the whole.
 
     Returns
     -------
@@ -186,7 +191,9 @@ def delta_bleu_statistics(
     check_choice("semantics", semantics, SEMANTICS)
     n_orders = _checked_order(table, max_order)
     mask = _checked_mask(table, reference_mask)
-    scaled, weight_scale = exact_weights(_checked_weights(table, weights, mask))
+    checked = _checked_weights(table, weights, mask)
+    scale = (weight_scale or _scales_of(checked)).scale
+    scaled = checked if scale == 1 else np.rint(checked * scale)
     # An n-gram that only references outside the subset hold keeps -inf as its maximum: not matched, contributes 0.
     masked = scaled if mask is None else np.where(mask, scaled, -np.inf)
     holds = None if mask is None else mask.astype(np.float64)
@@ -202,7 +209,7 @@ def delta_bleu_statistics(
         if mask is not None:
             best[best == -np.inf] = 0.0
         numerators[:, order] = _sum_by_hypothesis(best, matches, table.hyp_len.size)
-    return _assemble(table, mask, numerators, _maximum_per_segment(table, masked), weight_scale)
+    return _assemble(table, mask, numerators, _maximum_per_segment(table, masked), scale)
 
 
 def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Floats:
@@ -249,11 +256,7 @@ def _checked_order(table: MatchTable, max_order: int | None) -> int:
 def _checked_mask(table: MatchTable, reference_mask: ArrayLike | None) -> Bools | None:
     if reference_mask is None:
         return None
-    mask = np.asarray(reference_mask)
-    if mask.dtype != np.bool_ or mask.shape != (table.n_references,):
-        raise ValueError(
-            f"reference_mask: found {mask.dtype} of shape {mask.shape}; accepted: bool of shape ({table.n_references},)"
-        )
+    mask = checked_mask(reference_mask, table.n_references)
     return None if mask.all() else mask
 
 
@@ -292,11 +295,34 @@ def exact_weights(weights: Floats) -> tuple[Floats, int]:
     >>> exact_weights(np.array([0.1 + 0.2, -0.4]))
     (array([ 3., -4.]), 10)
     """
-    for scale in EXACT_SCALES:
-        whole = np.rint(weights * scale)
-        if np.allclose(weights * scale, whole, rtol=0, atol=1e-9 * scale):
-            return whole, scale
-    return weights, 1
+    scale = _scales_of(weights).scale
+    return (weights, 1) if scale == 1 else (np.rint(weights * scale), scale)
+
+
+@dataclass(frozen=True)
+class WeightScale(CorpusState):
+    """Which of the `EXACT_SCALES` make all weights whole numbers."""
+
+    fitting: tuple[int, ...]
+
+    @property
+    def scale(self) -> int:
+        return self.fitting[0] if self.fitting else 1
+
+    def joined(self, other: WeightScale) -> WeightScale:
+        return WeightScale(tuple(scale for scale in self.fitting if scale in other.fitting))
+
+
+def weight_scales(table: MatchTable, weights: ArrayLike, reference_mask: ArrayLike | None = None) -> WeightScale:
+    """Of the weights (R,) that ``reference_mask`` keeps."""
+    return _scales_of(_checked_weights(table, weights, _checked_mask(table, reference_mask)))
+
+
+def _scales_of(weights: Floats) -> WeightScale:
+    def fits(scale: int) -> bool:
+        return np.allclose(weights * scale, np.rint(weights * scale), rtol=0, atol=1e-9 * scale)
+
+    return WeightScale(tuple(scale for scale in EXACT_SCALES if fits(scale)))
 
 
 def _maximum(values: Floats, groups: OrderMatches | LengthPairs) -> Floats:

@@ -23,6 +23,7 @@ class Corpus:
     systems: Sequence[System]
     item_ids: IntArray  # (S,)
     external_ids: Sequence[str]
+    sources: Sequence[str]  # S messages
     hypotheses: Sequence[Sequence[str]]  # T lists of S texts
     hypothesis_ids: IntArray  # (T, S) response ids
     references: Sequence[Sequence[str]]  # S lists
@@ -50,9 +51,9 @@ def load_corpus(release: Release, systems: Sequence[System], *, items: str = "re
         )
     }
     dataset_items = Item.objects.filter(dataset=release.reference_set.dataset_id).order_by("position")
-    kept: list[tuple[int, str]] = []
+    kept: list[tuple[int, str, str]] = []
     dropped: dict[str, list[str]] = {}
-    for item_id, external_id in dataset_items.values_list("id", "external_id"):
+    for item_id, external_id, message in dataset_items.values_list("id", "external_id", "message"):
         own = references.get(item_id)
         if not own:
             reason = NO_REFERENCE
@@ -61,18 +62,19 @@ def load_corpus(release: Release, systems: Sequence[System], *, items: str = "re
         elif any((system.pk, item_id) not in outputs for system in systems):
             reason = NO_OUTPUT
         else:
-            kept.append((item_id, external_id))
+            kept.append((item_id, external_id, message))
             continue
         dropped.setdefault(reason, []).append(external_id)
-    flat = [reference for item_id, _ in kept for reference in references[item_id]]
-    rows = [[outputs[system.pk, item_id] for item_id, _ in kept] for system in systems]
+    flat = [reference for item_id, *_ in kept for reference in references[item_id]]
+    rows = [[outputs[system.pk, item_id] for item_id, *_ in kept] for system in systems]
     return Corpus(
         systems=systems,
-        item_ids=np.array([item_id for item_id, _ in kept], dtype=np.int64),
-        external_ids=[external_id for _, external_id in kept],
+        item_ids=np.array([item_id for item_id, *_ in kept], dtype=np.int64),
+        external_ids=[external_id for _, external_id, _ in kept],
+        sources=[message for _, _, message in kept],
         hypotheses=[[text for _, text in row] for row in rows],
         hypothesis_ids=np.array([[pk for pk, _ in row] for row in rows], dtype=np.int64),
-        references=[[text for _, text, _, _ in references[item_id]] for item_id, _ in kept],
+        references=[[text for _, text, _, _ in references[item_id]] for item_id, *_ in kept],
         reference_ids=np.array([reference[0] for reference in flat], dtype=np.int64),
         weights=np.array([reference[2] for reference in flat], dtype=np.float64),
         is_original=np.array([reference[3] for reference in flat], dtype=np.bool_),

@@ -8,8 +8,8 @@ import numpy as np
 
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
 from metrics.models import ScoreRun
+from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
-from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.lanes import Token, drawn
 from metrics.selectors.ngrams import Holder, Ngram, Reference, none_if_nan, written
@@ -48,7 +48,7 @@ class Reading:
             parameters["tokenize"],
             parameters["lowercase"],
             Subset.from_mapping(run.subset),
-            METRICS[run.metric].needs_weights,
+            run.metric == DeltaBleu.name,
             parameters.get("smooth_brevity", False),
         )
 

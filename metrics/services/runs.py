@@ -130,10 +130,10 @@ def _score(run: ScoreRun, claim: Claim) -> None:
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
         raise MetricsError(f"No item can be scored. Left out: {counts or 'the data set is empty'}.")
-    claim.progress(1, 3, "Matching n-grams")
-    scorer = Scorer(corpus, tokenize=metric.tokenize, lowercase=metric.lowercase, max_order=metric.max_order)
-    claim.progress(2, 3, "Scoring")
+    claim.progress(1, 3, "Scoring")
+    scorer = Scorer(corpus, [metric])
     statistics = scorer.statistics(metric, subset)
+    claim.progress(2, 3, "Storing")
     _store(run, claim, scorer, statistics, time.monotonic() - started)
 
 

@@ -1,35 +1,41 @@
-"""Scores of any metric over any reference subset of one corpus; its n-grams are matched once."""
+"""Scores of any metric over any reference subset of one corpus; what metrics share is prepared once."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.conf import settings
 
 from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
-from metrics.scoring.metric import Metric, MetricStatistics
-from metrics.scoring.ngrams import build_match_table
+from metrics.scoring.metric import Metric, MetricStatistics, Workspace
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.segments import Segments
 from metrics.selectors.corpus import Corpus
 from metrics.subsets import Subset
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class Scorer:
-    """A corpus under one tokenisation."""
+def model_store() -> ModelStore:
+    """Where this installation keeps trained models."""
+    return ModelStore([settings.MODELS_DIR])
 
-    def __init__(self, corpus: Corpus, *, tokenize: str, lowercase: bool, max_order: int) -> None:
+
+class Scorer:
+    """A corpus under the metrics that will be asked for."""
+
+    def __init__(self, corpus: Corpus, metrics: Iterable[Metric]) -> None:
         self.corpus = corpus
-        self.table = build_match_table(
-            corpus.hypotheses, corpus.references, max_order=max_order, tokenize=tokenize, lowercase=lowercase
-        )
+        segments = Segments(corpus.hypotheses, corpus.references, corpus.sources)
+        self.workspace = Workspace(segments, metrics, model_store())
 
     def statistics(self, metric: Metric, subset: Subset) -> MetricStatistics:
         corpus = self.corpus
         mask = subset.mask(corpus.weights, corpus.is_original)
-        return metric.statistics(
-            self.table, weights=corpus.weights if metric.needs_weights else None, reference_mask=mask
-        )
+        weights = corpus.weights if metric.needs_weights else None
+        return self.workspace.statistics(metric, weights=weights, reference_mask=mask)
 
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:

@@ -1,0 +1,129 @@
+"""Where trained models lie, and how one is found: by its path or by its content hash."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Protocol, Self
+
+KEPT_IN_MEMORY = 8
+SHOWN = 12  # hexadecimal digits of a hash in names of files and in signatures
+
+
+class Model(Protocol):
+    """A trained model."""
+
+    kind: ClassVar[str]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its content, in hexadecimal digits: equal models have equal ones."""
+
+    def save(self, path: Path) -> None:
+        """Write a file or a folder; equal models, equal bytes."""
+
+    @classmethod
+    def load(cls, path: Path) -> Self: ...
+
+
+# Each kind of model, filled where its class is defined (see `register`).
+_KINDS: dict[str, type[Any]] = {}
+_loaded: OrderedDict[tuple[str, Path, int], Any] = OrderedDict()
+_lock = Lock()
+
+
+def register(model: type[Any]) -> type[Any]:
+    """Class decorator: models of this class are found by its ``kind``."""
+    _KINDS[model.kind] = model
+    return model
+
+
+class ModelStore:
+    """Folders that hold models, each under ``<kind>-<first digits of its hash>``.
+
+    Parameters
+    ----------
+    directories : paths
+        Searched in this order; `add` writes into the first.
+    """
+
+    def __init__(self, directories: Iterable[Path | str] = ()) -> None:
+        self.directories = tuple(Path(directory) for directory in directories)
+
+    def path(self, kind: str, reference: str) -> Path:
+        """Where the model is.
+
+        Parameters
+        ----------
+        kind : str
+        reference : str
+            A path, or ``sha256:`` and at least the first 12 digits of its hash.
+
+        Raises
+        ------
+        ValueError
+            No model was named, none is there, or nobody knows the kind: what was looked for, and where.
+        """
+        if not reference:
+            raise ValueError(f"model: found none; accepted: a {kind} model, by its path or sha256:...")
+        if not reference.startswith("sha256:"):
+            path = Path(reference)
+            if not path.exists():
+                raise ValueError(f"model: found no file {reference}; accepted: the path of a {kind} model")
+            return path
+        digits = reference.removeprefix("sha256:")
+        if len(digits) < SHOWN:
+            raise ValueError(f"model: found {reference!r}; accepted: sha256: and {SHOWN} or more digits")
+        for directory in self.directories:
+            path = directory / model_name(kind, digits)
+            if path.exists():
+                return path
+        where = ", ".join(map(str, self.directories)) or "no folder"
+        raise ValueError(f"model: found no {kind} model {reference} (looked in {where})")
+
+    def load(self, kind: str, reference: str) -> Any:
+        """The model; those used last stay in memory."""
+        path = self.path(kind, reference).resolve()
+        key = (kind, path, path.stat().st_mtime_ns)
+        with _lock:
+            if key in _loaded:
+                _loaded.move_to_end(key)
+                return _loaded[key]
+        model = self._class(kind).load(path)
+        digits = reference.removeprefix("sha256:")
+        if reference.startswith("sha256:") and not model.digest.startswith(digits):
+            raise ValueError(f"model: {path} holds sha256:{model.digest}; accepted: {reference}")
+        with _lock:
+            _loaded[key] = model
+            while len(_loaded) > KEPT_IN_MEMORY:
+                _loaded.popitem(last=False)
+        return model
+
+    def reference(self, kind: str, reference: str) -> str:
+        """The model's ``sha256:...`` in full, however it was named."""
+        return f"sha256:{self.load(kind, reference).digest}"
+
+    def add(self, model: Model) -> str:
+        """Save a model in the first folder, unless it is there; returns its ``sha256:...``."""
+        if not self.directories:
+            raise ValueError("models: found no folder to write to; accepted: one or more")
+        self.directories[0].mkdir(parents=True, exist_ok=True)
+        path = self.directories[0] / model_name(model.kind, model.digest)
+        if not path.exists():
+            unfinished = path.with_name(f".{path.name}.unfinished")
+            model.save(unfinished)
+            unfinished.rename(path)
+        return f"sha256:{model.digest}"
+
+    @staticmethod
+    def _class(kind: str) -> type[Any]:
+        if kind not in _KINDS:
+            raise ValueError(f"model: found kind {kind!r}; accepted: {', '.join(sorted(_KINDS)) or 'none yet'}")
+        return _KINDS[kind]
+
+
+def model_name(kind: str, digest: str) -> str:
+    """The name of a model's file or folder in a store."""
+    return f"{kind}-{digest[:SHOWN]}"
