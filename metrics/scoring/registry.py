@@ -9,14 +9,16 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from metrics.scoring.bleu import Bleu
+from metrics.scoring.cider import Cider
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.metric import Metric
+from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.texts import check_choice
 
 ENTRY_POINTS = "assay.metrics"
 
-OWN: tuple[type[Metric], ...] = (Bleu, SentenceBleu, DeltaBleu)
+OWN: tuple[type[Metric], ...] = (Bleu, SentenceBleu, DeltaBleu, RougeL, Cider)
 
 
 class Registry(Mapping[str, type[Metric]]):

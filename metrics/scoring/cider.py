@@ -1,0 +1,392 @@
+"""CIDEr: n-grams of hypothesis and references as tf-idf vectors, compared by cosine.
+
+An n-gram of a text has the weight g = tf * idf, where tf is its count in the text, and idf = log(N / df), N being the
+segments that have references and df those of them with a reference that holds the n-gram (at least 1). For each order
+n and reference j the vectors are compared; the mean is taken over the m references, over orders 1 to 4, and over
+segments (Vedantam et al. 2015, equations 1 to 3):
+
+    "cider"    CIDEr_n   = 10 / m * sum_j  <g(c), g(r_j)> / (|g(c)| |g(r_j)|)
+    "cider_d"  CIDEr-D_n = 10 / m * sum_j  <min(g(c), g(r_j)), g(r_j)> / (|g(c)| |g(r_j)|) * exp(-(l_c - l_j)^2 / 2 s^2)
+
+CIDEr-D clips counts and, with s = 6 words, punishes a difference in length, so that neither repeating words nor long
+texts pay (equation 4 of the same paper). **CIDEr-D is what pycocoevalcap and nlg-eval compute and call "CIDEr"**, so it
+is the default. Details of theirs that count: the vectors are clipped after idf, and norms are those of the unclipped
+ones; l counts bigrams, which is a text's words less one; an order for which either text has no n-gram (or none with
+idf > 0) counts as 0, so a text of one word reaches 10/4 against itself. Equations 1 to 3 have no factor 10; the
+authors' own code multiplies both variants by it, and so does this.
+
+Range 0 to 10. 10 is reached by a hypothesis of four words or more that is also its only reference.
+
+The score of a segment depends on the corpus. Document frequencies are of the references in use: with a subset of the
+references they are counted anew. For a corpus scored in parts, `Cider.corpus_state` of the parts is joined first.
+coco gives its scorers texts tokenised by the Penn Treebank's rules; nlg-eval gives them lines as they are, stripped
+and split at whitespace, not lowercased. Here the tokeniser is a parameter.
+
+Undefined (NaN, the segment does not count): no reference in the subset; neither the hypothesis nor any reference of the
+subset has a token; and every segment of a corpus in which only one has references, for then all idf are log(1) = 0.
+pycocoevalcap says 0 to the last two.
+
+Ramakrishna Vedantam, C. Lawrence Zitnick, Devi Parikh, CIDEr: Consensus-based Image Description Evaluation, CVPR 2015.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.pairs import Pairs, checked_mask
+from metrics.scoring.parameters import choice, flag, real
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.token_ids import NumberedSegments, TokenIds, number_segments
+
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+VARIANTS = ("cider_d", "cider")
+ORDERS = 4
+SCALE = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class GramCounts:
+    """How often each n-gram stands in each of K texts: E entries.
+
+    Attributes
+    ----------
+    text, gram : (E,) int
+    count : (E,) float
+    n_texts : int
+        K.
+    """
+
+    text: Ints
+    gram: Ints
+    count: Floats
+    n_texts: int
+
+
+@dataclass(frozen=True, eq=False)
+class Holders:
+    """Entries of references, grouped by segment and n-gram: who holds it there.
+
+    Attributes
+    ----------
+    key : (U,) int
+        Segment times G plus n-gram, ascending.
+    starts, sizes : (U,) int
+        Each group's part of ``entry``.
+    entry : (E,) int
+        Entries of the references' `GramCounts`.
+    """
+
+    key: Ints
+    starts: Ints
+    sizes: Ints
+    entry: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The M n-grams that the texts of a pair share.
+
+    Attributes
+    ----------
+    pair, gram : (M,) int
+    hyp_count, ref_count : (M,) float
+    """
+
+    pair: Ints
+    gram: Ints
+    hyp_count: Floats
+    ref_count: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GramTable:
+    """All that CIDEr needs of the texts, before any choice of references.
+
+    Attributes
+    ----------
+    keys : (G,) uint64
+        The hash of each n-gram, ascending.
+    order : (G,) int
+        Its length less one, 0 to 3.
+    hypotheses, references : GramCounts
+    holders : Holders
+    matches : Matches
+    length_gap : (P,) float
+        Bigrams of the hypothesis less those of the reference.
+    nothing : (P,) bool
+        Neither text of the pair has a token.
+    rows, reference_segment, pairs
+        As in `Segments`.
+    """
+
+    keys: Keys
+    order: Ints
+    hypotheses: GramCounts
+    references: GramCounts
+    holders: Holders
+    matches: Matches
+    length_gap: Floats
+    nothing: Bools
+    rows: Ints
+    reference_segment: Ints
+    pairs: Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFrequencies(CorpusState):
+    """In how many segments' references each n-gram stands, mergeable over the parts of a corpus.
+
+    Attributes
+    ----------
+    keys : (K,) uint64
+        Hashes of n-grams, ascending.
+    counts : (K,) int
+        Segments with a reference that holds it; at least 1.
+    n_documents : int
+        Segments that have references.
+    """
+
+    keys: Keys
+    counts: Ints
+    n_documents: int
+
+    def joined(self, other: DocumentFrequencies) -> DocumentFrequencies:
+        """Frequencies over both parts, which must have no segment in common."""
+        keys, place = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
+        counts = np.zeros(keys.size, dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return DocumentFrequencies(keys, counts, self.n_documents + other.n_documents)
+
+    def of(self, keys: Keys) -> Ints:
+        """Frequency of each of these n-grams; 0 for one that no reference holds."""
+        place = np.searchsorted(self.keys, keys)
+        found = np.zeros(keys.size, dtype=np.int64)
+        inside = np.flatnonzero(place < self.keys.size)
+        inside = inside[self.keys[place[inside]] == keys[inside]]
+        found[inside] = self.counts[place[inside]]
+        return found
+
+
+@dataclass(frozen=True)
+class GramPreparation(Preparation):
+    tokenize: str
+    lowercase: bool
+
+    def __call__(self, segments: Segments, models: ModelStore) -> GramTable:
+        return build_gram_table(number_segments(segments, tokenize=self.tokenize, lowercase=self.lowercase))
+
+
+def build_gram_table(numbered: NumberedSegments) -> GramTable:
+    """Count n-grams of orders 1 to 4 in every text, and find those that pairs share."""
+    hashes = token_hashes(numbered.vocabulary)
+    hyp_text, hyp_order, hyp_keys = _gram_hashes(numbered.hypotheses, hashes)
+    ref_text, ref_order, ref_keys = _gram_hashes(numbered.references, hashes)
+    keys, gram = np.unique(np.concatenate([hyp_keys, ref_keys]), return_inverse=True)
+    order = np.empty(keys.size, dtype=np.int64)
+    order[gram] = np.concatenate([hyp_order, ref_order])
+    hypotheses = _counted(hyp_text, gram[: hyp_keys.size], keys.size, numbered.row_segment.size)
+    references = _counted(ref_text, gram[hyp_keys.size :], keys.size, numbered.reference_segment.size)
+    holders = _holders(references, numbered.reference_segment, keys.size)
+    pairs = numbered.pairs
+    bigrams = [np.maximum(texts.lengths - 1, 0) for texts in (numbered.hypotheses, numbered.references)]
+    gap = (bigrams[0][pairs.row] - bigrams[1][pairs.reference]).astype(np.float64)
+    matches = _matches(hypotheses, references, holders, numbered, keys.size)
+    return GramTable(
+        keys, order, hypotheses, references, holders, matches, gap,
+        numbered.empty_pairs(), numbered.rows, numbered.reference_segment, pairs,
+    )  # fmt: skip
+
+
+def token_hashes(vocabulary: list[str]) -> Keys:
+    """(V,) 64 bits of BLAKE2b of each token: the same on every machine, in every part of a corpus."""
+    digests = b"".join(
+        hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest() for token in vocabulary
+    )
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _gram_hashes(texts: TokenIds, hashes: Keys) -> tuple[Ints, Ints, Keys]:
+    """Text, order less one, and hash of every n-gram of orders 1 to 4 where it stands.
+
+    64 bits decide whether two n-grams are one. With K distinct n-grams in a corpus, a wrong meeting of any two has a
+    chance of about K^2 / 2^65: 3e-8 for a million of them, 3e-4 for a hundred million, and would touch two n-grams.
+    """
+    text = np.repeat(np.arange(texts.lengths.size), texts.lengths)
+    remaining = np.repeat(texts.starts[1:], texts.lengths) - np.arange(texts.ids.size)
+    tokens = hashes[texts.ids]
+    at, key = np.arange(texts.ids.size), tokens
+    found = []
+    for order in range(ORDERS):
+        if order:
+            keep = remaining[at] > order
+            at, key = at[keep], _mixed(key[keep], tokens[at[keep] + order])
+        found.append((text[at], np.full(at.size, order), key))
+    texts_at, orders, keys = zip(*found, strict=True)
+    return np.concatenate(texts_at), np.concatenate(orders), np.concatenate(keys)
+
+
+def _mixed(key: Keys, token: Keys) -> Keys:
+    """Hash of an n-gram from that of its first n - 1 tokens and the last one (constants of splitmix64's finaliser)."""
+    mixed = key * np.uint64(0x9E3779B97F4A7C15) + token
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _counted(text: Ints, gram: Ints, n_grams: int, n_texts: int) -> GramCounts:
+    radix = max(n_grams, 1)
+    pair, count = np.unique(text * radix + gram, return_counts=True)
+    return GramCounts(pair // radix, pair % radix, count.astype(np.float64), n_texts)
+
+
+def _holders(references: GramCounts, reference_segment: Ints, n_grams: int) -> Holders:
+    key = reference_segment[references.text] * n_grams + references.gram
+    entry = np.argsort(key)
+    groups, starts, sizes = np.unique(key[entry], return_index=True, return_counts=True)
+    return Holders(groups, starts, sizes, entry)
+
+
+def _matches(
+    hypotheses: GramCounts, references: GramCounts, holders: Holders, numbered: NumberedSegments, n_grams: int
+) -> Matches:
+    """Each n-gram of a hypothesis beside each reference of its segment that holds it."""
+    wanted = numbered.row_segment[hypotheses.text] * n_grams + hypotheses.gram
+    place = np.searchsorted(holders.key, wanted)
+    held = np.flatnonzero(place < holders.key.size)
+    held = held[holders.key[place[held]] == wanted[held]]
+    group = place[held]
+    sizes = holders.sizes[group]
+    hyp_entry = np.repeat(held, sizes)
+    within = np.arange(hyp_entry.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    ref_entry = holders.entry[np.repeat(holders.starts[group], sizes) + within]
+
+    pairs = numbered.pairs
+    first_pair = np.searchsorted(pairs.row, np.arange(pairs.n_rows))[hypotheses.text[hyp_entry]]
+    # A row's pairs hold its segment's references in order, without a gap.
+    pair = first_pair + references.text[ref_entry] - pairs.reference[first_pair]
+    return Matches(pair, hypotheses.gram[hyp_entry], hypotheses.count[hyp_entry], references.count[ref_entry])
+
+
+def document_frequencies(table: GramTable, reference_mask: ArrayLike | None = None) -> DocumentFrequencies:
+    """Over the references that ``reference_mask`` (R,) keeps; all by default."""
+    n_references = table.reference_segment.size
+    mask = (
+        np.ones(n_references, dtype=np.bool_) if reference_mask is None else checked_mask(reference_mask, n_references)
+    )
+    counts = np.zeros(table.keys.size, dtype=np.int64)
+    holders = table.holders
+    if holders.starts.size:
+        held = np.logical_or.reduceat(mask[table.references.text[holders.entry]], holders.starts)
+        counts += np.bincount(holders.key[held] % table.keys.size, minlength=table.keys.size)
+    held_grams = counts > 0
+    documents = np.unique(table.reference_segment[mask]).size
+    return DocumentFrequencies(table.keys[held_grams], counts[held_grams], documents)
+
+
+def pair_scores(table: GramTable, frequencies: DocumentFrequencies, *, variant: str, sigma: float) -> Floats:
+    """CIDEr of each hypothesis with each reference alone.
+
+    Parameters
+    ----------
+    table : GramTable
+    frequencies : DocumentFrequencies
+    variant : {"cider_d", "cider"}
+    sigma : float
+        Width in words of CIDEr-D's penalty on length; above 0.
+
+    Returns
+    -------
+    (P,) float
+        In [0, 10]; NaN where neither text has a token, and everywhere if there are fewer than two documents.
+    """
+    if frequencies.n_documents < 2:
+        return np.full(len(table.pairs), np.nan)
+    # [Vedantam et al.] equation 1, less the division by the text's length, which the cosine takes out again.
+    idf = np.log(frequencies.n_documents) - np.log(np.maximum(frequencies.of(table.keys), 1))
+    matches = table.matches
+    clipped = np.minimum(matches.hyp_count, matches.ref_count) if variant == "cider_d" else matches.hyp_count
+    dots = _sums(
+        matches.pair, table.order[matches.gram], clipped * matches.ref_count * idf[matches.gram] ** 2, len(table.pairs)
+    )
+    norms = (
+        _norms(table.hypotheses, table, idf)[table.pairs.row]
+        * _norms(table.references, table, idf)[table.pairs.reference]
+    )
+    cosines = np.where(norms > 0, dots / np.where(norms > 0, norms, 1.0), 0.0)  # equation 2
+    scores = SCALE * cosines.mean(axis=1)  # equation 3
+    if variant == "cider_d":
+        scores = scores * np.exp(-(table.length_gap**2) / (2 * sigma**2))  # equation 4
+    return np.where(table.nothing, np.nan, scores)
+
+
+def _norms(counts: GramCounts, table: GramTable, idf: Floats) -> Floats:
+    """(K, 4) length of each text's vector of each order."""
+    squares = (counts.count * idf[counts.gram]) ** 2
+    return np.sqrt(_sums(counts.text, table.order[counts.gram], squares, counts.n_texts))
+
+
+def _sums(row: Ints, order: Ints, values: Floats, n_rows: int) -> Floats:
+    """(n_rows, 4) sums of values by row and order."""
+    sums = np.bincount(row * ORDERS + order, weights=values, minlength=n_rows * ORDERS)
+    return sums.astype(np.float64, copy=False).reshape(n_rows, ORDERS)
+
+
+@dataclass(frozen=True)
+class Cider(Metric):
+    """Consensus with the references in n-grams that tell segments apart; see the module for formula and variants.
+
+    Examples
+    --------
+    >>> from metrics.scoring.metric import Workspace
+    >>> segments = Segments([["a dog runs in the park", "it rains"]], [["a dog runs in the park"], ["it will rain"]])
+    >>> Workspace(segments).statistics(Cider()).sentence_scores.round(3)
+    array([[10.   ,  1.007]])
+    """
+
+    name: ClassVar[str] = "cider"
+    label: ClassVar[str] = "CIDEr"
+    summary: ClassVar[str] = "How far a hypothesis shares with its references the n-grams that are rare elsewhere."
+    group: ClassVar[str] = "overlap"
+    high: ClassVar[float] = SCALE
+
+    variant: str = choice(
+        "cider_d", VARIANTS, label="Variant", key="var",
+        hint="cider_d: counts clipped, length penalised, the CIDEr of most tables; cider: the plain cosine.",
+    )  # fmt: skip
+    sigma: float = real(
+        6.0, low=0.1, high=1000, label="Width of the length penalty, words", key="sigma", hint="Read by cider_d alone."
+    )
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+
+    def preparation(self) -> GramPreparation:
+        return GramPreparation(self.tokenize, self.lowercase)
+
+    def corpus_state(
+        self, prepared: GramTable, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> DocumentFrequencies:
+        return document_frequencies(prepared, reference_mask)
+
+    def statistics(
+        self,
+        prepared: GramTable,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        frequencies = document_frequencies(prepared, reference_mask) if state is None else state
+        values = pair_scores(prepared, frequencies, variant=self.variant, sigma=self.sigma)
+        return mean_statistics(prepared.pairs.mean(values, reference_mask)[prepared.rows])

@@ -1,0 +1,147 @@
+"""ROUGE-L: how long a subsequence a hypothesis and a reference share, in the same order but with gaps.
+
+With L the length of their longest common subsequence, n and m the tokens of hypothesis and reference (Lin 2004, §3.1,
+equations 2 to 4):
+
+    P = L / n      R = L / m      F = (1 + beta^2) P R / (R + beta^2 P)
+
+Over several references there are two customs, and they differ by several points:
+
+- "coco": the best P and the best R over the references, taken separately, then F. This is what pycocoevalcap and
+  nlg-eval compute, hence what most tables show; P and R may come from different references.
+- "best_f": the best F over the references (Lin 2004, §2.1, the larger of pairwise scores; the rouge-score package).
+
+Both tools have beta settled: pycocoevalcap 1.2, rouge-score 1 (the harmonic mean). The system's score is the mean over
+segments. Range 0 to 1; a text against itself has 1.
+
+Undefined (NaN, the segment does not count): no reference in the subset, or neither the hypothesis nor any reference of
+the subset has a token. An empty hypothesis against words, or words against an empty reference, share nothing: 0.
+pycocoevalcap splits at single spaces, so there two empty texts share the empty word and have 1; rouge-score says 0.
+
+Chin-Yew Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, ACL 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.lcs import pair_lcs
+from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.pairs import Pairs
+from metrics.scoring.parameters import choice, flag, real
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.token_ids import NumberedSegments, number_segments
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+VARIANTS = ("coco", "best_f")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSubsequences:
+    """What ROUGE-L knows of each pair, whatever the variant.
+
+    Attributes
+    ----------
+    rows : (T, S) int
+    pairs : Pairs
+    precision, recall : (P,) float
+        L / n and L / m, in [0, 1]; 0 where only one of the texts has tokens, NaN where neither has.
+    """
+
+    rows: Ints
+    pairs: Pairs
+    precision: Floats
+    recall: Floats
+
+
+@dataclass(frozen=True)
+class SubsequencePreparation(Preparation):
+    tokenize: str
+    lowercase: bool
+
+    def __call__(self, segments: Segments, models: ModelStore) -> SharedSubsequences:
+        return shared_subsequences(number_segments(segments, tokenize=self.tokenize, lowercase=self.lowercase))
+
+
+def shared_subsequences(numbered: NumberedSegments) -> SharedSubsequences:
+    """Precision and recall of the longest common subsequence of every pair."""
+    pairs = numbered.pairs
+    lcs = pair_lcs(numbered)
+    nothing = numbered.empty_pairs()
+
+    def share(lengths: Ints) -> Floats:
+        return np.where(nothing, np.nan, lcs / np.maximum(lengths, 1))
+
+    return SharedSubsequences(
+        numbered.rows, pairs,
+        share(numbered.hypotheses.lengths[pairs.row]), share(numbered.references.lengths[pairs.reference]),
+    )  # fmt: skip
+
+
+def f_measure(precision: ArrayLike, recall: ArrayLike, beta: float) -> Floats:
+    """(1 + beta^2) P R / (R + beta^2 P), elementwise: 0 where either is 0, NaN where either is NaN.
+
+    Examples
+    --------
+    >>> f_measure([0.5, 0.0, 1.0], [0.25, 0.0, 1.0], beta=1.0).round(4).tolist()
+    [0.3333, 0.0, 1.0]
+    """
+    precision, recall = np.asarray(precision, dtype=np.float64), np.asarray(recall, dtype=np.float64)
+    none = (precision == 0) | (recall == 0)
+    below = np.where(none, 1.0, recall + beta**2 * precision)
+    return np.where(none, 0.0, (1 + beta**2) * precision * recall / below)  # Lin (2004), equation 4
+
+
+@dataclass(frozen=True)
+class RougeL(Metric):
+    """The longest common subsequence, as F measure; see the module for formula, variants and what is undefined.
+
+    Examples
+    --------
+    >>> from metrics.scoring.metric import Workspace
+    >>> segments = Segments([["police kill the gunman"]], [["police killed the gunman", "police kill them all"]])
+    >>> for variant in VARIANTS:
+    ...     metric = RougeL(variant=variant)
+    ...     print(variant, Workspace(segments).statistics(metric).system_scores())
+    coco [0.75]
+    best_f [0.75]
+    """
+
+    name: ClassVar[str] = "rouge_l"
+    label: ClassVar[str] = "ROUGE-L"
+    summary: ClassVar[str] = "How long a word sequence, gaps allowed, a hypothesis shares with its references."
+    group: ClassVar[str] = "overlap"
+
+    variant: str = choice(
+        "coco", VARIANTS, label="Over several references", key="var",
+        hint="coco: best precision and best recall, each for itself; best_f: the best F measure.",
+    )  # fmt: skip
+    beta: float = real(1.2, low=0, high=100, label="Weight of recall", key="beta", hint="1 weighs both alike.")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+
+    def preparation(self) -> SubsequencePreparation:
+        return SubsequencePreparation(self.tokenize, self.lowercase)
+
+    def statistics(
+        self,
+        prepared: SharedSubsequences,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        pairs, precision, recall = prepared.pairs, prepared.precision, prepared.recall
+        if self.variant == "coco":
+            best = f_measure(pairs.best(precision, reference_mask), pairs.best(recall, reference_mask), self.beta)
+        else:
+            best = pairs.best(f_measure(precision, recall, self.beta), reference_mask)
+        return mean_statistics(best[prepared.rows])

@@ -1,0 +1,103 @@
+"""Texts as numbers: one vocabulary for all hypotheses and references of a corpus."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.pairs import Pairs
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import Tokens, tokenize_texts
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenIds:
+    """K texts as one run of numbers.
+
+    Attributes
+    ----------
+    ids : (N,) int
+        The tokens of all texts, laid end to end; equal tokens have equal numbers.
+    starts : (K + 1,) int
+        Where each text starts and ends.
+    """
+
+    ids: Ints
+    starts: Ints
+
+    @property
+    def lengths(self) -> Ints:
+        """(K,) tokens of each text."""
+        return np.diff(self.starts)
+
+    def text(self, index: int) -> list[int]:
+        return self.ids[self.starts[index] : self.starts[index + 1]].tolist()  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedSegments:
+    """The H hypothesis rows and R references of `Segments`, tokenised and numbered.
+
+    Attributes
+    ----------
+    hypotheses, references : TokenIds
+    vocabulary : list of str
+        The token behind each number.
+    rows : (T, S) int
+        Hypothesis row of each system's hypothesis.
+    row_segment, reference_segment : (H,), (R,) int
+    pairs : Pairs
+    """
+
+    hypotheses: TokenIds
+    references: TokenIds
+    vocabulary: list[str]
+    rows: Ints
+    row_segment: Ints
+    reference_segment: Ints
+    pairs: Pairs
+
+    def empty_pairs(self) -> NDArray[np.bool_]:
+        """(P,) whether neither text of the pair has a token: nothing that could be compared."""
+        sizes = self.hypotheses.lengths[self.pairs.row] + self.references.lengths[self.pairs.reference]
+        return np.asarray(sizes == 0)
+
+
+def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bool = False) -> NumberedSegments:
+    """Tokenise each distinct text once and number its tokens.
+
+    Examples
+    --------
+    >>> numbered = number_segments(Segments([["b a"]], [["a b c", ""]]), tokenize="whitespace")
+    >>> numbered.hypotheses.ids.tolist(), numbered.references.ids.tolist(), numbered.references.starts.tolist()
+    ([0, 1], [1, 0, 2], [0, 3, 3])
+    """
+    hypotheses = tokenize_texts(segments.row_texts, tokenize=tokenize, lowercase=lowercase, where=segments.row_name)
+    references = tokenize_texts(
+        segments.reference_texts, tokenize=tokenize, lowercase=lowercase, where=segments.reference_name
+    )
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    return NumberedSegments(
+        _numbered(hypotheses, vocabulary.__getitem__), _numbered(references, vocabulary.__getitem__),
+        list(vocabulary), segments.rows, segments.row_segment, segments.reference_segment, segments.pairs,
+    )  # fmt: skip
+
+
+def _numbered(token_lists: Iterable[Tokens], number: Callable[[str], int]) -> TokenIds:
+    lengths: list[int] = []
+
+    def measured() -> Iterable[Tokens]:
+        for tokens in token_lists:
+            lengths.append(len(tokens))
+            yield tokens
+
+    ids = np.fromiter(map(number, chain.from_iterable(measured())), dtype=np.int64)
+    return TokenIds(ids, np.concatenate(([0], np.cumsum(np.array(lengths, dtype=np.int64)))))
