@@ -162,15 +162,31 @@ class CandidateSerializer(serializers.ModelSerializer):
         model = MinedCandidate
         fields = (
             "id", "item", "kind", "rank", "score", "message_score", "response_score", "text", "raw_text", "fate",
-            "reasons", "near_duplicate", "triple", "source_context", "source_message",
+            "reasons", "near_duplicate", "left_out", "triple", "source_context", "source_message",
         )  # fmt: skip
         read_only_fields = fields
 
 
 class StoreSerializer(Strict, serializers.Serializer):
     near_duplicates = serializers.BooleanField(
-        default=True, help_text="False leaves out those that are marked as nearly another, better ranked text."
+        allow_null=True,
+        default=None,
+        help_text="Those marked as nearly another, better ranked text: true adds all, false none. Without it, as was "
+        "chosen one by one, which is all unless somebody chose.",
     )
+    leave_out = serializers.ListField(
+        child=serializers.IntegerField(min_value=1),
+        allow_null=True,
+        default=None,
+        help_text="Or: all near-duplicates but these, by the ids of candidates.",
+    )
+
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        if data["leave_out"] is not None and data["near_duplicates"] is not None:
+            raise serializers.ValidationError(
+                {"leave_out": ["Found beside near_duplicates; accepted: one of the two."]}
+            )
+        return data
 
 
 class StoredSerializer(serializers.Serializer):
@@ -302,7 +318,7 @@ class CandidatesViewSet(ReadViewSet):
 
     def get_queryset(self) -> QuerySet[MinedCandidate]:
         run = get_in_project_or_404(MiningRun.objects.all(), self.project, pk=self.kwargs["mining_run_pk"])
-        chosen = CandidateFilter(**{name: self.parameter(name) for name in ("fate", "kind")})
+        chosen = CandidateFilter(**{name: self.parameter(name) for name in ("fate", "kind")}, near=self._near())
         found = candidates_matching(run, chosen).select_related("item")
         item = self.parameter("item")
         return found.filter(item__external_id=item) if item else found
@@ -312,7 +328,14 @@ class CandidatesViewSet(ReadViewSet):
             OpenApiParameter("fate", str, enum=CandidateFate.values),
             OpenApiParameter("kind", str, enum=[SourceKind.MINED, SourceKind.PARROT, SourceKind.RANDOM]),
             OpenApiParameter("item", str, description="External id of an item."),
+            OpenApiParameter("near", bool, description="Only near-duplicates."),
         ]
     )
     def list(self, request: Request, **kwargs: Any) -> Response:
         return super().list(request, **kwargs)
+
+    def _near(self) -> bool:
+        found = self.parameter("near")
+        if found not in ("", "true", "false"):
+            raise serializers.ValidationError({"near": [f"Found {found!r}; accepted: true or false."]})
+        return found == "true"

@@ -124,12 +124,19 @@ class MinedCandidate(models.Model):
     near_duplicate = models.CharField(
         max_length=40, blank=True, help_text="Of which text: seed, or kind and rank, as in mined 3."
     )
+    left_out = models.BooleanField(
+        default=False, db_default=False, help_text="A kept near-duplicate that is not to be added to the data set."
+    )
 
     class Meta:
         ordering = ("item__position", "kind", "rank")
         constraints = [
             models.UniqueConstraint(fields=["run", "item", "kind", "rank"], name="candidate_rank_once_per_item"),
             models.CheckConstraint(condition=Q(fate__in=CandidateFate.values), name="candidate_fate_known"),
+            models.CheckConstraint(
+                condition=Q(left_out=False) | (Q(fate=CandidateFate.KEPT) & ~Q(near_duplicate="")),
+                name="candidate_left_out_is_near_duplicate",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -340,9 +340,30 @@ def _kept_first(candidate: MinedCandidate) -> tuple[bool, int, int]:
     return candidate.fate != CandidateFate.KEPT, KIND_ORDER.get(candidate.kind, 9), candidate.rank
 
 
+@dataclass(frozen=True)
+class NearDuplicates:
+    """Of a run, those that it kept, and how many of them are not to be added to the data set."""
+
+    kept: int
+    left_out: int
+
+    @property
+    def taken(self) -> int:
+        return self.kept - self.left_out
+
+
+def kept_near_duplicates(run: MiningRun) -> QuerySet[MinedCandidate]:
+    return MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).exclude(near_duplicate="").order_by()
+
+
+def near_duplicates_of(run: MiningRun) -> NearDuplicates:
+    counted = kept_near_duplicates(run).aggregate(kept=Count("pk"), left_out=Count("pk", filter=Q(left_out=True)))
+    return NearDuplicates(**counted)
+
+
 CANDIDATE_COLUMNS = (
     "item_id", "split", "context", "message", "kind", "rank", "score", "message_score", "response_score", "text",
-    "raw_text", "fate", "reasons", "near_duplicate", "triple", "source_context", "source_message",
+    "raw_text", "fate", "reasons", "near_duplicate", "left_out", "triple", "source_context", "source_message",
 )  # fmt: skip
 CANDIDATE_TYPES = {"score": "number", "message_score": "number", "response_score": "number", "triple": "whole"}
 
@@ -356,5 +377,5 @@ def candidate_rows(run: MiningRun, chosen: CandidateFilter = EVERYTHING) -> Iter
         yield (
             one.item.external_id, one.item.split, one.item.context, one.item.message, one.kind, one.rank, one.score,
             one.message_score, one.response_score, one.text, one.raw_text, one.fate, one.reasons, one.near_duplicate,
-            one.triple, one.source_context, one.source_message,
+            one.left_out, one.triple, one.source_context, one.source_message,
         )  # fmt: skip

@@ -20,5 +20,11 @@ def fate_label(fate: str) -> str:
 
 
 @register.filter
+def near_label(name: str) -> str:
+    """Of which text a candidate is a near-duplicate, in a sentence: the seed, the parrot, mined 3."""
+    return f"the {name.removesuffix(' 1')}" if name.startswith(("seed", "parrot")) else name
+
+
+@register.filter
 def kind_label(kind: str) -> str:
     return {"parrot": "Parrot"}.get(kind, KINDS.get(kind, kind))

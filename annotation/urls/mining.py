@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{RUN}delete/", runs.mining_run_delete, name="mining-run-delete"),
     path(f"{RUN}store/", runs.mining_run_store, name="mining-run-store"),
     path(f"{RUN}rate/", runs.mining_run_rate, name="mining-run-rate"),
+    path(f"{RUN}near-duplicates/", candidates.mining_run_near, name="mining-run-near"),
     path(f"{RUN}candidates/", candidates.mining_run_candidates, name="mining-run-candidates"),
     path(f"{RUN}candidates.<str:file_format>", candidates.mining_run_download, name="mining-run-download"),
 ]

@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Corpus, MinedCandidate, MiningRun, Project, ResponseSource, User
 from annotation.services.mining import corpus_index, mining_run_execute
-from tests.annotation.mined import TRIPLES, indexed_corpus, seeds_dataset, triples_file
+from tests.annotation.mined import TRIPLES, asked_run, indexed_corpus, seeds_dataset, triples_file
 
 Api = Callable[..., APIClient]
 
@@ -118,6 +118,24 @@ def test_a_run_is_asked_for_read_and_stored_once(
     assert sum(stored["kinds"].values()) == ResponseSource.objects.filter(mining_run=run).count()
     assert client.post(f"{made['Location']}store/").status_code == 400
     assert client.delete(f"{where}/corpora/pool/").json()["detail"].startswith("Corpus “Pool” is used by mining run")
+
+
+def test_near_duplicates_are_left_out_by_their_ids(where: str, project: Project, manager: User, api: Api) -> None:
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
+    mining_run_execute(run_id=run.pk)
+    client, there = api(manager), f"{where}/mining-runs/{run.pk}"
+    near = client.get(f"{there}/candidates/", {"fate": "kept", "near": "true"}).json()["results"]
+    assert all(row["near_duplicate"] and row["left_out"] is False for row in near)
+    assert len(near) > 1
+    assert list(client.get(f"{there}/candidates/", {"near": "perhaps"}).json()["fields"]) == ["near"]
+    both = client.post(f"{there}/store/", {"near_duplicates": False, "leave_out": []}, format="json")
+    assert list(both.json()["fields"]) == ["leave_out"]
+    strange = client.post(f"{there}/store/", {"leave_out": [near[0]["id"], 10**6]}, format="json")
+    assert strange.json()["fields"]["leave_out"][0].startswith("Found 1000000; accepted: ids of kept near-duplicates")
+    stored = client.post(f"{there}/store/", {"leave_out": [near[0]["id"]]}, format="json").json()
+    assert stored["near_duplicates"] == 1
+    told = client.get(f"{there}/candidates/", {"near": "true"}).json()["results"]
+    assert [row["id"] for row in told if row["left_out"]] == [near[0]["id"]]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.models import Campaign, ResponseSource
-from tests.annotation.mined import seeds_dataset, triples_file
+from annotation.models import Campaign, MiningRun, ResponseSource
+from annotation.services.mining import mining_run_execute
+from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
@@ -77,3 +78,48 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
     page.get_by_role("button", name="Rate them").click()
     page.wait_for_url("**/edit/what/")
     assert set(Campaign.objects.get().reference_kinds) == {"mined", "parrot"}
+
+
+@pytest.fixture
+def near_run(project, settings, tmp_path) -> MiningRun:
+    settings.DATA_DIR = tmp_path
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
+    mining_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.usefixtures("manager")
+def test_near_duplicates_are_left_out_by_keyboard_one_by_one(live_server, new_page, near_run, device) -> None:
+    page = new_page(**device)
+    sign_in(page, live_server.url, "max-manager", "password")
+    here = live_server.url + reverse("annotation:mining-run-detail", args=["chit-chat", near_run.pk])
+    page.goto(here)
+    axe(page)
+    page.get_by_role("link", name="Choose one by one").click()
+    boxes = page.get_by_role("checkbox", name="Add it to the data set")
+    expect(boxes.first).to_be_checked()
+    axe(page)
+    assert fits(page)
+    boxes.first.focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#near-choice")).to_contain_text("1 stays behind")
+    expect(boxes.first).to_be_focused()
+    page.goto(here)
+    expect(page.locator("#near-choice")).to_contain_text("1 stays behind")
+    page.get_by_role("button", name="Leave all out").click()
+    expect(page.locator("#near-choice")).to_contain_text("all stay behind")
+    page.get_by_role("button", name="Add all").click()
+    expect(page.locator("#near-choice")).to_contain_text("all will be added")
+
+
+@pytest.mark.usefixtures("manager")
+def test_near_duplicates_are_left_out_without_script(live_server, new_page, near_run) -> None:
+    page = new_page(**DESKTOP, java_script_enabled=False)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(live_server.url + reverse("annotation:mining-run-candidates", args=["chit-chat", near_run.pk]))
+    page.get_by_role("checkbox", name="Add it to the data set").first.uncheck()
+    page.get_by_role("button", name="Save these choices").click()
+    expect(page.locator("#near-choice")).to_contain_text("1 stays behind")
+    expect(page.get_by_role("checkbox", name="Add it to the data set").first).not_to_be_checked()

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import AnnotationError
@@ -64,6 +65,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-near-duplicates", action="store_true", help="with --store: all but those marked as near"
         )
+        parser.add_argument(
+            "--leave-out",
+            type=Path,
+            metavar="FILE",
+            help="with --store: all near-duplicates but those in this JSON Lines, as candidates are downloaded",
+        )
         parser.add_argument("--json", action="store_true", help="print the run and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -77,7 +84,8 @@ class Command(BaseCommand):
             raise CommandError(run.error or f"The run ended as {run.state}.")
         if options["store"]:
             with refusing():
-                mining_run_store(run=run, near_duplicates=not options["no_near_duplicates"], by=user)
+                near = False if options["no_near_duplicates"] else None
+                mining_run_store(run=run, near_duplicates=near, leave_out=_left_out(run, options["leave_out"]), by=user)
             run.refresh_from_db()
         self._print(run, as_json=options["json"])
 
@@ -134,13 +142,36 @@ def _found(related: Any, option: str, slug: str) -> Any:
     return found
 
 
+def _left_out(run: MiningRun, path: Path | None) -> list[int] | None:
+    """Ids of the candidates that a file names by item, kind and rank."""
+    if path is None:
+        return None
+    found = []
+    for number, line in enumerate(_read("--leave-out", path).splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            named = {"item__external_id": row["item_id"], "kind": row["kind"], "rank": row["rank"]}
+            found.append(run.candidates.values_list("pk", flat=True).get(**named))
+        except (ValueError, LookupError, TypeError, ObjectDoesNotExist) as error:
+            raise AnnotationError(
+                f"--leave-out: {path}, line {number}: found {line[:80]}; accepted: item_id, kind and rank of a "
+                f"candidate of {run}."
+            ) from error
+    return found
+
+
+def _read(option: str, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise AnnotationError(f"{option}: {path} cannot be read: {error.strerror}.") from error
+
+
 def _hygiene(path: Path | None) -> list[Any]:
     if path is None:
         return []
     try:
-        steps: list[Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise AnnotationError(f"--hygiene: {path} cannot be read: {error.strerror}.") from error
+        steps: list[Any] = json.loads(_read("--hygiene", path))
     except ValueError as error:
         raise AnnotationError(f"--hygiene: {path} is not JSON: {error}.") from error
     return steps

@@ -14,7 +14,14 @@ from annotation.services.mining.runs import (
     mining_run_execute,
     mining_run_help,
 )
-from annotation.services.mining.storing import StorePreview, mining_run_rate, mining_run_store, store_preview
+from annotation.services.mining.storing import (
+    StorePreview,
+    mining_run_rate,
+    mining_run_store,
+    near_duplicates_choose,
+    near_duplicates_choose_all,
+    store_preview,
+)
 
 __all__ = [
     "StorePreview",
@@ -30,5 +37,7 @@ __all__ = [
     "mining_run_help",
     "mining_run_rate",
     "mining_run_store",
+    "near_duplicates_choose",
+    "near_duplicates_choose_all",
     "store_preview",
 ]

@@ -1,5 +1,6 @@
-"""Kept candidates become references of their items: once for a run, all or none."""
+"""Kept candidates become references of their items: once for a run, without the near-duplicates that were left out."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from django.db import connection, transaction
@@ -19,6 +20,7 @@ from annotation.models import (
     Target,
     User,
 )
+from annotation.selectors.mining import kept_near_duplicates
 from annotation.services.audit import audit_record
 from annotation.services.campaigns import campaign_change, campaign_start
 from annotation.services.copying import MANY
@@ -41,9 +43,9 @@ class StorePreview:
         return sum(self.kinds.values())
 
 
-def store_preview(run: MiningRun, *, near_duplicates: bool = True) -> StorePreview:
+def store_preview(run: MiningRun) -> StorePreview:
     """Counted as the data set is now; storing itself looks again."""
-    chosen = _chosen(run, near_duplicates)
+    chosen = _chosen(run)
     there = Response.objects.filter(item=OuterRef("item"), text_key=OuterRef("text_key"))
     texts = chosen.values("item", "text_key").distinct().count()
     known = chosen.filter(Exists(there)).values("item", "text_key").distinct().count()
@@ -52,18 +54,46 @@ def store_preview(run: MiningRun, *, near_duplicates: bool = True) -> StorePrevi
         items=chosen.values("item").distinct().count(),
         new_responses=texts - known,
         known_responses=known,
-        near_duplicates=_left_out(run, near_duplicates),
+        near_duplicates=kept_near_duplicates(run).filter(left_out=True).count(),
     )
 
 
-def _chosen(run: MiningRun, near_duplicates: bool) -> QuerySet[MinedCandidate]:
-    kept = MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT).order_by()
-    return kept if near_duplicates else kept.filter(near_duplicate="")
+def _chosen(run: MiningRun) -> QuerySet[MinedCandidate]:
+    return MinedCandidate.objects.filter(run=run, fate=CandidateFate.KEPT, left_out=False).order_by()
 
 
-def _left_out(run: MiningRun, near_duplicates: bool) -> int:
-    kept = _chosen(run, near_duplicates=True)
-    return 0 if near_duplicates else kept.exclude(near_duplicate="").count()
+@transaction.atomic
+def near_duplicates_choose(*, run: MiningRun, take: Collection[int] = (), leave_out: Collection[int] = ()) -> None:
+    """Which near-duplicates are added and which stay behind, by their ids; the others stay as they are."""
+    run = _open_run(run)
+    near = kept_near_duplicates(run)
+    both = set(take) & set(leave_out)
+    strange = sorted({*take, *leave_out} - set(near.filter(pk__in={*take, *leave_out}).values_list("pk", flat=True)))
+    if both or strange:
+        found = ", ".join(map(str, (sorted(both) or strange)[:10]))
+        accepted = f"ids of kept near-duplicates of {run}, each to be taken or left out"
+        raise AnnotationError.at("leave_out", f"Found {found}; accepted: {accepted}.")
+    near.filter(pk__in=take).update(left_out=False)
+    near.filter(pk__in=leave_out).update(left_out=True)
+
+
+@transaction.atomic
+def near_duplicates_choose_all(*, run: MiningRun, left_out: bool) -> None:
+    """All of them are added, or none."""
+    kept_near_duplicates(_open_run(run)).exclude(left_out=left_out).update(left_out=left_out)
+
+
+def _open_run(run: MiningRun) -> MiningRun:
+    """The run, locked; refused where its candidates cannot be added, or were already."""
+    run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
+    if run.state != JobState.DONE:
+        raise AnnotationError(f"{run} is {run.get_state_display().lower()}; accepted: a run that is done.")
+    if run.stored_at is not None:
+        raise AnnotationError(
+            f"The candidates of {run} are in “{run.dataset}” since {run.stored_at:%Y-%m-%d %H:%M} UTC; "
+            "accepted: once for each run."
+        )
+    return run
 
 
 def _kinds(chosen: QuerySet[MinedCandidate]) -> dict[str, int]:
@@ -77,7 +107,7 @@ SELECT first.item_id, first.text, first.text_key
   FROM (
     SELECT DISTINCT ON (c.item_id, c.text_key) c.item_id, c.text, c.text_key, i.position, c.kind, c.rank
       FROM annotation_minedcandidate c JOIN annotation_item i ON i.id = c.item_id
-     WHERE c.run_id = %(run)s AND c.fate = 'kept' AND (%(near)s OR c.near_duplicate = '')
+     WHERE c.run_id = %(run)s AND c.fate = 'kept' AND NOT c.left_out
      ORDER BY c.item_id, c.text_key, c.kind, c.rank
   ) first
  ORDER BY first.position, first.kind, first.rank
@@ -91,31 +121,36 @@ SELECT r.id, c.item_id, c.kind, c.rank, c.score, c.source_context, c.source_mess
   FROM annotation_minedcandidate c
   JOIN annotation_item i ON i.id = c.item_id
   JOIN annotation_response r ON r.item_id = c.item_id AND r.text_key = c.text_key
- WHERE c.run_id = %(run)s AND c.fate = 'kept' AND (%(near)s OR c.near_duplicate = '')
+ WHERE c.run_id = %(run)s AND c.fate = 'kept' AND NOT c.left_out
  ORDER BY i.position, c.kind, c.rank
 """
 
 
 @transaction.atomic
-def mining_run_store(*, run: MiningRun, near_duplicates: bool = True, by: User | None = None) -> StorePreview:
+def mining_run_store(
+    *,
+    run: MiningRun,
+    near_duplicates: bool | None = None,
+    leave_out: Collection[int] | None = None,
+    by: User | None = None,
+) -> StorePreview:
     """Write the kept candidates into the data set as references that name this run. Refused a second time.
 
-    Without ``near_duplicates`` those stay behind that are marked as nearly another, better ranked text of their item.
+    Those marked as nearly another, better ranked text of their item are added as was chosen one by one, which is all
+    of them unless somebody chose. ``near_duplicates`` says all or none, ``leave_out`` all but these, whatever was
+    chosen before.
     """
-    run = MiningRun.objects.select_for_update(of=("self",)).select_related("dataset", "project").get(pk=run.pk)
-    if run.state != JobState.DONE:
-        raise AnnotationError(f"{run} is {run.get_state_display().lower()}; accepted: a run that is done.")
-    if run.stored_at is not None:
-        raise AnnotationError(
-            f"The candidates of {run} are in “{run.dataset}” since {run.stored_at:%Y-%m-%d %H:%M} UTC; "
-            "accepted: once for each run."
-        )
+    run = _open_run(run)
+    if leave_out is not None or near_duplicates is not None:
+        near_duplicates_choose_all(run=run, left_out=near_duplicates is False)
+        near_duplicates_choose(run=run, leave_out=leave_out or ())
     Dataset.objects.select_for_update().get(pk=run.dataset_id)  # texts are added by one at a time
-    chosen = _chosen(run, near_duplicates)
+    chosen = _chosen(run)
     kinds = _kinds(chosen)
     if not kinds:
-        raise AnnotationError(f"{run} kept no candidate; there is nothing to add. Mine again with other numbers.")
-    asked = {"run": run.pk, "near": near_duplicates}
+        kept = "left out all it kept" if kept_near_duplicates(run).exists() else "kept no candidate"
+        raise AnnotationError(f"{run} {kept}; there is nothing to add. Mine again with other numbers.")
+    asked = {"run": run.pk}
     with connection.cursor() as cursor:
         cursor.execute(NEW_RESPONSES, asked)
         made = cursor.rowcount
@@ -129,7 +164,7 @@ def mining_run_store(*, run: MiningRun, near_duplicates: bool = True, by: User |
         items=chosen.values("item").distinct().count(),
         new_responses=made,
         known_responses=chosen.values("item", "text_key").distinct().count() - made,
-        near_duplicates=_left_out(run, near_duplicates),
+        near_duplicates=kept_near_duplicates(run).filter(left_out=True).count(),
     )
     MiningRun.objects.filter(pk=run.pk).update(stored_at=Now(), report={**run.report, "stored": stored_record(stored)})
     audit_record(

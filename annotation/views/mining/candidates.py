@@ -2,16 +2,21 @@
 
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import get_project_or_404
+from annotation.access import get_project_or_404, may_manage
+from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.mining import CandidateFilterForm, step_label
-from annotation.models import MiningRun
+from annotation.models import JobState, MiningRun, Project, Role
 from annotation.parameters import whole_number
 from annotation.selectors import mining as selectors
+from annotation.services.mining import near_duplicates_choose, near_duplicates_choose_all
 from annotation.views.mining.common import page_or_part, run_or_404
 
 
@@ -36,6 +41,7 @@ def mining_run_candidates(request: HttpRequest, project_slug: str, pk: int) -> H
         "is_narrowed": chosen != selectors.EVERYTHING,
         "wanted": run.specification["mining"]["n"],
         "step": step_label(chosen.step) if chosen.step else "",
+        **_choice(request, project, run),
     }
     return page_or_part(request, "mining_run_candidates", "mining_run_candidate_rows", context)
 
@@ -54,6 +60,46 @@ def mining_run_download(request: HttpRequest, project_slug: str, pk: int, file_f
         rows=selectors.candidate_rows(run, chosen),
         types=selectors.CANDIDATE_TYPES,
     )
+
+
+@login_required
+@require_POST
+def mining_run_near(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """Which near-duplicates are added: of those that were ``shown``, the ones to ``take``; or all, or none."""
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    run = run_or_404(project, pk)
+    take = _numbers(request.POST, "take")
+    try:
+        if (every := request.POST.get("every")) in ("add", "leave"):
+            near_duplicates_choose_all(run=run, left_out=every == "leave")
+        else:
+            near_duplicates_choose(run=run, take=take, leave_out=_numbers(request.POST, "shown") - take)
+    except AnnotationError as error:
+        if not request.htmx:  # type: ignore[attr-defined] # set by its middleware
+            messages.error(request, error.message)
+        refusal = error.message
+    else:
+        refusal = ""
+    if request.htmx:  # type: ignore[attr-defined] # as above
+        context = {"project": project, "run": run, "refusal": refusal, **_choice(request, project, run)}
+        return render(request, "annotation/mining_run_near.html", context)
+    if request.POST.get("back") == "run":
+        return redirect("annotation:mining-run-detail", project.slug, run.pk)
+    page = reverse("annotation:mining-run-candidates", args=[project.slug, run.pk])
+    return redirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
+
+
+def _choice(request: HttpRequest, project: Project, run: MiningRun) -> dict[str, object]:
+    """What the line about near-duplicates needs; there is a choice until the run's candidates are added."""
+    is_open = run.state == JobState.DONE and run.stored_at is None
+    near = selectors.near_duplicates_of(run)
+    here = QueryDict(mutable=True)
+    here.update({name: value for name, value in request.GET.items() if value})
+    return {"near": near, "chooses": is_open and near.kept > 0 and may_manage(project), "here": here.urlencode()}
+
+
+def _numbers(data: QueryDict, name: str) -> set[int]:
+    return {int(value) for value in data.getlist(name) if value.isascii() and value.isdecimal() and len(value) < 19}
 
 
 def _form(request: HttpRequest, run: MiningRun) -> CandidateFilterForm:

@@ -11,7 +11,7 @@ from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.mining import MiningRunForm
 from annotation.models import JobState, MiningRun, Project, Role
-from annotation.selectors.mining import SeedChoice
+from annotation.selectors.mining import SeedChoice, near_duplicates_of
 from annotation.services import mining as services
 from annotation.services.mining.report import RunReport, run_report
 from annotation.tasks import mining_run_execute
@@ -70,8 +70,7 @@ def mining_run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpR
             "took": took,
         }
         if run.stored_at is None:
-            context["preview"] = services.store_preview(run)
-            context["without_near"] = services.store_preview(run, near_duplicates=False)
+            context |= {"preview": services.store_preview(run), "near": near_duplicates_of(run)}
     return render(request, "annotation/mining_run_detail.html", context)
 
 
@@ -121,8 +120,7 @@ def mining_run_store(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     run = run_or_404(project, pk)
     try:
-        near = request.GET.get("near_duplicates") != "no"
-        stored = services.mining_run_store(run=run, near_duplicates=near, by=request.user)
+        stored = services.mining_run_store(run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotation.models import Corpus, JobState, MiningRun, Project, ResponseSource, User
+from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.mined import TRIPLES, indexed_corpus, seeds_dataset, triples_file
 from tests.conftest import ROOT
 
@@ -95,6 +95,24 @@ def test_mining_from_a_shell_prints_the_report_and_stores(project, manager, tmp_
     stored = MiningRun.objects.latest("pk")
     assert stored.stored_at is not None
     assert {source.item.external_id for source in ResponseSource.objects.filter(mining_run=stored)} == {"tea"}
+
+
+def test_near_duplicates_stay_behind_that_a_download_names(project, manager, tmp_path) -> None:
+    """Mining is the same twice: look at a first run, and store a second without what is not wanted."""
+    seeds_dataset(project)
+    indexed_corpus(project)
+    asked = ("--dataset", "talk", "--corpus", "pool", "--near-duplicate", "0.3")
+    run("mine", *asked)
+    unwanted = MinedCandidate.objects.filter(fate="kept").exclude(near_duplicate="").earliest("pk")
+    named = {"item_id": unwanted.item.external_id, "kind": unwanted.kind, "rank": unwanted.rank, "text": unwanted.text}
+    chosen = tmp_path / "unwanted.jsonl"
+    chosen.write_text(json.dumps(named) + "\n")
+    run("mine", *asked, "--store", "--leave-out", str(chosen))
+    (left_out,) = MinedCandidate.objects.filter(left_out=True)
+    assert (left_out.run, left_out.text) == (MiningRun.objects.latest("pk"), unwanted.text)
+    chosen.write_text('{"item_id": "nobody", "kind": "mined", "rank": 1}\n')
+    with pytest.raises(CommandError, match=r"line 1: found .*nobody.*accepted: item_id, kind and rank of a candidate"):
+        run("mine", *asked, "--store", "--leave-out", str(chosen))
 
 
 @pytest.mark.parametrize(

@@ -128,16 +128,77 @@ def test_rating_them_begins_a_campaign_about_these_kinds(run: MiningRun, manager
     assert set(campaign.reference_kinds) == {"mined", "parrot", "random"}
 
 
-def test_near_duplicates_may_stay_behind(project: Project, manager: User, settings, tmp_path) -> None:
+@pytest.fixture
+def near_run(project: Project, settings, tmp_path) -> MiningRun:
+    """Texts that share three of ten triples are near-duplicates, so there are several."""
     settings.DATA_DIR = tmp_path
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
     services.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
+    return run
+
+
+def test_near_duplicates_are_left_out_one_by_one(near_run: MiningRun, manager: User) -> None:
+    first, second = [candidate for candidate in kept(near_run) if candidate.near_duplicate][:2]
+    services.near_duplicates_choose(run=near_run, leave_out=[first.pk, second.pk])
+    services.near_duplicates_choose(run=near_run, take=[second.pk])
+    promised = services.store_preview(near_run)
+    assert promised.near_duplicates == 1
+    assert services.mining_run_store(run=near_run, by=manager) == promised
+    told = set(ResponseSource.objects.filter(mining_run=near_run).values_list("item_id", "kind", "rank"))
+    assert told == {(c.item_id, c.kind, c.rank) for c in kept(near_run) if c.pk != first.pk}
+    assert AuditEntry.objects.get(verb="mining.store").data["near_duplicates_left_out"] == 1
+    with pytest.raises(AnnotationError, match="accepted: once for each run"):
+        services.near_duplicates_choose(run=near_run, take=[first.pk])
+
+
+@pytest.mark.parametrize(
+    ("asked", "left_out"),
+    [({}, {0}), ({"near_duplicates": True}, set()), ({"near_duplicates": False}, {0, 1}), ({"leave_out": [1]}, {1})],
+    ids=["as chosen", "all", "none", "all but these"],
+)
+def test_what_is_asked_at_last_overrules_what_was_chosen(near_run: MiningRun, asked, left_out) -> None:
+    near = [candidate.pk for candidate in kept(near_run) if candidate.near_duplicate][:2]
+    others = MinedCandidate.objects.filter(run=near_run).exclude(pk__in=near)
+    others.update(near_duplicate="")
+    services.near_duplicates_choose(run=near_run, leave_out=near[:1])
+    if "leave_out" in asked:
+        asked = {"leave_out": [near[number] for number in asked["leave_out"]]}
+    stored = services.mining_run_store(run=near_run, **asked)
+    assert stored.near_duplicates == len(left_out)
+    left = MinedCandidate.objects.filter(run=near_run, left_out=True).values_list("pk", flat=True)
+    assert set(left) == {near[number] for number in left_out}
+
+
+def test_only_kept_near_duplicates_of_the_run_can_be_chosen(near_run: MiningRun, project: Project) -> None:
+    plain = next(candidate for candidate in kept(near_run) if not candidate.near_duplicate)
+    near = next(candidate for candidate in kept(near_run) if candidate.near_duplicate)
+    other = asked_run(project, near_run.dataset, near_run.corpus, near_duplicate=0.3)
+    services.mining_run_execute(run_id=other.pk)
+    for run, asked in (
+        (near_run, {"leave_out": [plain.pk]}),
+        (other, {"leave_out": [near.pk]}),
+        (near_run, {"take": [near.pk], "leave_out": [near.pk]}),
+    ):
+        with pytest.raises(AnnotationError, match="accepted: ids of kept near-duplicates"):
+            services.near_duplicates_choose(run=run, **asked)
+    assert not MinedCandidate.objects.filter(left_out=True).exists()
+
+
+def test_where_everything_is_left_out_nothing_can_be_added(near_run: MiningRun) -> None:
+    MinedCandidate.objects.filter(run=near_run, near_duplicate="").update(fate=CandidateFate.DROPPED)
+    with pytest.raises(AnnotationError, match="left out all it kept"):
+        services.mining_run_store(run=near_run, near_duplicates=False)
+
+
+def test_near_duplicates_may_stay_behind(near_run: MiningRun, manager: User) -> None:
+    run = near_run
     near = [candidate for candidate in kept(run) if candidate.near_duplicate]
     assert near
     assert len(near) < len(kept(run))
     before = set(Response.objects.values_list("item_id", "text_key"))
-    promised = services.store_preview(run, near_duplicates=False)
+    services.near_duplicates_choose_all(run=run, left_out=True)
+    promised = services.store_preview(run)
     stored = services.mining_run_store(run=run, near_duplicates=False, by=manager)
     assert stored == promised
     assert stored.near_duplicates == len(near)

@@ -185,6 +185,62 @@ def test_kept_candidates_are_added_once_and_can_be_rated(as_user, project, manag
     assert client.get(answer.headers["Location"]).status_code == 200
 
 
+@pytest.fixture
+def near(project: Project) -> list[MinedCandidate]:
+    """Kept near-duplicates of a run: several, since three of ten triples in common are enough."""
+    run = asked_run(project, seeds_dataset(project), indexed_corpus(project), near_duplicate=0.3)
+    mining_run_execute(run_id=run.pk)
+    found = MinedCandidate.objects.filter(run=run, fate="kept").exclude(near_duplicate="").select_related("run")
+    return list(found.order_by("pk"))
+
+
+def left_out() -> set[int]:
+    return set(MinedCandidate.objects.filter(left_out=True).values_list("pk", flat=True))
+
+
+def test_a_manager_takes_and_leaves_near_duplicates_one_by_one(as_user, project, manager, viewer, near) -> None:
+    first, second = near[:2]
+    run = first.run
+    page, choose = (url(name, project.slug, run.pk) for name in ("mining-run-candidates", "mining-run-near"))
+    assert 'name="take"' not in as_user(viewer).get(page).content.decode()
+    client = as_user(manager)
+    shown = client.get(page).content.decode()
+    assert shown.count('name="take"') == shown.count("checked>") == len(near)
+    assert f"{len(near)} kept texts are almost the same as a better ranked one: <strong>all will be added" in shown
+    answer = client.post(f"{choose}?near=on", {"shown": [first.pk, second.pk], "take": [second.pk]})
+    assert answer.headers["Location"] == f"{page}?near=on"
+    assert left_out() == {first.pk}
+    bar = client.post(choose, {"shown": [first.pk, second.pk], "take": [first.pk]}, headers=HTMX).content.decode()
+    assert "<html" not in bar
+    assert f"{len(near) - 1} will be added, 1 stays behind" in bar
+    assert left_out() == {second.pk}
+    rows = json.loads(client.get(url("mining-run-download", project.slug, run.pk, "json")).getvalue())
+    assert [row["left_out"] for row in rows].count(True) == 1
+
+
+def test_all_near_duplicates_or_none_in_one_click(as_user, project, manager, near) -> None:
+    run = near[0].run
+    page, choose = (url(name, project.slug, run.pk) for name in ("mining-run-detail", "mining-run-near"))
+    client = as_user(manager)
+    assert client.post(choose, {"every": "leave", "back": "run"}).headers["Location"] == page
+    assert left_out() == {candidate.pk for candidate in near}
+    assert "all stay behind" in client.get(page).content.decode()
+    client.post(choose, {"every": "add"})
+    assert left_out() == set()
+    client.post(url("mining-run-store", project.slug, run.pk))
+    assert "accepted: once for each run" in client.post(choose, {"every": "leave"}, follow=True).content.decode()
+    assert left_out() == set()
+    assert 'name="take"' not in client.get(url("mining-run-candidates", project.slug, run.pk)).content.decode()
+
+
+def test_what_is_no_near_duplicate_cannot_be_left_out(as_user, project, manager, near) -> None:
+    other = MinedCandidate.objects.filter(run=near[0].run, near_duplicate="").earliest("pk")
+    choose = url("mining-run-near", project.slug, near[0].run_id)
+    answer = as_user(manager).post(choose, {"shown": [other.pk, "x"]}, headers=HTMX).content.decode()
+    assert f"Found {other.pk}; accepted: ids of kept near-duplicates" in answer
+    assert left_out() == set()
+
+
 def test_rating_before_adding_is_refused(as_user, project, manager, run) -> None:
     shown = as_user(manager).post(url("mining-run-rate", project.slug, run.pk), follow=True).content.decode()
     assert "add them first" in shown
@@ -212,7 +268,9 @@ def test_cancel_go_on_and_delete(as_user, project: Project, manager: User, queue
 def test_an_outsider_finds_nothing_and_a_viewer_changes_nothing(as_user, project, viewer, outsider, run) -> None:
     reads = [url(f"mining-run-{what}", project.slug, run.pk) for what in ("detail", "candidates")]
     reads.append(url("mining-run-download", project.slug, run.pk, "csv"))
-    acts = [url(f"mining-run-{act}", project.slug, run.pk) for act in ("cancel", "retry", "delete", "store", "rate")]
+    acts = [
+        url(f"mining-run-{act}", project.slug, run.pk) for act in ("cancel", "retry", "delete", "store", "near", "rate")
+    ]
     for address in [*reads, url("mining-run-create", project.slug)]:
         assert as_user(outsider).get(address).status_code == 404
     for address in acts:
