@@ -1,0 +1,144 @@
+"""chrF and chrF++: F-score of character (and word) n-grams, on sacrebleu's counts.
+
+    chrF = (1 + beta^2) P R / (beta^2 P + R)
+
+P and R are the n-gram precision and recall, averaged over the orders that both texts have (character n-grams of 1 to
+``char_order``, then word n-grams of 1 to ``word_order``). A corpus score is that of counts summed over the segments; of
+several references a segment counts the one with the highest F, the first of equals.
+
+Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015, equation 1; chrF2 (beta = 2): Popović,
+chrF deconstructed: beta parameters and n-gram weights, WMT 2016; chrF++ (``word_order`` = 2): Popović, chrF++: words
+helping character n-grams, WMT 2017.
+
+Range [0, 1], sacrebleu's divided by 100. Undefined (NaN) where nothing was counted: no reference in the subset, or no
+n-gram in any reference. A segment whose hypothesis has n-grams and whose references have none scores 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sacrebleu.metrics.chrf import CHRF
+
+from metrics.scoring.aggregates import Bools, ChrfAggregate
+from metrics.scoring.metric import Metric, MetricStatistics, Preparation
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import flag, real, whole
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import Text, as_string
+
+# sacrebleu shows scores only; the counts they are made of have no public name there.
+_COUNTS = CHRF._get_match_statistics  # noqa: SLF001
+
+
+@dataclass(frozen=True, eq=False)
+class ChrfCounts:
+    """Counts of every pair of hypothesis row and reference.
+
+    Attributes
+    ----------
+    segments : Segments
+    characters : (P, C, 3) int
+        [hypothesis, reference, match] of the character n-grams of 1 to C.
+    words : (P, W, 3) int
+        The same of word n-grams.
+    has_text : (H,) bool
+        Whether the hypothesis has any character that counts.
+    """
+
+    segments: Segments
+    characters: NDArray[np.int32]
+    words: NDArray[np.int32]
+    has_text: Bools
+
+
+@dataclass(frozen=True)
+class ChrfPreparation(Preparation):
+    """N-gram counts of all pairs, by sacrebleu; one with more orders serves all with fewer."""
+
+    char_order: int
+    word_order: int
+    lowercase: bool
+    whitespace: bool
+
+    def joined(self, other: Preparation) -> Preparation | None:
+        if not isinstance(other, ChrfPreparation):
+            return None
+        if (self.lowercase, self.whitespace) != (other.lowercase, other.whitespace):
+            return None
+        longest = max(self.char_order, other.char_order), max(self.word_order, other.word_order)
+        return ChrfPreparation(*longest, self.lowercase, self.whitespace)
+
+    def __call__(self, segments: Segments, models: ModelStore) -> ChrfCounts:
+        orders = self.char_order + self.word_order
+        pairs = segments.pairs
+        counts = np.zeros((len(pairs), orders, 3), dtype=np.int32)
+        has_text = np.zeros(segments.row_segment.size, dtype=bool)
+        by_row = np.searchsorted(pairs.row, np.arange(has_text.size + 1)).tolist()
+        references: list[list[Counter[str]]] = []
+        counted = -1
+        for row, segment in enumerate(segments.row_segment.tolist()):
+            if segment != counted:
+                references = [self._n_grams(text) for text in segments.references[segment]]
+                counted = segment
+            own = self._n_grams(segments.row_texts[row])
+            has_text[row] = any(own)
+            for place, reference in enumerate(references, start=by_row[row]):
+                counts[place] = list(map(_COUNTS, own, reference))
+        return ChrfCounts(segments, counts[:, : self.char_order], counts[:, self.char_order :], has_text)
+
+    def _n_grams(self, text: Text) -> list[Counter[str]]:
+        scorer = CHRF(self.char_order, self.word_order, whitespace=self.whitespace)
+        plain = as_string(text).lower() if self.lowercase else as_string(text)
+        return list(scorer._extract_reference_info([plain])["ref_ngrams"][0])  # noqa: SLF001
+
+
+@dataclass(frozen=True)
+class Chrf(Metric):
+    """chrF2 by default, chrF++ with ``word_order`` 2; see the module for formula and sources."""
+
+    name: ClassVar[str] = "chrf"
+    label: ClassVar[str] = "chrF"
+    summary: ClassVar[str] = "How many short runs of characters a hypothesis and its best reference share."
+    group: ClassVar[str] = "overlap"
+
+    char_order: int = whole(6, low=1, high=10, label="Longest run of characters", key="nc")
+    word_order: int = whole(0, low=0, high=4, label="Longest run of words", key="nw", hint="2 makes it chrF++.")
+    beta: float = real(2, low=0, high=10, label="Weight of recall", key="beta")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    whitespace: bool = flag(False, label="Count spaces as characters", key="space")
+    eps_smoothing: bool = flag(
+        False, label="Average F over all orders", key="eps", hint="As chrF++.py, NLTK and Moses do it."
+    )
+
+    def preparation(self) -> ChrfPreparation:
+        return ChrfPreparation(self.char_order, self.word_order, self.lowercase, self.whitespace)
+
+    def statistics(
+        self,
+        prepared: ChrfCounts,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Statistics (T, S, 3 * orders); ``weights`` is not read."""
+        aggregate = ChrfAggregate(self.char_order + self.word_order, self.beta, self.eps_smoothing)
+        counts = np.concatenate(
+            [prepared.characters[:, : self.char_order], prepared.words[:, : self.word_order]], axis=1
+        )
+        flat = counts.reshape(len(counts), aggregate.width).astype(np.float64)
+        segments = prepared.segments
+        best = segments.pairs.arg_best(aggregate.percent(flat), reference_mask)
+        valid = best >= 0
+        packed = np.zeros((best.size, aggregate.width))
+        packed[valid] = flat[best[valid]]
+        scores = np.where(valid, aggregate(packed), np.nan)
+        # Something against nothing is no match; nothing against nothing is no question.
+        scores[valid & np.isnan(scores) & prepared.has_text] = 0.0
+        rows = segments.rows
+        return MetricStatistics(packed[rows], valid[rows], scores[rows], aggregate)

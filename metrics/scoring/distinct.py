@@ -1,0 +1,79 @@
+"""distinct-n: how many of the n-grams of a system's whole output are different ones.
+
+    distinct-n = different n-grams / n-grams        (``over="n-grams"``)
+    distinct-n = different n-grams / tokens         (``over="tokens"``, as printed in the paper)
+
+Li, Galley, Brockett, Gao, Dolan, A Diversity-Promoting Objective Function for Neural Conversation Models, NAACL 2016,
+section 5: "the number of distinct unigrams and bigrams", "scaled by total number of generated tokens". For n = 1 both
+forms are the same.
+
+Range [0, 1]. A segment's score is that of its output alone. Undefined (NaN) where there is no n-gram to count. The
+score of a system falls with the number of its outputs, because words come again: compare systems on the same segments
+only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
+from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.text_ngrams import (
+    TextNgrams,
+    TextPreparation,
+    by_system,
+    frequencies,
+    pooled_statistics,
+    row_tallies,
+)
+from metrics.scoring.texts import TOKENIZERS
+
+NGRAMS, TOKENS = "n-grams", "tokens"
+
+
+@dataclass(frozen=True)
+class Distinct(Metric):
+    """distinct-n; see the module for formula and source."""
+
+    name: ClassVar[str] = "distinct"
+    label: ClassVar[str] = "distinct-n"
+    summary: ClassVar[str] = "How many of a system's n-grams are different ones: diversity, not quality."
+    group: ClassVar[str] = "text"
+    needs_references: ClassVar[bool] = False
+
+    order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    over: str = choice(NGRAMS, (NGRAMS, TOKENS), label="Divided by the number of", key="over")
+
+    def preparation(self) -> TextPreparation:
+        return TextPreparation(self.tokenize, self.lowercase, self.order)
+
+    def statistics(
+        self,
+        prepared: TextNgrams,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> PooledStatistics:
+        """A system's score is of the pool of its outputs; no reference and no weight is read."""
+        ngrams = prepared.orders[self.order - 1]
+        taken_off = self.order - 1 if self.over == NGRAMS else 0
+        below = np.maximum(prepared.length - taken_off, 0)
+        _, row, _ = row_tallies(ngrams, np.arange(below.size))
+        rows = _ratio(np.bincount(row, minlength=below.size), below)
+
+        def pool(own: Ints) -> float:
+            different = np.count_nonzero(frequencies(ngrams, own))
+            return float(_ratio(np.array(different), below[own].sum()))
+
+        return pooled_statistics(rows[prepared.rows], by_system(prepared, pool))
+
+
+def _ratio(different: Ints, total: Ints) -> Floats:
+    return np.where(total > 0, different / np.maximum(total, 1), np.nan)

@@ -1,0 +1,102 @@
+"""Ent-n: Shannon entropy of the n-grams of a system's whole output.
+
+    Ent-n = - sum over n-grams g of  F(g) / N  log(F(g) / N),    N = sum of F
+
+with F(g) how often g occurs in the output. Unlike distinct-n it sees how evenly n-grams are used.
+
+Zhang, Galley, Gao, Gan, Li, Brockett, Dolan, Generating Informative and Diverse Conversational Responses via
+Adversarial Information Maximization, NeurIPS 2018, metric Ent-n (n = 4; their code takes the natural logarithm).
+
+Range [0, log N]. A segment's score is that of its output alone. Undefined (NaN) where there is no n-gram to count. It
+grows with the amount of text: compare systems on the same segments only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
+from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.text_ngrams import (
+    TextNgrams,
+    TextPreparation,
+    by_system,
+    frequencies,
+    pooled_statistics,
+    row_tallies,
+)
+from metrics.scoring.texts import TOKENIZERS
+
+BASES = {"e": 1.0, "2": math.log(2)}
+
+
+@dataclass(frozen=True)
+class Entropy(Metric):
+    """Ent-n; see the module for formula and source."""
+
+    name: ClassVar[str] = "entropy"
+    label: ClassVar[str] = "Ent-n"
+    summary: ClassVar[str] = "How evenly a system uses many different n-grams: diversity, not quality."
+    group: ClassVar[str] = "text"
+    needs_references: ClassVar[bool] = False
+    high: ClassVar[float] = math.inf
+
+    order: int = whole(4, low=1, high=4, label="Words of an n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    base: str = choice("e", tuple(BASES), label="Base of the logarithm", key="base")
+
+    def preparation(self) -> TextPreparation:
+        return TextPreparation(self.tokenize, self.lowercase, self.order)
+
+    def statistics(
+        self,
+        prepared: TextNgrams,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> PooledStatistics:
+        """A system's score is of the pool of its outputs; no reference and no weight is read."""
+        ngrams = prepared.orders[self.order - 1]
+        _, row, counts = row_tallies(ngrams, np.arange(prepared.length.size))
+        rows = entropies(counts, row, prepared.length.size) / BASES[self.base]
+
+        def pool(own: Ints) -> float:
+            found = frequencies(ngrams, own)
+            found = found[found > 0]
+            return entropies(found, np.zeros_like(found), 1).item() / BASES[self.base]
+
+        return pooled_statistics(rows[prepared.rows], by_system(prepared, pool))
+
+
+def entropies(counts: Ints, group: Ints, n_groups: int) -> Floats:
+    """Entropy of the counts of each group.
+
+    Parameters
+    ----------
+    counts : (M,) int
+        How often each thing occurs, at least 1.
+    group : (M,) int
+        The group that it is counted in.
+
+    Returns
+    -------
+    (n_groups,) float
+        In nats, in [0, log N]; NaN for a group without counts.
+
+    Examples
+    --------
+    >>> entropies(np.array([1, 1, 3]), np.array([0, 0, 2]), 3).round(4)
+    array([0.6931,    nan, 0.    ])
+    """
+    total = np.bincount(group, weights=counts, minlength=n_groups)
+    # -sum c/N log(c/N) = log N - sum c log c / N; rounding can put it a hair under 0.
+    logs = np.bincount(group, weights=counts * np.log(counts), minlength=n_groups)
+    some = np.where(total > 0, total, 1.0)
+    return np.where(total > 0, np.maximum(np.log(some) - logs / some, 0.0), np.nan)

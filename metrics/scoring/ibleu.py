@@ -1,0 +1,94 @@
+"""iBLEU: BLEU against the references, less BLEU against the source, so that repeating the source does not pay.
+
+    iBLEU = alpha * BLEU(hypothesis, references) - (1 - alpha) * BLEU(hypothesis, source)
+
+Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 2012. They try alpha from 0.7 to 1; 0.9 is
+the default here. At 1 it is BLEU.
+
+A corpus score is that of the sums of both BLEUs' statistics over the segments, a segment's that of two BLEU+1. Range
+[-(1 - alpha), alpha]. Undefined (NaN) where BLEU against the references is: no reference in the subset, or no token in
+hypothesis and references. Without a token in hypothesis and source nothing was copied: that BLEU counts as 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics.scoring.aggregates import SMOOTHINGS, IBleuAggregate
+from metrics.scoring.metric import Metric, MetricStatistics, Preparation
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.ngrams import MatchTable, NgramPreparation, checked_table
+from metrics.scoring.parameters import choice, flag, real, whole
+from metrics.scoring.segments import Segments
+from metrics.scoring.statistics import bleu_statistics
+from metrics.scoring.texts import TOKENIZERS
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTables:
+    """N-gram matches with the references, and with each segment's source as its only reference."""
+
+    references: MatchTable
+    sources: MatchTable
+
+
+@dataclass(frozen=True)
+class SourcePreparation(Preparation):
+    """Both tables."""
+
+    ngrams: NgramPreparation
+
+    def joined(self, other: Preparation) -> Preparation | None:
+        if not isinstance(other, SourcePreparation):
+            return None
+        both = self.ngrams.joined(other.ngrams)
+        return SourcePreparation(both) if isinstance(both, NgramPreparation) else None
+
+    def __call__(self, segments: Segments, models: ModelStore) -> SourceTables:
+        if segments.sources is None:
+            raise ValueError("sources: found None; accepted by ibleu: one text per segment")
+        against_sources = Segments(segments.systems, [[source] for source in segments.sources])
+        return SourceTables(self.ngrams(segments, models), self.ngrams(against_sources, models))
+
+
+@dataclass(frozen=True)
+class IBleu(Metric):
+    """iBLEU; see the module for formula and source."""
+
+    name: ClassVar[str] = "ibleu"
+    label: ClassVar[str] = "iBLEU"
+    summary: ClassVar[str] = "BLEU, less what a hypothesis merely copies from the source."
+    group: ClassVar[str] = "overlap"
+    needs_sources: ClassVar[bool] = True
+    low: ClassVar[float] = -1.0
+
+    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
+    alpha: float = real(0.9, low=0, high=1, label="Weight of the references against the source", key="alpha")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    smoothing: str = choice("none", SMOOTHINGS, label="Smoothing of an order without a match", key="smooth")
+
+    def preparation(self) -> SourcePreparation:
+        return SourcePreparation(NgramPreparation(self.tokenize, self.lowercase, self.max_order))
+
+    def statistics(
+        self,
+        prepared: SourceTables,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Statistics (T, S, 2 (2 + 2 N)): against the references, then against the source; ``weights`` is not read."""
+        adequate = bleu_statistics(checked_table(self, prepared.references), reference_mask, max_order=self.max_order)
+        copied = bleu_statistics(checked_table(self, prepared.sources), max_order=self.max_order)
+        packed = np.concatenate([adequate.pack(), copied.pack()], axis=-1)
+        packed[~adequate.valid] = 0.0
+        scores = self.alpha * adequate.sentence_scores() - (1 - self.alpha) * np.nan_to_num(copied.sentence_scores())
+        return MetricStatistics(
+            packed, adequate.valid, scores, IBleuAggregate(self.max_order, self.smoothing, self.alpha)
+        )
