@@ -34,6 +34,7 @@ from annotation.models import (
 )
 from annotation.models.releases import IMPORTED
 from annotation.normalisation import text_key
+from annotation.one_line import unescaped
 from annotation.problems import Problems, storable
 from annotation.selectors.releases import release_name
 from annotation.services.audit import audit_record
@@ -51,7 +52,6 @@ from annotation.services.imports.reading import (
     square,
 )
 from annotation.services.reference_sets import check_name, free_slug
-from annotation.services.release_files.lines import unescaped
 from annotation.services.release_files.tables import FLAT_COLUMNS
 from annotation.services.releases import LISTED_ITEMS, content_hash
 from annotation.versions import code_version

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from annotation.models import Release
+from annotation.one_line import escaped
 from annotation.selectors.releases import release_name
-from annotation.services.release_files.lines import escaped
 from annotation.services.release_files.reading import ReleasedItem, released_items
 from annotation.zipped import zip_chunks
 

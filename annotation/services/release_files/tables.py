@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 
 from annotation.exports import gathered, table_chunks
 from annotation.models import Release
+from annotation.one_line import escaped
 from annotation.parquet import Outbox
 from annotation.selectors.releases import release_name
-from annotation.services.release_files.lines import escaped
 from annotation.services.release_files.reading import Reference, ReleasedItem, released_items
 
 SHORT_HASH = 12
