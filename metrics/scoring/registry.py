@@ -9,16 +9,26 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from metrics.scoring.bleu import Bleu
+from metrics.scoring.chrf import Chrf
 from metrics.scoring.cider import Cider
 from metrics.scoring.delta_bleu import DeltaBleu
+from metrics.scoring.distinct import Distinct
+from metrics.scoring.entropy import Entropy
+from metrics.scoring.ibleu import IBleu
+from metrics.scoring.length import Length
 from metrics.scoring.metric import Metric
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
+from metrics.scoring.self_bleu import SelfBleu
+from metrics.scoring.ter import Ter
 from metrics.scoring.texts import check_choice
 
 ENTRY_POINTS = "assay.metrics"
 
-OWN: tuple[type[Metric], ...] = (Bleu, SentenceBleu, DeltaBleu, RougeL, Cider)
+OWN: tuple[type[Metric], ...] = (
+    Bleu, SentenceBleu, DeltaBleu, IBleu, Chrf, Ter, RougeL, Cider,
+    Length, Distinct, Entropy, SelfBleu,
+)  # fmt: skip
 
 
 class Registry(Mapping[str, type[Metric]]):
