@@ -58,7 +58,8 @@ def expected(run: MiningRun) -> list[tuple[object, ...]]:
         item = items[seed.item_id]
         rows += [
             (item.external_id, item.split, item.context, item.message, one.kind, one.rank, one.score, one.message_score,
-             one.response_score, one.text, one.raw_text, one.fate, list(one.reasons), one.near_duplicate, one.triple,
+             one.response_score, one.text, one.raw_text, one.fate, list(one.reasons), one.near_duplicate, False,
+             one.triple,
              list(one.source_context), one.source_message)
             for one in mine(seed, index, specification)
         ]  # fmt: skip
