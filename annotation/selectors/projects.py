@@ -23,6 +23,7 @@ from annotation.models import (
     SlotState,
     User,
 )
+from annotation.selectors.releases import latest_deprecation
 
 SHOWN = 6
 
@@ -131,7 +132,8 @@ def _open_imports(project: Project) -> QuerySet[DatasetImport]:
 
 def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
     done = Release.objects.filter(reference_set=OuterRef("pk"), state=JobState.DONE).order_by("-number")
-    return project.reference_sets.annotate(latest=Subquery(done.values("number")[:1])).order_by("-pk")
+    latest = Subquery(done.values("number")[:1])
+    return project.reference_sets.annotate(latest=latest, deprecation=latest_deprecation()).order_by("-pk")
 
 
 def campaign_rows(project: Project, *, limit: int) -> list[CampaignRow]:

@@ -67,8 +67,14 @@ def reference_sets(project: Project) -> QuerySet[ReferenceSet]:
         ReferenceSet.objects.filter(project=project)
         .select_related("dataset")
         .prefetch_related("campaigns")
-        .annotate(n_releases=finished, latest_number=latest)
+        .annotate(n_releases=finished, latest_number=latest, deprecation=latest_deprecation())
     )
+
+
+def latest_deprecation() -> Subquery:
+    """Of each reference set, the reason why its newest finished release is deprecated; empty where it is not."""
+    newest = Release.objects.filter(reference_set=OuterRef("pk"), state=JobState.DONE).order_by("-number")
+    return Subquery(newest.values("deprecation_reason")[:1])
 
 
 def releases(reference_set: ReferenceSet) -> QuerySet[Release]:

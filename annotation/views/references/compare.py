@@ -37,7 +37,7 @@ CHARTS = {"moves": "Moves of weights", "weights": "Weights, before and after"}
 @login_required
 @require_GET
 def release_compare(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
-    """What changed since the release that ``with`` names: by default the one before it in its set."""
+    """How the release differs from the one that ``with`` names: by default the one before it in its set."""
     project, after = _asked(request, project_slug, slug, number)
     before = _other(request, project, after)
     context: dict[str, object] = {
@@ -45,6 +45,7 @@ def release_compare(request: HttpRequest, project_slug: str, slug: str, number: 
         "release": after,
         "reference_set": after.reference_set,
         "before": before,
+        "title": "Compare",
         "others": [(release_name(one), one) for one in comparable(after)],
     }
     if before is None:
@@ -73,7 +74,9 @@ def release_compare(request: HttpRequest, project_slug: str, slug: str, number: 
         "raters": raters_changed(before, after),
         "gained": items_named(difference.gained_positive),
         "lost": items_named(difference.lost_positive),
-        "same_dataset": before.reference_set_id == after.reference_set_id,
+        "title": _title(before, after),
+        "before_name": _short_name(before, after),
+        "after_name": f"v{after.number}",
     }
     return render(request, "annotation/release_compare.html", context)
 
@@ -127,6 +130,20 @@ def release_compare_chart(
     if file_format == "json":
         return JsonResponse(draw(theme=theme))
     return picture_response(draw(theme=theme, picture=True), file_format, f"{slug}-v{number}-{chart}")
+
+
+def _title(before: Release, after: Release) -> str:
+    """Only what came later has changed since."""
+    if before.reference_set_id != after.reference_set_id:
+        return f"How it differs from {before}"
+    if before.number > after.number:
+        return f"How v{after.number} differs from the later v{before.number}"
+    return f"What changed since v{before.number}"
+
+
+def _short_name(before: Release, after: Release) -> str:
+    same_set = before.reference_set_id == after.reference_set_id
+    return f"v{before.number}" if same_set else release_name(before)
 
 
 def _asked(request: HttpRequest, project_slug: str, slug: str, number: int) -> tuple[Project, Release]:

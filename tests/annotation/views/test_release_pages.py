@@ -111,6 +111,37 @@ def test_a_comparison_counts_and_lists_what_changed(releases, viewer, as_user):
     assert differing == {"Rules", "Judgements"}
 
 
+def test_only_a_later_release_has_changed_since(releases, viewer, as_user, reference_set):
+    client = as_user(viewer)
+    later = client.get(page("release-compare", "both", 2)).content.decode()
+    assert "What changed since v1" in later
+    earlier = client.get(page("release-compare", "both", 1)).content.decode()
+    assert "How v1 differs from the later v2" in earlier
+    assert "changed since" not in earlier
+    assert 'data-label="v2"' in earlier
+    other = reference_set_create(
+        project=reference_set.project,
+        dataset=reference_set.dataset,
+        name="Other",
+        campaigns=list(reference_set.campaigns.all()),
+        source_kinds=["human"],
+    )
+    build(other)
+    beside = client.get(page("release-compare", "both", 2), {"with": "other/v1"}).content.decode()
+    assert "How it differs from Other v1" in beside
+
+
+def test_lists_of_sets_say_that_the_newest_release_is_deprecated(releases, manager, as_user):
+    client = as_user(manager)
+    lists = (page("reference-set-list"), page("project-detail"))
+    release_deprecate(release=releases[0], reason="Too few raters.", by=manager)
+    for address in lists:
+        assert "deprecated" not in client.get(address).content.decode()
+    release_deprecate(release=releases[1], reason="A wrong scale.", by=manager)
+    for address in lists:
+        assert 'title="A wrong scale.">deprecated</span>' in client.get(address).content.decode()
+
+
 def test_a_comparison_is_turned_around_by_asking_for_the_other(releases, viewer, as_user):
     client = as_user(viewer)
     found = client.get(page("release-compare", "both", 1), {"with": "both/v2"}).context
