@@ -143,6 +143,8 @@ class Metric(ABC):
         One of `GROUPS`.
     needs_references, needs_sources : bool
     higher_is_better : bool
+    pools : bool
+        A system's score is over its outputs as one pool (`PooledStatistics`), which cannot be put together from parts.
     low, high : float
         The range of its scores as published; infinite where there is no bound.
     """
@@ -154,6 +156,7 @@ class Metric(ABC):
     needs_references: ClassVar[bool] = True
     needs_sources: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
+    pools: ClassVar[bool] = False
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
 

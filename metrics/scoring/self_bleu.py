@@ -47,6 +47,7 @@ class SelfBleu(Metric):
     summary: ClassVar[str] = "How much a system's outputs repeat each other: lower is more diverse, not better."
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
+    pools: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
 
     max_order: int = whole(4, low=1, high=5, label="Longest n-gram", key="order")
