@@ -14,6 +14,7 @@ from annotation.models import (
     RatingImport,
     Recruitment,
     Release,
+    ReleaseFigures,
     Submission,
     User,
 )
@@ -21,6 +22,7 @@ from annotation.providers.errors import ProviderError
 from annotation.services import (
     dry_runs,
     evidence,
+    figures,
     handout,
     imports,
     jobs,
@@ -44,6 +46,8 @@ def sweep() -> None:
     pace.paces_update()
     for release_id in jobs.stale_ids(Release):
         again(release_build, release_id)
+    for figures_id in jobs.stale_ids(ReleaseFigures):
+        again(release_figures_compute, figures_id)
     for import_id in jobs.stale_ids(DatasetImport):
         again(dataset_import_execute, import_id)
     for import_id in jobs.stale_ids(RatingImport):
@@ -73,6 +77,18 @@ def campaign_snapshot(campaign_id: int) -> None:
 @shared_task
 def release_build(release_id: int) -> None:
     releases.release_build(release_id=release_id)
+    figures_follow(release_id)
+
+
+def figures_follow(release_id: int) -> None:
+    """What the pages of a large release will need is computed next, before anybody asks."""
+    for figures_id in figures.figures_prepare(release_id=release_id):
+        release_figures_compute.delay(figures_id)
+
+
+@shared_task
+def release_figures_compute(figures_id: int) -> None:
+    figures.figures_compute(figures_id=figures_id)
 
 
 @shared_task

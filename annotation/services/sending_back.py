@@ -36,7 +36,7 @@ def references_send_back(
         raise AnnotationError.at("ratings", f"Found {ratings}; accepted: 1 to {MOST_RATINGS} more of each reference.")
     if like not in release_campaigns(release):
         raise AnnotationError.at("like", f"Campaign “{like}” is not one that this release was weighed by.")
-    listed = listed_responses(release, which).tolist()
+    listed = listed_responses(release, which, here=True).tolist()
     chosen = listed if responses is None else list(dict.fromkeys(responses))
     if strange := sorted(set(chosen) - set(listed)):
         raise AnnotationError.at(

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views.references import attention, weighing
+from annotation.views.references import attention, awaiting, weighing
 
 RELEASE = "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/"
 
@@ -13,5 +13,6 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{RELEASE}raters/", weighing.release_influence, name="release-influence"),
     path(f"{RELEASE}raters.<str:file_format>", weighing.release_influence_chart, name="release-influence-chart"),
+    path(f"{RELEASE}figures/<int:pk>/retry/", awaiting.release_figures_retry, name="release-figures-retry"),
     path(f"{RELEASE}circularity/", weighing.release_guard, name="release-guard"),
 ]

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
 
-from annotation.models import Campaign, Release, ReleaseWeight, Response
+from annotation.models import Campaign, FiguresPart, Release, ReleaseWeight, Response
 from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import references, release_campaigns, used_ratings
-from annotation.selectors.weighing.columns import Judged, judged, kept, release_columns
+from annotation.selectors.weighing.columns import Judged, judged, release_columns
+from annotation.selectors.weighing.stored import Figures
 from annotation.weighting import SCHEME_NAMES, Sufficiency, sufficiency
 from annotation.weighting.standing import best_weights, is_best, signs
 
@@ -58,6 +59,7 @@ class Attention:
     listed: dict[str, IntArray]
     n_items: dict[str, int]
     fewer: Fewer
+    enough: Sufficiency | None  # by places of the release's columns; None where nobody's judgements are known
 
 
 @dataclass
@@ -82,12 +84,12 @@ class Row:
         return max(self.missing - self.cannot_judge - self.left_out, 0)
 
 
-def attention(release: Release) -> Attention:
-    return kept(release, "attention-1", lambda: _compute(release))
+def attention(release: Release, *, here: bool = False) -> Attention:
+    return ATTENTION.of(release, here=here)
 
 
-def listed_responses(release: Release, which: str) -> IntArray:
-    return attention(release).listed[which]
+def listed_responses(release: Release, which: str, *, here: bool = False) -> IntArray:
+    return attention(release, here=here).listed[which]
 
 
 def _compute(release: Release) -> Attention:
@@ -109,7 +111,29 @@ def _compute(release: Release) -> Attention:
     listed["few"] = fewer.response_id
     items = Response.objects.filter(pk__in=fewer.response_id.tolist()).order_by()
     counts["few"] = items.values("item_id").distinct().count() if len(fewer.response_id) else 0
-    return Attention(listed, counts, fewer)
+    return Attention(listed, counts, fewer, _sufficiency(release))
+
+
+def _sufficiency(release: Release) -> Sufficiency | None:
+    behind: Judged | None = judged(release)
+    if behind is None or release.method not in SCHEME_NAMES:
+        return None
+    return sufficiency(behind.table, behind.low, behind.high, target=TARGET, k=[1], scheme=release.method)
+
+
+def _as_tree(found: Attention) -> dict[str, Any]:
+    enough = None if found.enough is None else dict(vars(found.enough))
+    return {"listed": found.listed, "n_items": found.n_items, "fewer": list(found.fewer), "enough": enough}
+
+
+def _from_tree(tree: dict[str, Any]) -> Attention:
+    enough = tree["enough"]
+    if enough is not None:
+        enough = Sufficiency(**{**enough, "expected": tuple((k, width) for k, width in enough["expected"])})
+    return Attention(tree["listed"], tree["n_items"], Fewer(*tree["fewer"]), enough)
+
+
+ATTENTION = Figures(FiguresPart.ATTENTION, _compute, _as_tree, _from_tree)
 
 
 # --- Fewer than asked -------------------------------------------------------------------------------------------------
@@ -254,8 +278,8 @@ class Suggestion:
 
 def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
     """What is missing where ratings are missing, else what narrows the intervals to a half-width of 0.25."""
-    enough = _sufficiency(release)
-    columns = release_columns(release)
+    found, columns = attention(release), release_columns(release)
+    enough = found.enough
     places = np.flatnonzero(np.isin(columns.response_id, chosen))
     now, further, needed = np.nan, [], None
     half = np.array([]) if enough is None or enough.reason else enough.half_widths[places]
@@ -266,7 +290,7 @@ def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
         further = [(more, float((one / np.sqrt((one / half) ** 2 + more)).mean())) for more in FURTHER]
         needed = int(np.ceil(np.median(enough.more[places])))
     if which == "few":
-        fewer = attention(release).fewer
+        fewer = found.fewer
         missing = fewer.missing[np.isin(fewer.response_id, chosen)]
         return Suggestion(int(missing.max(initial=1)), "the most that any of them lacks", now, further)
     if needed is None:
@@ -275,13 +299,3 @@ def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
     if needed > MOST_SUGGESTED:
         why = f"half of them need {needed} or more for an interval of ±{TARGET:g}; {MOST_SUGGESTED} at a time is enough"
     return Suggestion(min(max(needed, 1), MOST_SUGGESTED), why, now, further)
-
-
-def _sufficiency(release: Release) -> Sufficiency | None:
-    def compute() -> Sufficiency | None:
-        behind: Judged | None = judged(release)
-        if behind is None or release.method not in SCHEME_NAMES:
-            return None
-        return sufficiency(behind.table, behind.low, behind.high, target=TARGET, k=[1], scheme=release.method)
-
-    return kept(release, "sufficiency-1", compute)

@@ -1,19 +1,17 @@
-"""A release's weights and judgements as arrays, and how what is computed from them is kept."""
+"""A release's weights and judgements as arrays, as what stands behind it is computed from them."""
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from django.core.cache import cache
 
 from annotation.models import Release
+from annotation.selectors.arrays import number_columns
 from annotation.selectors.checks import rater_names
 from annotation.selectors.ratings import FloatArray, IntArray
 from annotation.selectors.releases import release_judgements
+from annotation.selectors.weighing.stored import KEPT_SECONDS
 from annotation.weighting import RatingTable
-
-KEPT_SECONDS = 6 * 3600
-Kept = TypeVar("Kept")
 
 
 class Columns(NamedTuple):
@@ -41,31 +39,25 @@ class Judged(NamedTuple):
     high: float
 
 
-def kept(release: Release, what: str, compute: Callable[[], Kept]) -> Kept:
-    """What follows from the release's content alone: computed once, as long as the cache keeps it."""
-    key = f"release-{what}-{release.pk}-{release.content_hash}"
-    found: Kept | None = cache.get(key)
+def release_columns(release: Release) -> Columns:
+    """Kept: the weights of a finished release never change."""
+    key = f"release-columns-1-{release.pk}-{release.content_hash}"
+    found: Columns | None = cache.get(key)
     if found is None:
-        found = compute()
+        found = _read(release)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
 
-def release_columns(release: Release) -> Columns:
-    return kept(release, "columns-1", lambda: _read(release))
-
-
 def _read(release: Release) -> Columns:
-    rows = (
-        release.weights.order_by("item__position", "-weight", "response_id")
-        .values_list("response_id", "item_id", "weight", "low", "high", "n_ratings")
-        .iterator(chunk_size=20_000)
-    )
-    found = np.array([tuple(np.nan if cell is None else cell for cell in row) for row in rows], dtype=np.float64)
-    found = found.reshape(-1, 6)
-    response, item, n = (found[:, place].astype(np.int64) for place in (0, 1, 5))
+    query = """
+        SELECT response_id, item_id, weight, coalesce(low, 'NaN'), coalesce(high, 'NaN'), n_ratings::bigint
+        FROM annotation_releaseweight WHERE release_id = %(release)s
+        ORDER BY item_position, weight DESC, response_id"""
+    kinds = ("bigint", "bigint", "float8", "float8", "float8", "bigint")
+    response, item, weight, low, high, n = number_columns(query, {"release": release.pk}, kinds)
     first = np.r_[True, item[1:] != item[:-1]][: len(item)]
-    return Columns(response, item, np.cumsum(first) - 1, found[:, 2], found[:, 3], found[:, 4], n)
+    return Columns(response, item, np.cumsum(first) - 1, weight, low, high, n)
 
 
 def judged(release: Release) -> Judged | None:

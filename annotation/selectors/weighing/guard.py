@@ -8,11 +8,24 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import Max
 
-from annotation.models import Campaign, CampaignState, Dataset, Rater, Rating, Release, Response, ResponseSource, System
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Dataset,
+    FiguresPart,
+    Rater,
+    Rating,
+    Release,
+    Response,
+    ResponseSource,
+    System,
+)
 from annotation.normalisation import normalise
 from annotation.selectors.aggregates import by_stand_ins
+from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import release_campaigns, release_judgements
-from annotation.selectors.weighing.columns import KEPT_SECONDS, release_columns
+from annotation.selectors.weighing.columns import release_columns
+from annotation.selectors.weighing.stored import KEPT_SECONDS, Figures
 
 MOST_NAMED = 2000
 LOOSER = "nfkc-casefold"
@@ -124,14 +137,24 @@ class Circularity:
         }
 
 
-def circularity(release: Release) -> Circularity:
+@dataclass(frozen=True, eq=False)
+class _References:
+    """What follows from the release and the outputs there are, whoever rated these."""
+
+    rater_id: IntArray  # of the references' judgements
+    judgements: IntArray  # of each
+    systems: list[SystemAmongReferences]
+    overlaps: IntArray  # shape (overlaps, 4): item, system, reference, output
+
+
+def circularity(release: Release, *, here: bool = False) -> Circularity:
     """Raters and texts on both sides, as things are now: outputs and their ratings may come after the release."""
     dataset = release.reference_set.dataset
     campaigns = list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
-    key = f"release-guard-1-{release.pk}-{release.content_hash}-{_moment(dataset, campaigns)}"
+    key = f"release-guard-2-{release.pk}-{release.content_hash}-{_moment(dataset, campaigns)}"
     found: Circularity | None = cache.get(key)
     if found is None:
-        found = _compute(release, dataset, campaigns)
+        found = _compute(release, TEXTS.of(release, here=here), dataset, campaigns)
         cache.set(key, found, KEPT_SECONDS)
     return replace(found, raters=_named(found.raters))
 
@@ -164,19 +187,38 @@ def _moment(dataset: Dataset, campaigns: list[Campaign]) -> str:
     return f"{rating}-{source}"
 
 
-def _compute(release: Release, dataset: Dataset, campaigns: list[Campaign]) -> Circularity:
+def _compute_references(release: Release) -> _References:
+    said, overlaps = _texts(release, _systems(release))
+    rater_id, judgements = np.unique(release_judgements(release).rater_id, return_counts=True)
+    places = [(one.item_id, one.system_id, one.reference_id, one.output_id) for one in overlaps]
+    return _References(rater_id, judgements, said, np.array(places, dtype=np.int64).reshape(-1, 4))
+
+
+def _as_tree(found: _References) -> dict[str, Any]:
+    return {**vars(found), "systems": [asdict(one) for one in found.systems]}
+
+
+def _from_tree(tree: dict[str, Any]) -> _References:
+    return _References(**{**tree, "systems": [SystemAmongReferences(**one) for one in tree["systems"]]})
+
+
+TEXTS = Figures(FiguresPart.TEXTS, _compute_references, _as_tree, _from_tree)
+
+
+def _systems(release: Release) -> list[System]:
+    """Those whose outputs a metric may be tested on."""
     chosen = _reference_systems(release)
-    systems = [system for system in dataset.systems.order_by("name") if system.name not in chosen]
-    said, overlaps = _texts(release, systems)
-    behind = release_judgements(release)
-    reference_raters, reference_counts = np.unique(behind.rater_id, return_counts=True)
-    output = _output_judgements(release, systems, campaigns)
+    return [system for system in release.reference_set.dataset.systems.order_by("name") if system.name not in chosen]
+
+
+def _compute(release: Release, known: _References, dataset: Dataset, campaigns: list[Campaign]) -> Circularity:
+    output = _output_judgements(release, _systems(release), campaigns)
     by_rater: dict[int, int] = {}
     where: dict[int, list[int]] = {}
     for rater, campaign, count in output:
         by_rater[rater] = by_rater.get(rater, 0) + count
         where.setdefault(rater, []).append(campaign)
-    on_references = dict(zip(reference_raters.tolist(), reference_counts.tolist(), strict=True))
+    on_references = dict(zip(known.rater_id.tolist(), known.judgements.tolist(), strict=True))
     everybody = np.array(sorted({*on_references, *by_rater}), dtype=np.int64)
     unknown = set(everybody[by_stand_ins(everybody)].tolist()) if everybody.size else set()
     both = sorted((set(on_references) & set(by_rater)) - unknown)
@@ -192,13 +234,13 @@ def _compute(release: Release, dataset: Dataset, campaigns: list[Campaign]) -> C
         reference_raters=len(on_references),
         output_raters=len(by_rater),
         raters=tuple(raters),
-        reference_judgements=len(behind.value),
+        reference_judgements=sum(on_references.values()),
         output_judgements=sum(by_rater.values()),
         shared_reference_judgements=sum(one.references for one in raters),
         shared_output_judgements=sum(one.outputs for one in raters),
         raters_unknown=bool(unknown) or release.is_imported,
-        systems=tuple(said),
-        overlaps=tuple(overlaps),
+        systems=tuple(known.systems),
+        overlaps=tuple(Overlap(*places) for places in known.overlaps.tolist()),
         rule=dataset.normalisation,
     )
 

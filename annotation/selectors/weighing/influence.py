@@ -1,21 +1,23 @@
 """What each rater does to a release's weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from annotation.models import Participation, Rater, Release
+from annotation.models import FiguresPart, Participation, Rater, Release
 from annotation.selectors.aggregates import by_stand_ins
 from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import release_campaigns
-from annotation.selectors.weighing.columns import judged, kept, release_columns
+from annotation.selectors.weighing.columns import judged, release_columns
+from annotation.selectors.weighing.stored import Figures
 from annotation.weighting.influence import Influence, leave_one_rater_out
 
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Influence of all raters of a release, in the order of ``rater_id``."""
+    """Influence of all raters of a release, in the order of ``rater_id``; of the pairs those that are told of: whose
+    sign turns, or that have no other rating."""
 
     rater_id: IntArray
     found: Influence
@@ -49,7 +51,7 @@ def influences(release: Release) -> Influences | None:
     """None where nobody's judgements are known."""
     if release.is_imported:
         return None
-    return kept(release, "influence-1", lambda: _compute(release))
+    return INFLUENCE.of(release)
 
 
 def _compute(release: Release) -> Influences | None:
@@ -66,7 +68,20 @@ def _compute(release: Release) -> Influences | None:
         n_items=columns.n_items,
         **own,
     )
-    return Influences(behind.rater_id, found)
+    told = found.pair_reversed | np.isnan(found.pair_weight)
+    pairs = ("pair_rater", "pair_response", "pair_weight", "pair_reversed")
+    return Influences(behind.rater_id, replace(found, **{name: getattr(found, name)[told] for name in pairs}))
+
+
+def _as_tree(everybody: Influences | None) -> dict[str, Any] | None:
+    return None if everybody is None else {"rater_id": everybody.rater_id, "found": dict(vars(everybody.found))}
+
+
+def _from_tree(tree: dict[str, Any] | None) -> Influences | None:
+    return None if tree is None else Influences(tree["rater_id"], Influence(**tree["found"]))
+
+
+INFLUENCE = Figures(FiguresPart.INFLUENCE, _compute, _as_tree, _from_tree)
 
 
 ORDERS = {
@@ -112,7 +127,7 @@ def turned_by(everybody: Influences, rater_id: int) -> list[tuple[int, float]]:
     """(place in the columns, weight without) of the references whose sign turns without this rater, and of those that
     nobody else rated (NaN)."""
     found = everybody.found
-    mine = (everybody.rater_id[found.pair_rater] == rater_id) & (found.pair_reversed | np.isnan(found.pair_weight))
+    mine = everybody.rater_id[found.pair_rater] == rater_id
     return list(zip(found.pair_response[mine].tolist(), found.pair_weight[mine].tolist(), strict=True))
 
 

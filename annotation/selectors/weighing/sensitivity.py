@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Release
+from annotation.models import FiguresPart, Release
 from annotation.selectors.ratings import BoolArray, FloatArray, IntArray
-from annotation.selectors.weighing.columns import judged, kept, release_columns
-from annotation.weighting.sensitivity import Movement, alternatives, movement
+from annotation.selectors.weighing.columns import judged, release_columns
+from annotation.selectors.weighing.stored import Figures
+from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.standing import is_best
 
 NAMES = {
@@ -70,8 +71,7 @@ class Comparison:
 
 def comparisons(release: Release) -> list[Comparison]:
     """Every scheme and variant beside the release; of weights made elsewhere only what follows from themselves."""
-    moved = kept(release, "sensitivity-1", lambda: _compute(release))
-    return [_comparison(release, one) for one in moved]
+    return [_comparison(release, one) for one in SENSITIVITY.of(release)]
 
 
 def _compute(release: Release) -> list[Movement]:
@@ -79,6 +79,17 @@ def _compute(release: Release) -> list[Movement]:
     table, low, high = (None, np.nan, np.nan) if behind is None else (behind.table, behind.low, behind.high)
     others = alternatives(table, low, high, columns.weight)
     return [movement(columns.weight, other, columns.item, columns.n_items) for other in others]
+
+
+def _as_tree(moved: list[Movement]) -> list[dict[str, Any]]:
+    return [{**vars(one), "alternative": dict(vars(one.alternative))} for one in moved]
+
+
+def _from_tree(tree: list[dict[str, Any]]) -> list[Movement]:
+    return [Movement(**{**one, "alternative": Alternative(**one["alternative"])}) for one in tree]
+
+
+SENSITIVITY = Figures(FiguresPart.SENSITIVITY, _compute, _as_tree, _from_tree)
 
 
 def _comparison(release: Release, moved: Movement) -> Comparison:

@@ -261,7 +261,7 @@ def _caveats(release: Release) -> str:
 
 def _circularity(release: Release) -> list[str]:
     """What stands on both sides of a comparison of the data set's systems, as things are now."""
-    found = circularity(release)
+    found = circularity(release, here=True)
     said = []
     if found.same:
         named = ", ".join(f"{_one_line(one.name)}: {one.same:,}" for one in found.systems if one.same)

@@ -32,6 +32,7 @@ from annotation.selectors.weighing.attention import (
     suggestion,
 )
 from annotation.services.sending_back import references_send_back
+from annotation.views.references.awaiting import awaits_figures
 from annotation.views.references.common import release_or_404
 
 PAGE = 50
@@ -40,6 +41,7 @@ CHUNK = 1000
 
 @login_required
 @require_GET
+@awaits_figures
 def release_attention(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
     project = get_project_or_404(request.user, project_slug)
     release = release_or_404(project, slug, number, state=JobState.DONE)
@@ -87,6 +89,7 @@ def release_attention(request: HttpRequest, project_slug: str, slug: str, number
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@awaits_figures
 def release_attention_send(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
     """Asks how many more ratings, then drafts the campaign. What is asked about comes with the address, or the form."""
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)

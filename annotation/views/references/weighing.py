@@ -47,6 +47,7 @@ from annotation.selectors.weighing.sensitivity import (
     scheme_row,
 )
 from annotation.views.figures import chart_theme, picture_response
+from annotation.views.references.awaiting import awaits_figures
 from annotation.views.references.common import release_or_404
 
 PAGE = 50
@@ -85,6 +86,7 @@ def _pages(request: HttpRequest, ids: IntArray, **asked: object) -> tuple[IntArr
 
 @login_required
 @require_GET
+@awaits_figures
 def release_sensitivity(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
     project, release = _released(request, project_slug, slug, number)
     every = comparisons(release)
@@ -188,6 +190,7 @@ def _all_weights(release: Release, every: Sequence[Comparison]) -> Iterator[Sequ
 
 @login_required
 @require_GET
+@awaits_figures
 def release_sensitivity_chart(
     request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
 ) -> HttpResponse:
@@ -214,6 +217,7 @@ def release_sensitivity_chart(
 
 @login_required
 @require_GET
+@awaits_figures
 def release_influence(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
     project, release = _released(request, project_slug, slug, number)
     everybody = influences(release)
@@ -276,6 +280,7 @@ def _focus(request: HttpRequest, release: Release, by_id: dict[int, RaterInfluen
 
 @login_required
 @require_GET
+@awaits_figures
 def release_influence_chart(
     request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
 ) -> HttpResponse:
@@ -297,6 +302,7 @@ def release_influence_chart(
 
 @login_required
 @require_GET
+@awaits_figures
 def release_guard(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
     project, release = _released(request, project_slug, slug, number)
     found = circularity(release)

@@ -1,0 +1,84 @@
+"""Figures of large releases: a worker computes them once, and the pages read them. Small ones are computed at once."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.core.cache import cache
+from django.db.models import Max
+
+from annotation.canonical import canonical_json
+from annotation.errors import AnnotationError
+from annotation.models import FiguresPart, JobState, Release, ResponseSource
+from annotation.packing import unpacked
+from annotation.selectors.releases import release_campaigns
+
+IN_REQUEST = 20_000  # references or judgements: with more of either, a page waits for a worker
+FORMAT = 1  # of what is stored; another one makes other keys
+KEPT_SECONDS = 6 * 3600
+Found = TypeVar("Found")
+
+
+class FiguresAwaited(AnnotationError):
+    """What a page shows is not computed yet."""
+
+    def __init__(self, release: Release, part: FiguresPart) -> None:
+        super().__init__(f"“{part.label}” of {release} is being computed; ask again in a moment.")
+        self.release, self.part = release, part
+
+
+@dataclass(frozen=True)
+class Figures(Generic[Found]):
+    """One page's figures: how they are computed, and what they are as plain data and arrays."""
+
+    part: FiguresPart
+    compute: Callable[[Release], Found]
+    as_tree: Callable[[Found], Any]
+    from_tree: Callable[[Any], Found]
+
+    def of(self, release: Release, *, here: bool = False) -> Found:
+        """Computed before, or now; of a large release now only where the caller can wait for them (``here``)."""
+        key = figures_key(release, self.part)
+        place = f"release-figures-{release.pk}-{self.part}-{key}"
+        found: Found | None = cache.get(place)
+        if found is None:
+            found = self._find(release, key, here=here)
+            cache.set(place, found, KEPT_SECONDS)
+        return found
+
+    def _find(self, release: Release, key: str, *, here: bool) -> Found:
+        if not is_large(release):
+            return self.compute(release)
+        stored = release.figures.filter(part=self.part, key=key, state=JobState.DONE)
+        content = stored.values_list("content", flat=True).first()
+        if content is not None:
+            return self.from_tree(unpacked(bytes(content)))
+        if not here:
+            raise FiguresAwaited(release, self.part)
+        return self.compute(release)
+
+
+def is_large(release: Release) -> bool:
+    """Whether a page may not compute its figures by itself."""
+    judgements = 0 if release.is_imported else release.report["ratings"]["judgements"]
+    return max(judgements, release.report["references"]["weighted"]) > IN_REQUEST
+
+
+def figures_key(release: Release, part: FiguresPart) -> str:
+    """Another one as soon as the figures would be others: most follow from the release alone, which never changes."""
+    follows_from: dict[str, Any] = {"format": FORMAT, "part": part, "content": release.content_hash}
+    dataset = release.reference_set.dataset_id
+    if part == FiguresPart.TEXTS:
+        follows_from["newest"] = _newest(ResponseSource.objects.filter(system__dataset=dataset), "id")
+    elif part == FiguresPart.ATTENTION and not release.is_imported:
+        # What was asked for: a running campaign may come to ask for more, and a text it shows become a reference.
+        campaigns = sorted(release_campaigns(release), key=lambda one: one.pk)
+        follows_from["asked"] = [[one.pk, one.ratings_per_unit, _newest(one.units, "position")] for one in campaigns]
+        follows_from["newest"] = _newest(ResponseSource.objects.filter(item__dataset=dataset), "id")
+    return hashlib.sha256(canonical_json(follows_from)).hexdigest()
+
+
+def _newest(rows: Any, field: str) -> int | None:
+    newest: int | None = rows.order_by().aggregate(newest=Max(field))["newest"]
+    return newest

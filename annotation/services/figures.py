@@ -1,0 +1,56 @@
+"""What stands behind large releases: computed by a worker, once for whatever it follows from, and kept."""
+
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import FiguresPart, JobState, Release, ReleaseFigures
+from annotation.models.jobs import FINISHED_STATES
+from annotation.packing import packed
+from annotation.selectors.weighing.attention import ATTENTION
+from annotation.selectors.weighing.guard import TEXTS
+from annotation.selectors.weighing.influence import INFLUENCE
+from annotation.selectors.weighing.sensitivity import SENSITIVITY
+from annotation.selectors.weighing.stored import Figures, figures_key, is_large
+from annotation.services.jobs import Claim, job_run
+
+EVERY: tuple[Figures[Any], ...] = (ATTENTION, SENSITIVITY, INFLUENCE, TEXTS)
+FIGURES = {one.part: one for one in EVERY}
+STEPS = 2  # computing, storing
+
+
+def figures_request(*, release: Release, part: FiguresPart) -> tuple[ReleaseFigures, bool]:
+    """The row of a page's figures as they would be now, and whether it was made by this call.
+
+    The caller enqueues ``annotation.tasks.release_figures_compute`` with its id where it was.
+    """
+    return ReleaseFigures.objects.defer("content").get_or_create(
+        release=release, part=part, key=figures_key(release, part), defaults={"progress_total": STEPS}
+    )
+
+
+def figures_prepare(*, release_id: int) -> list[int]:
+    """Everything a large release will be asked for; the ids of what is to be enqueued. Nothing for a small one."""
+    release = Release.objects.select_related("reference_set").filter(pk=release_id, state=JobState.DONE).first()
+    if release is None or not is_large(release):
+        return []
+    asked = (figures_request(release=release, part=part) for part in FiguresPart)
+    return [figures.pk for figures, made in asked if made]
+
+
+def figures_compute(*, figures_id: int) -> None:
+    """Claims, computes, stores; safe to run twice."""
+    job_run(ReleaseFigures, figures_id, _compute)
+
+
+def _compute(job: ReleaseFigures, claim: Claim) -> None:
+    part = FiguresPart(job.part)
+    claim.progress(0, STEPS, f"Computing: {part.label.lower()}")
+    figures = FIGURES[part]
+    content = packed(figures.as_tree(figures.compute(job.release)))
+    claim.progress(1, STEPS, "Storing")
+    with transaction.atomic():
+        claim.lock()
+        earlier = job.release.figures.filter(part=part, pk__lt=job.pk, state__in=FINISHED_STATES)
+        earlier.delete()  # of a moment that will not come back
+        claim.finish(content=content, progress_total=STEPS)

@@ -1,0 +1,36 @@
+"""Rows of numbers as arrays, against what the ORM and plain SQL say."""
+
+import numpy as np
+import pytest
+
+from annotation.selectors.arrays import number_columns
+
+pytestmark = pytest.mark.django_db
+
+
+def test_numbers_come_in_the_order_of_the_query():
+    query = "SELECT n::bigint, n / 4.0::float8, n > 2 FROM generate_series(-1, %(last)s) n ORDER BY n DESC"
+    whole, parts, large = number_columns(query, {"last": 3}, ["bigint", "float8", "boolean"])
+    assert whole.tolist() == [3, 2, 1, 0, -1]
+    assert parts.tolist() == [0.75, 0.5, 0.25, 0.0, -0.25]
+    assert large.tolist() == [True, False, False, False, False]
+    assert (whole.dtype, parts.dtype, large.dtype) == (np.int64, np.float64, np.bool_)
+
+
+def test_no_row_is_an_empty_column():
+    (found,) = number_columns("SELECT 1::bigint WHERE false", {}, ["bigint"])
+    assert (len(found), found.dtype) == (0, np.int64)
+
+
+def test_undefined_numbers_stay_undefined():
+    (found,) = number_columns("SELECT coalesce(NULL, 'NaN'::float8)", {}, ["float8"])
+    assert np.isnan(found).tolist() == [True]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT NULL::bigint", "SELECT 1::integer", "SELECT 1::bigint UNION ALL SELECT NULL", "SELECT 1::bigint, 2"],
+)
+def test_nulls_and_other_types_are_refused(query):
+    with pytest.raises(ValueError, match="accepted: bigint, no null"):
+        number_columns(query, {}, ["bigint"])

@@ -1,0 +1,137 @@
+"""Figures of large releases: computed once for what they follow from, the same as those of small ones."""
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+
+from annotation.models import FiguresPart, JobState, ReleaseFigures
+from annotation.selectors.weighing import attention, circularity, comparisons, influences, stored
+from annotation.selectors.weighing.attention import suggestion
+from annotation.selectors.weighing.influence import rater_influences, turned_by
+from annotation.selectors.weighing.stored import FiguresAwaited, is_large
+from annotation.services.figures import figures_compute, figures_prepare, figures_request
+from tests.annotation.rated import make_campaign, make_response
+from tests.annotation.weighed import make_release, rate_all
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def release(project):
+    return make_release(project)
+
+
+@pytest.fixture
+def every_release_is_large(monkeypatch):
+    monkeypatch.setattr(stored, "IN_REQUEST", 0)
+
+
+def compute_all(release) -> None:
+    for pk in figures_prepare(release_id=release.pk):
+        figures_compute(figures_id=pk)
+    assert {one.state for one in release.figures.all()} == {JobState.DONE}
+
+
+def told(release) -> list[object]:
+    """Everything that pages show, as plain data."""
+    listed = attention(release)
+    everybody = influences(release)
+    return [
+        {name: ids.tolist() for name, ids in listed.listed.items()},
+        listed.n_items,
+        [column.tolist() for column in listed.fewer],
+        suggestion(release, "uncertain", listed.listed["uncertain"]),
+        rater_influences(release, everybody),
+        [turned_by(everybody, pk) for pk in everybody.rater_id.tolist()],
+        circularity(release),
+    ]
+
+
+def test_a_small_release_is_computed_where_it_is_asked(release):
+    assert not is_large(release)
+    assert figures_prepare(release_id=release.pk) == []
+    assert len(comparisons(release)) == 7
+    assert not ReleaseFigures.objects.exists()
+
+
+def test_a_large_one_is_awaited(release, every_release_is_large):
+    for ask in (attention, comparisons, influences, circularity):
+        with pytest.raises(FiguresAwaited, match="ask again in a moment"):
+            ask(release)
+
+
+def test_who_can_wait_gets_it_at_once(release, every_release_is_large):
+    assert attention(release, here=True).n_items["tie"] == 1
+    cache.clear()
+    assert circularity(release, here=True).same == 1
+
+
+def test_stored_figures_are_those_that_would_be_computed(release, monkeypatch):
+    rate_all(make_campaign(release.reference_set.dataset, "Outputs"), release.weights.first().response, ann=3)
+    before, schemes = told(release), comparisons(release)
+    monkeypatch.setattr(stored, "IN_REQUEST", 0)
+    cache.clear()
+    compute_all(release)
+    assert told(release) == before
+    for found, wanted in zip(comparisons(release), schemes, strict=True):
+        assert (found.name, found.label, found.parameters, found.is_own, found.reason) == (
+            wanted.name, wanted.label, wanted.parameters, wanted.is_own, wanted.reason,
+        )  # fmt: skip
+        np.testing.assert_array_equal(found.moved.alternative.weights, wanted.moved.alternative.weights)
+        for name in ("reversed_sign", "to_or_from_zero", "best_changed", "lost_positive", "gained_positive"):
+            np.testing.assert_array_equal(getattr(found.moved, name), getattr(wanted.moved, name))
+        assert found.moved.mean_change == pytest.approx(wanted.moved.mean_change, nan_ok=True)
+
+
+def test_each_is_computed_once_however_often_it_is_asked_for(release, every_release_is_large):
+    assert len(figures_prepare(release_id=release.pk)) == len(FiguresPart)
+    assert figures_prepare(release_id=release.pk) == []
+    figures, made = figures_request(release=release, part=FiguresPart.INFLUENCE)
+    assert not made
+    figures_compute(figures_id=figures.pk)
+    figures_compute(figures_id=figures.pk)
+    figures.refresh_from_db()
+    assert (figures.state, figures.attempt) == (JobState.DONE, 1)
+
+
+def test_texts_on_both_sides_follow_new_outputs(release, every_release_is_large):
+    compute_all(release)
+    assert circularity(release).near == 0
+    item = release.reference_set.dataset.items.get(external_id="i1")
+    make_response(item, "WELL.", "Cy")
+    with pytest.raises(FiguresAwaited):
+        circularity(release)
+    compute_all(release)
+    assert circularity(release).near == 1
+    assert release.figures.filter(part=FiguresPart.TEXTS).count() == 1  # those of the moment before are gone
+    assert comparisons(release)
+
+
+def test_ratings_of_outputs_count_without_a_wait(release, every_release_is_large):
+    compute_all(release)
+    outputs = make_campaign(release.reference_set.dataset, "Outputs")
+    response = release.reference_set.dataset.items.get(external_id="i1").responses.get(sources__system__name="Bo")
+    rate_all(outputs, response, ann=3)
+    assert [(one.pseudonym, one.outputs) for one in circularity(release).raters] == [("ann", 1)]
+
+
+def test_what_was_asked_for_follows_the_campaign(release, every_release_is_large):
+    compute_all(release)
+    assert len(attention(release).fewer.response_id) == 0
+    campaign = release.reference_set.campaigns.get()
+    campaign.ratings_per_unit = 4  # as when a running campaign is extended
+    campaign.save()
+    with pytest.raises(FiguresAwaited):
+        attention(release)
+    compute_all(release)
+    assert len(attention(release).fewer.response_id) == 5
+
+
+def test_what_fails_says_why_and_stores_nothing(release, every_release_is_large, monkeypatch):
+    figures, _ = figures_request(release=release, part=FiguresPart.SENSITIVITY)
+    monkeypatch.setattr("annotation.services.figures.packed", lambda tree: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        figures_compute(figures_id=figures.pk)
+    figures.refresh_from_db()
+    assert (figures.state, figures.content) == (JobState.FAILED, None)
+    assert "ZeroDivisionError" in figures.error
