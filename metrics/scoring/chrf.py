@@ -10,8 +10,8 @@ Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015, 
 chrF deconstructed: beta parameters and n-gram weights, WMT 2016; chrF++ (``word_order`` = 2): Popović, chrF++: words
 helping character n-grams, WMT 2017.
 
-Range [0, 1], sacrebleu's divided by 100. Undefined (NaN) where nothing was counted: no reference in the subset, or no
-n-gram in any reference. A segment whose hypothesis has n-grams and whose references have none scores 0.
+Range [0, 1], sacrebleu's divided by 100. Undefined (NaN) where there is nothing to count: no reference in the subset,
+or no n-gram on either side. A segment with n-grams on one side only scores 0.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ class Chrf(Metric):
         packed[valid] = flat[best[valid]]
         scores = np.where(valid, aggregate(packed), np.nan)
         # Something against nothing is no match; nothing against nothing is no question.
-        scores[valid & np.isnan(scores) & prepared.has_text] = 0.0
+        something = prepared.has_text[segments.pairs.row] | (prepared.characters[:, 0, 1] > 0)
+        scores[np.isnan(scores) & (segments.pairs.best(something, reference_mask) == 1)] = 0.0
         rows = segments.rows
         return MetricStatistics(packed[rows], valid[rows], scores[rows], aggregate)

@@ -1,0 +1,73 @@
+"""Every metric of the registry that can be computed here, ready to score: those that need a model have a small one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.metric import Metric, MetricStatistics, Workspace
+from metrics.scoring.models.store import Model, ModelStore
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.segments import Segments
+from tests.metrics.scoring.corpora import WORDS
+
+# What the small models are trained on: the words of the random corpora and of the examples.
+TRAINING = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] + [
+    "the cat sat on the mat",
+    "a dog sat down by the door",
+    "yes we can talk about the weather",
+    "it rains cats and dogs in the street",
+]
+
+# By kind of model: how a small one is trained.
+TRAINED: dict[str, Callable[[], Model]] = {}
+
+
+def kinds_needed(name: str) -> set[str]:
+    return {parameter.choices[0] for parameter in METRICS[name].parameter_list() if parameter.kind == "model"}
+
+
+def ready(name: str) -> bool:
+    metric = METRICS[name]
+    return metric.group != "external" and not metric.unavailable() and kinds_needed(name) <= set(TRAINED)
+
+
+#: Names of the metrics that the tests of every metric are about.
+CAST = [name for name in METRICS if ready(name)]
+
+
+@dataclass(frozen=True)
+class Models:
+    """A store, and what its models are called."""
+
+    store: ModelStore
+    names: dict[str, str]
+
+    def metric(self, name: str, **parameters: Any) -> Metric:
+        """The metric, with a model wherever it takes one."""
+        trained = {
+            parameter.name: self.names[parameter.choices[0]]
+            for parameter in METRICS[name].parameter_list()
+            if parameter.kind == "model"
+        }
+        return get_metric(name, **(trained | parameters))
+
+    def score(
+        self,
+        metric: Metric,
+        segments: Segments,
+        weights: list[float] | NDArray[np.float64] | None = None,
+        mask: list[bool] | NDArray[np.bool_] | None = None,
+    ) -> MetricStatistics:
+        if weights is None and metric.needs_weights:
+            weights = np.ones(segments.n_references)
+        workspace = Workspace(segments, [metric], self.store)
+        return workspace.statistics(metric, weights=weights, reference_mask=mask)
+
+
+def train(store: ModelStore) -> Models:
+    return Models(store, {kind: store.add(build()) for kind, build in TRAINED.items()})

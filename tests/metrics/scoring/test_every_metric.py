@@ -1,0 +1,410 @@
+"""What holds for every metric of the registry, whoever wrote it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from metrics.scoring.metric import GROUPS, Metric, MetricStatistics, Workspace
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import Text
+from tests.metrics.scoring.cast import CAST, Models, train
+from tests.metrics.scoring.corpora import Corpus, corpora, dstc7_sample, token_lists
+
+WITH_REFERENCES = [name for name in CAST if METRICS[name].needs_references]
+WITHOUT_REFERENCES = [name for name in CAST if not METRICS[name].needs_references]
+
+# Of equally good references chrF counts the n-grams of the first, as sacrebleu does: the sums depend on the order then.
+ORDER_OF_REFERENCES_MATTERS = {"chrf"}
+# These average over the references (TER over their lengths): a reference that comes twice counts twice.
+HOW_OFTEN_A_REFERENCE_COMES_MATTERS = {"ter", "cider"}
+
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_metric = pytest.mark.parametrize("name", CAST)
+every_metric_with_references = pytest.mark.parametrize("name", WITH_REFERENCES)
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
+    return train(ModelStore([tmp_path_factory.mktemp("models")]))
+
+
+@st.composite
+def worlds(draw: st.DrawFn, min_tokens: int = 0, min_segments: int = 1) -> tuple[Segments, list[float]]:
+    """Segments with sources and one or two systems, and a weight for each reference."""
+    corpus: Corpus = draw(corpora(min_tokens).filter(lambda one: len(one.hypotheses) >= min_segments))
+    systems: list[list[Text]] = [[" ".join(text) for text in corpus.hypotheses]]
+    if draw(st.booleans()):
+        systems.append([" ".join(draw(token_lists(min_tokens))) for _ in corpus.hypotheses])
+    references = [[" ".join(text) for text in own] for own in corpus.references]
+    sources = [" ".join(draw(token_lists(min_tokens))) for _ in references]
+    return Segments(systems, references, sources), list(chain.from_iterable(corpus.weights))
+
+
+def in_range(metric: Metric, scores: Any) -> bool:
+    found = np.asarray(scores)[~np.isnan(scores)]
+    return bool(np.all(found >= metric.low - 1e-9) and np.all(found <= metric.high + 1e-9))
+
+
+def assert_equal_scores(one: MetricStatistics, other: MetricStatistics, tolerance: float = 1e-12) -> None:
+    np.testing.assert_array_equal(one.valid, other.valid)
+    np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(one.system_scores(), other.system_scores(), rtol=tolerance, atol=tolerance)
+
+
+def regrouped(segments: Segments, weights: list[float], places: list[list[int]]) -> tuple[Segments, list[float]]:
+    """Each segment with the references at these places of its list."""
+    starts = segments.reference_offsets
+    references = [[own[at] for at in chosen] for own, chosen in zip(segments.references, places, strict=True)]
+    moved = [weights[starts[index] + at] for index, chosen in enumerate(places) for at in chosen]
+    return replace(segments, references=references), moved
+
+
+@every_metric
+def test_it_says_what_it_is(name: str) -> None:
+    metric = METRICS[name]
+    assert metric.name == name
+    assert metric.label
+    assert metric.summary.endswith(".")
+    assert metric.group in GROUPS
+    assert metric.low < metric.high
+    keys = [parameter.key for parameter in metric.parameter_list()]
+    assert len(set(keys)) == len(keys)
+    assert all(parameter.label for parameter in metric.parameter_list())
+
+
+def other_values(parameter: Parameter) -> list[Any]:
+    match parameter.kind:
+        case "flag":
+            return [not parameter.default]
+        case "choice":
+            return list(parameter.choices)
+        case "whole" | "real":
+            finite = [value for value in (parameter.low, parameter.high) if np.isfinite(value)]
+            return [int(value) if parameter.kind == "whole" else value for value in finite]
+        case _:
+            return []
+
+
+@every_metric
+def test_its_parameters_and_signature_tell_it_apart_and_build_it_again(models: Models, name: str) -> None:
+    metric = models.metric(name)
+    variants = [metric] + [
+        varied
+        for parameter in metric.parameter_list()
+        for value in other_values(parameter)
+        if (varied := accepted(models, name, parameter.name, value)) is not None
+    ]
+    for variant in variants:
+        again = get_metric(name, **variant.parameters())
+        assert again == variant
+        assert hash(again) == hash(variant)
+        assert again.signature() == variant.signature()
+        assert variant.signature().startswith(f"{name}|")
+        assert "|version:" in variant.signature()
+    assert len({variant.signature() for variant in variants}) == len(set(variants))
+
+
+def accepted(models: Models, name: str, parameter: str, value: Any) -> Metric | None:
+    try:
+        return models.metric(name, **{parameter: value})
+    except ValueError:
+        return None  # it does not go with the others' defaults
+
+
+@every_metric
+def test_it_refuses_what_it_does_not_know_by_name(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: found parameter 'nonsense'"):
+        get_metric(name, nonsense=1)
+    for parameter in METRICS[name].parameter_list():
+        with pytest.raises(ValueError, match=f"{parameter.name}: found "):
+            get_metric(name, **{parameter.name: object()})
+
+
+@every_metric
+@given(world=worlds())
+@few
+def test_scores_keep_to_the_published_range(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    statistics = models.score(metric, segments, weights)
+    assert in_range(metric, statistics.sentence_scores)
+    assert in_range(metric, statistics.system_scores())
+    assert statistics.packed.shape == (*segments.rows.shape, statistics.aggregate.width)
+    assert statistics.valid.shape == statistics.sentence_scores.shape == segments.rows.shape
+    assert not statistics.packed[~statistics.valid].any()
+    assert np.isnan(statistics.sentence_scores[~statistics.valid]).all()
+
+
+@every_metric_with_references
+@given(world=worlds(), data=st.data())
+@few
+def test_the_order_of_references_does_not_matter(
+    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    places = [data.draw(st.permutations(range(len(own)))) for own in segments.references]
+    shuffled, moved = regrouped(segments, weights, places)
+    one, other = models.score(metric, segments, weights), models.score(metric, shuffled, moved)
+    if name in ORDER_OF_REFERENCES_MATTERS:
+        np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, atol=1e-12)
+    else:
+        assert_equal_scores(one, other)
+
+
+@every_metric_with_references
+@given(world=worlds(), data=st.data())
+@few
+def test_a_subset_scores_as_if_there_were_no_other_references(
+    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(weights), max_size=len(weights))), dtype=bool)
+    starts = segments.reference_offsets
+    places = [[at for at in range(len(own)) if mask[starts[i] + at]] for i, own in enumerate(segments.references)]
+    fewer, kept = regrouped(segments, weights, places)
+    before = mask.copy(), list(weights)
+    masked, removed = models.score(metric, segments, weights, mask), models.score(metric, fewer, kept)
+    assert_equal_scores(masked, removed)
+    assert not masked.valid[:, [index for index, own in enumerate(places) if not own]].any()
+    np.testing.assert_array_equal(mask, before[0])
+    assert weights == before[1]
+
+
+@every_metric_with_references
+@given(world=worlds())
+@few
+def test_every_reference_twice_changes_nothing(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    doubled, twice = regrouped(segments, weights, [[*range(len(own))] * 2 for own in segments.references])
+    assert_equal_scores(models.score(metric, segments, weights), models.score(metric, doubled, twice), 1e-9)
+
+
+@every_metric_with_references
+@given(world=worlds())
+@few
+def test_one_reference_twice_changes_nothing_where_the_best_counts(
+    models: Models, name: str, world: tuple[Segments, list[float]]
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    more, moved = regrouped(segments, weights, [[0, *range(len(own))] for own in segments.references])
+    if name not in HOW_OFTEN_A_REFERENCE_COMES_MATTERS:
+        assert_equal_scores(models.score(metric, segments, weights), models.score(metric, more, moved))
+
+
+@pytest.mark.parametrize("name", sorted(HOW_OFTEN_A_REFERENCE_COMES_MATTERS & set(CAST)))
+def test_one_reference_twice_counts_twice_where_a_mean_counts(models: Models, name: str) -> None:
+    metric = models.metric(name)
+    once = Segments([["a b c d", "b"]], [["a b c", "a d e f g"], ["c"]])
+    twice = Segments([["a b c d", "b"]], [["a b c", "a b c", "a d e f g"], ["c"]])
+    assert models.score(metric, once).system_scores() != models.score(metric, twice).system_scores()
+
+
+@every_metric
+@given(world=worlds(min_segments=2), data=st.data())
+@few
+def test_parts_of_a_corpus_add_up(
+    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    cut = data.draw(st.integers(1, segments.n_segments - 1))
+    whole = models.score(metric, segments, weights)
+    parts = [part_of(segments, weights, slice(None, cut)), part_of(segments, weights, slice(cut, None))]
+    if not whole.sums:
+        for part, own in zip(parts, (range(cut), range(cut, segments.n_segments)), strict=True):
+            found = whole.system_scores(list(own))
+            np.testing.assert_allclose(found, models.score(metric, *part).system_scores(), atol=1e-12)
+        return
+    prepared = [Workspace(part, [metric], models.store).prepared(metric) for part, _ in parts]
+    states = [metric.corpus_state(one, weights=np.array(own)) for one, (_, own) in zip(prepared, parts, strict=True)]
+    state = None if states[0] is None else states[0].joined(states[1])
+    scored = [
+        metric.statistics(one, weights=np.array(own), state=state)
+        for one, (_, own) in zip(prepared, parts, strict=True)
+    ]
+    np.testing.assert_allclose(np.concatenate([part.packed for part in scored], axis=1), whole.packed, atol=1e-9)
+    sums = sum(part.packed.sum(axis=1) for part in scored)
+    np.testing.assert_allclose(whole.aggregate(sums), whole.system_scores(), atol=1e-9)
+    assert {part.aggregate for part in scored} == {whole.aggregate}
+
+
+def part_of(segments: Segments, weights: list[float], chosen: slice) -> tuple[Segments, list[float]]:
+    starts = segments.reference_offsets
+    first, last, _ = chosen.indices(segments.n_segments)
+    assert segments.sources is not None
+    part = Segments(
+        [system[chosen] for system in segments.systems], segments.references[chosen], segments.sources[chosen]
+    )
+    return part, weights[starts[first] : starts[last]]
+
+
+@every_metric
+@given(world=worlds())
+@few
+def test_systems_scored_together_score_as_each_alone(
+    models: Models, name: str, world: tuple[Segments, list[float]]
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    together = models.score(metric, segments, weights)
+    for index, system in enumerate(segments.systems):
+        alone = models.score(metric, replace(segments, systems=[system]), weights)
+        np.testing.assert_allclose(alone.sentence_scores[0], together.sentence_scores[index], atol=1e-12)
+        np.testing.assert_allclose(alone.system_scores(), together.system_scores()[[index]], atol=1e-12)
+
+
+@every_metric
+@given(world=worlds(), scale=st.sampled_from((0.5, 2, 10)))
+@few
+def test_a_common_scale_of_all_weights_does_not_matter(
+    models: Models, name: str, world: tuple[Segments, list[float]], scale: float
+) -> None:
+    segments, weights = world
+    metric = models.metric(name)
+    scaled = [weight * scale for weight in weights]
+    one, other = models.score(metric, segments, weights), models.score(metric, segments, scaled)
+    np.testing.assert_allclose(one.system_scores(), other.system_scores(), atol=1e-9)
+    np.testing.assert_allclose(one.sentence_scores, other.sentence_scores, atol=1e-9)
+
+
+@given(world=worlds(), order=st.integers(1, 4))
+@few
+def test_delta_bleu_with_unit_weights_is_bleu(models: Models, world: tuple[Segments, list[float]], order: int) -> None:
+    segments, weights = world
+    bleu = models.score(models.metric("bleu", max_order=order), segments)
+    delta = models.score(models.metric("delta_bleu", max_order=order), segments, [1.0] * len(weights))
+    assert_equal_scores(bleu, delta)
+
+
+@every_metric_with_references
+def test_a_hypothesis_that_is_its_reference_scores_the_published_best(models: Models, name: str) -> None:
+    metric = models.metric(name)
+    texts = ["the cat sat on the mat", "yes we can talk about the weather", "a dog sat down by the door"]
+    others = ["it rains cats and dogs in the street"] * 3
+    segments = Segments([texts, others], [[text] for text in texts], ["é"] * 3)
+    best = metric.high if metric.higher_is_better else metric.low
+    if name == "ibleu":
+        best = 0.9
+    statistics = models.score(metric, segments)
+    np.testing.assert_allclose(statistics.sentence_scores[0], best, atol=1e-9)
+    same, different = statistics.system_scores()
+    assert same == pytest.approx(best)
+    assert different < same if metric.higher_is_better else different > same
+
+
+@pytest.mark.parametrize("name", WITHOUT_REFERENCES)
+@given(world=worlds())
+@few
+def test_metrics_of_outputs_alone_read_no_references(
+    models: Models, name: str, world: tuple[Segments, list[float]]
+) -> None:
+    segments, _ = world
+    metric = models.metric(name)
+    bare = Segments(segments.systems, [[]] * segments.n_segments)
+    assert_equal_scores(models.score(metric, segments), models.score(metric, bare))
+
+
+LONG = " ".join(f"word{number % 700}" for number in range(10_000))
+EDGES = {
+    "empty hypothesis": ("", ["the cat sat"]),
+    "empty reference": ("the cat sat", [""]),
+    "both empty": ("", [""]),
+    "one reference of two empty": ("the cat sat", ["", "the cat"]),
+    "no reference": ("the cat sat", []),
+    "nothing but space": (" \t\n ", [" \u00a0 "]),
+    "one word": ("yes", ["yes"]),
+    "one word against another": ("yes", ["no"]),
+    "10,000 words against one": (LONG, ["word1"]),
+    "one word against 10,000": ("word1", [LONG]),
+    "10,000 words against as many": (LONG, [" ".join(reversed(LONG.split()))]),
+    "emoji": ("🙂 👨‍👩‍👧 👍🏽", ["🙂 👍🏽"]),
+    "combining marks": ("e\u0301te\u0301 n\u0303", ["été ñ", "e\u0301te\u0301"]),
+    "right to left": ("مرحبا بالعالم", ["مرحبا يا عالم", "שלום עולם"]),
+    "Chinese": ("猫坐在垫子上。", ["猫在垫子上坐着。"]),
+    "a zero byte and other control characters": ("a\x00b \x1b[0m", ["a\x00b"]),
+    "no letters at all": ("?! ... --", ["?!"]),
+}
+
+
+@every_metric
+@pytest.mark.parametrize("edge", EDGES)
+def test_odd_texts_have_a_score_in_range_or_none(models: Models, name: str, edge: str) -> None:
+    metric = models.metric(name)
+    hypothesis, references = EDGES[edge]
+    usual = ("a dog sat down by the door", ["a dog sat by the door"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for hypotheses, lists in (
+            ([hypothesis], [references]),
+            ([hypothesis, usual[0]], [references, usual[1]]),
+        ):
+            statistics = models.score(metric, Segments([hypotheses], lists, [""] * len(lists)))
+            assert in_range(metric, statistics.sentence_scores)
+            assert in_range(metric, statistics.system_scores())
+    if metric.needs_references and not references:
+        assert not statistics.valid[0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenize"),
+    [
+        (name, tokenize)
+        for name in CAST
+        for parameter in METRICS[name].parameter_list()
+        if parameter.name == "tokenize"
+        for tokenize in parameter.choices
+    ],
+)
+def test_chinese_and_all_odd_texts_go_through_every_tokeniser(models: Models, name: str, tokenize: str) -> None:
+    metric = models.metric(name, tokenize=tokenize)
+    short = [edge for edge in EDGES if "10,000" not in edge]
+    segments = Segments([[EDGES[edge][0] for edge in short]], [EDGES[edge][1] for edge in short], [""] * len(short))
+    statistics = models.score(metric, segments)
+    assert in_range(metric, statistics.sentence_scores)
+    assert in_range(metric, statistics.system_scores())
+    if tokenize in ("zh", "char") and metric.group in ("overlap", "weighted"):
+        chinese = statistics.sentence_scores[0, short.index("Chinese")]
+        assert 0 < chinese < metric.high
+
+
+@pytest.mark.parametrize("name", [name for name in CAST if METRICS[name].needs_sources])
+def test_a_metric_that_needs_sources_says_so(models: Models, name: str) -> None:
+    with pytest.raises(ValueError, match="sources: found None"):
+        models.score(models.metric(name), Segments([["a"]], [["a"]]))
+
+
+@pytest.mark.parametrize("name", [name for name in CAST if METRICS[name]().needs_weights])
+def test_a_metric_that_needs_weights_says_so(models: Models, name: str) -> None:
+    metric = models.metric(name)
+    workspace = Workspace(Segments([["a"]], [["a"]]), [metric], models.store)
+    with pytest.raises(ValueError, match="weights: found None"):
+        workspace.statistics(metric)
+
+
+@every_metric
+def test_it_scores_real_conversations(models: Models, name: str) -> None:
+    sample = dstc7_sample()
+    metric = models.metric(name)
+    systems = [outputs[:20] for outputs in sample.outputs.values()]
+    segments = Segments(systems, sample.weighted[:20], sample.outputs["TeamG"][:20])
+    statistics = models.score(metric, segments, list(chain.from_iterable(sample.weights[:20])))
+    scores = statistics.system_scores()
+    assert scores.shape == (len(systems),)
+    assert np.isfinite(scores).all()
+    assert len(set(scores.tolist())) > 1
+    assert in_range(metric, scores)
