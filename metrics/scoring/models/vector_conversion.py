@@ -1,0 +1,158 @@
+"""A file of word vectors, turned once into a folder that opens at once; memory does not grow with the matrix."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from array import array
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from metrics.scoring.models.store import model_name
+from metrics.scoring.models.vector_files import Progress, read_blocks
+from metrics.scoring.models.vector_folder import (
+    KIND,
+    MATRIX,
+    SLICE,
+    digest_and_mean,
+    matrix_header,
+    read_header,
+    write_facts,
+)
+from metrics.scoring.models.vector_words import Ints, WordTable, first_occurrences, hash_words, offsets_of
+
+BESIDE = ".word-vectors"  # the folder beside a file of vectors
+NOTES = ".converted"  # in a folder of converted vectors: which file became which
+
+
+def converted_beside(source: Path) -> Path:
+    """The converted form of a file, in a hidden folder beside it; made there unless it is."""
+    try:
+        return convert(source, source.parent / BESIDE)
+    except PermissionError as error:
+        raise ValueError(
+            f"{source}: found no right to write beside it; accepted: a file in a folder that can be written, "
+            "or vectors converted elsewhere (metrics.scoring.models.vector_conversion.convert)"
+        ) from error
+
+
+def convert(source: Path, directory: Path, progress: Progress | None = None) -> Path:
+    """Read a file of vectors into a folder of `directory`, named as a `ModelStore` names it.
+
+    A word that comes again keeps its first vector; ``about["duplicates"]`` counts those left out.
+
+    Parameters
+    ----------
+    source : Path
+        word2vec text or binary, or GloVe text; also gzipped.
+    directory : Path
+        A file that has not changed since it was converted here (name, size, time) is not read again.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with bytes of the file.
+
+    Returns
+    -------
+    Path
+        What `WordVectors.load` takes. Equal vectors from whatever format end in the same folder.
+
+    Raises
+    ------
+    ValueError
+        A line that cannot be read; see `vector_files.read_blocks`.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    note = directory / NOTES / _name_of(source)
+    known = _noted(note, directory)
+    if known is not None:
+        return known
+    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory))
+    try:
+        digest = _write(source, unfinished, progress)
+        folder = directory / model_name(KIND, digest)
+        if folder.exists():
+            shutil.rmtree(unfinished)
+        else:
+            unfinished.chmod(0o755)
+            unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(json.dumps({"source": str(source), "digest": digest}) + "\n", encoding="utf-8")
+    return folder
+
+
+def _name_of(source: Path) -> str:
+    facts = source.stat()
+    return sha256(f"{source.resolve()}\n{facts.st_size}\n{facts.st_mtime_ns}".encode()).hexdigest()[:32]
+
+
+def _noted(note: Path, directory: Path) -> Path | None:
+    try:
+        digest = json.loads(note.read_text(encoding="utf-8"))["digest"]
+        folder = directory / model_name(KIND, digest)
+        return folder if read_header(folder)["digest"] == digest else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+class _Words(NamedTuple):
+    """What was read but for the matrix, in a few bytes per word."""
+
+    letters: bytearray
+    lengths: array[int]
+    hashes: bytearray
+
+    def add(self, words: list[bytes]) -> None:
+        self.letters.extend(b"".join(words))
+        self.lengths.extend(map(len, words))
+        self.hashes.extend(hash_words(words).tobytes())
+
+
+def _write(source: Path, folder: Path, progress: Progress | None) -> str:
+    words = _Words(bytearray(), array("q"), bytearray())
+    dimension = 0
+    with (folder / MATRIX).open("wb") as file:
+        file.write(matrix_header(0, 0))
+        for block in read_blocks(source, progress):
+            dimension = block.matrix.shape[1]
+            words.add(block.words)
+            block.matrix.astype("<f4", copy=False).tofile(file)
+        found = len(words.lengths)
+        if not found:
+            raise ValueError(f"{source}: found no vector; accepted: a word and its numbers on each line")
+        file.seek(0)
+        file.write(matrix_header(found, dimension))
+    letters = np.frombuffer(words.letters, dtype=np.uint8)
+    offsets = offsets_of(words.lengths)
+    hashes = np.frombuffer(words.hashes, dtype="<u8")
+    first = first_occurrences(letters, offsets, hashes)
+    if not first.all():
+        letters = letters[np.repeat(first, np.diff(offsets))]
+        offsets, hashes = offsets_of(np.diff(offsets)[first]), hashes[first]
+        _keep_rows(folder / MATRIX, np.flatnonzero(first), dimension)
+    order = np.argsort(hashes, kind="stable")
+    matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
+    digest, mean = digest_and_mean(letters, offsets, matrix)
+    about = {"duplicates": int(found - hashes.size)}
+    write_facts(folder, WordTable(letters, offsets, hashes[order], order), mean, digest, about)
+    return digest
+
+
+def _keep_rows(path: Path, rows: Ints, dimension: int) -> None:
+    """Move the rows to keep to the front, in place: none is overwritten before it is read."""
+    matrix = np.load(path, mmap_mode="r+", allow_pickle=False)
+    step = max(1, SLICE // dimension)
+    for start in range(0, rows.size, step):
+        kept = rows[start : start + step]
+        matrix[start : start + kept.size] = matrix[kept]
+    matrix.flush()
+    del matrix
+    header = matrix_header(rows.size, dimension)
+    with path.open("r+b") as file:
+        file.write(header)
+        file.truncate(len(header) + 4 * rows.size * dimension)

@@ -1,0 +1,210 @@
+"""Files of word vectors as they are passed around: word2vec text, word2vec binary, GloVe text; each also gzipped.
+
+Read block by block, so that a file of any size takes little memory. GloVe text has no header; word2vec's first line
+says how many words of which dimension follow. In GloVe files a word may hold spaces: the numbers are counted from the
+end of the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32s = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+GZIP = b"\x1f\x8b"
+BLOCK = 2**23  # bytes read at a time
+LONGEST_WORD = 2**16  # bytes; what is longer is no word but a file of another kind
+SHOWN = 60  # characters of what was found, in a message
+
+
+class Block(NamedTuple):
+    """Some words in the order of the file, and their vectors (n, d)."""
+
+    words: list[bytes]
+    matrix: Float32s
+
+
+class _Layout(NamedTuple):
+    kind: str  # "binary" or "text"
+    dimension: int
+    promised: int | None  # words, by the header
+    header: bytes
+
+
+def read_blocks(path: Path, progress: Progress | None = None) -> Iterator[Block]:
+    """Words and vectors of a file, a few megabytes at a time.
+
+    Parameters
+    ----------
+    path : Path
+        Which of the formats it is, its content tells.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with bytes of the file after each block. What it raises ends the reading.
+
+    Raises
+    ------
+    ValueError
+        A line (or word) that cannot be read: which file, which line, what was found, what is accepted.
+    """
+    total = path.stat().st_size
+    try:
+        with path.open("rb") as raw, _unpacked(raw) as stream:
+            layout = _layout(path, stream)
+            blocks = _binary(path, stream, layout) if layout.kind == "binary" else _text(path, stream, layout)
+            for block in blocks:
+                yield block
+                if progress is not None:
+                    progress(min(raw.tell(), total), total)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path}: found a damaged gzip file ({error}); accepted: a whole one") from error
+
+
+@contextmanager
+def _unpacked(raw: IO[bytes]) -> Iterator[io.BufferedReader]:
+    packed = raw.read(2) == GZIP
+    raw.seek(0)
+    inner = gzip.GzipFile(fileobj=raw) if packed else raw
+    yield io.BufferedReader(inner, BLOCK)  # type: ignore[arg-type] # both read into a buffer
+
+
+def _layout(path: Path, stream: io.BufferedReader) -> _Layout:
+    first = stream.readline(BLOCK)
+    fields = first.split()
+    if not fields:
+        raise ValueError(f"{path}: found an empty file; accepted: word vectors, a word and its numbers on each line")
+    if len(fields) == 2 and all(map(bytes.isdigit, fields)):
+        count, dimension = map(int, fields)
+        if dimension < 1:
+            raise ValueError(f"{path}, line 1: found dimension {dimension}; accepted: 1 or more")
+        kind = "binary" if _looks_binary(stream.peek(4096)[:4096], dimension) else "text"
+        return _Layout(kind, dimension, count, first)
+    if len(fields) < 2 or _numbers(b" ".join(fields[1:])) is None:
+        accepted = "accepted: a word and its numbers, or how many words of which dimension follow"
+        raise ValueError(f"{path}, line 1: found {_shown(first)}; {accepted}")
+    return _Layout("text", len(fields) - 1, None, first)
+
+
+def _looks_binary(sample: bytes, dimension: int) -> bool:
+    """Bytes that no text holds, on a line that is no vector."""
+    line = sample.partition(b"\n")[0]
+    values = _numbers(b" ".join(line.split()[-dimension:]))
+    if values is not None and values.size == dimension:
+        return False
+    control = bytes(range(9)) + bytes(range(14, 32))
+    return len(sample.translate(None, control)) < len(sample)
+
+
+def _text(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[Block]:
+    number, found = (1, 0) if layout.promised is not None else (0, 0)
+    waiting = [] if layout.promised is not None else [layout.header]
+    while lines := waiting + stream.readlines(BLOCK):
+        waiting = []
+        block = _parsed(path, lines, number + 1, layout.dimension)
+        number += len(lines)
+        found += len(block.words)
+        if block.words:
+            yield block
+    if layout.promised is not None and found != layout.promised:
+        raise ValueError(f"{path}: found {found} words; accepted: {layout.promised}, as its first line says")
+
+
+def _parsed(path: Path, lines: list[bytes], first_number: int, dimension: int) -> Block:
+    words, numbers, places = [], [], []
+    for number, line in enumerate(lines, first_number):
+        stripped = line.strip(b"\r\n \t")
+        if not stripped:
+            continue
+        word, _, rest = line.rstrip().partition(b" ")
+        if rest.count(b" ") != dimension - 1:
+            *before, rest = _from_the_end(stripped, dimension)
+            word = before[0] if before else b""
+        if not word:
+            raise _refused(path, number, line, dimension)
+        words.append(word)
+        numbers.append(rest)
+        places.append(number)
+    values = _numbers(b" ".join(numbers))
+    if values is None or values.size != len(words) * dimension or not np.isfinite(values).all():
+        for number, rest in zip(places, numbers, strict=True):
+            own = _numbers(rest)
+            if own is None or own.size != dimension or not np.isfinite(own).all():
+                raise _refused(path, number, lines[number - first_number], dimension)
+    return Block(words, np.empty((0, dimension), np.float32) if values is None else values.reshape(-1, dimension))
+
+
+def _from_the_end(line: bytes, dimension: int) -> list[bytes]:
+    """A word that may hold spaces, and the text of its numbers; the latter alone where there is no word."""
+    *word, first = line.rsplit(None, dimension)[:2]
+    if not word:
+        return [line]
+    return [word[0], line[line.index(first, len(word[0])) :]]
+
+
+def _refused(path: Path, number: int, line: bytes, dimension: int) -> ValueError:
+    fields = len(line.split())
+    return ValueError(
+        f"{path}, line {number}: found {fields} {'field' if fields == 1 else 'fields'}: {_shown(line)}; "
+        f"accepted: a word and {dimension} finite numbers"
+    )
+
+
+def _numbers(text: bytes) -> Float32s | None:
+    """The numbers in a text; None where something else stands between them."""
+    try:
+        return np.fromstring(text, dtype=np.float32, sep=" ")  # bytes do
+    except (ValueError, DeprecationWarning):
+        return None
+
+
+def _binary(path: Path, stream: io.BufferedReader, layout: _Layout) -> Iterator[Block]:
+    size = 4 * layout.dimension
+    remaining = layout.promised or 0
+    at_a_time = max(1, BLOCK // size)
+    done = 0
+    while remaining:
+        words, vectors = [], []
+        for _ in range(min(remaining, at_a_time)):
+            word, vector = _word(stream), stream.read(size)
+            done += 1
+            if not word or len(vector) != size:
+                what = f"{len(vector)} bytes of its vector" if word else "no word"
+                where = f"{path}, word {done} of {layout.promised}"
+                raise ValueError(f"{where}: found {what}; accepted: a word, a space and {size} bytes")
+            words.append(word)
+            vectors.append(vector)
+        remaining -= len(words)
+        matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, layout.dimension)
+        wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        if wrong.size:
+            place = done - len(words) + int(wrong[0]) + 1
+            raise ValueError(
+                f"{path}, word {place} of {layout.promised} ({_shown(words[wrong[0]])}): found a number that is not "
+                "finite; accepted: finite numbers"
+            )
+        yield Block(words, matrix)
+
+
+def _word(stream: io.BufferedReader) -> bytes:
+    """Up to the next space; empty where none follows. Some writers end each vector with a line break."""
+    letters = bytearray()
+    while (letter := stream.read(1)) not in (b" ", b""):
+        if letter != b"\n" or letters:
+            letters += letter
+        if len(letters) > LONGEST_WORD:
+            return b""
+    return bytes(letters) if letter else b""
+
+
+def _shown(found: bytes) -> str:
+    text = found[: 2 * SHOWN].decode("utf-8", errors="replace").strip()
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

@@ -1,0 +1,88 @@
+"""The folder that word vectors are kept in: arrays that open at once, whatever their size, and a header."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.models.vector_words import Bytes, Ints, WordTable
+
+Float32s = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+KIND, FORMAT = "vectors", 1
+HEADER, MATRIX, MEAN = "vectors.json", "matrix.npy", "mean.npy"
+LETTERS, OFFSETS, HASHES, ROWS = "letters.npy", "offsets.npy", "hashes.npy", "rows.npy"
+SLICE = 2**24  # numbers of a matrix in memory at a time
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads((path / HEADER).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: found no word vectors ({error}); accepted: a folder with {HEADER}") from error
+    if not isinstance(header, dict) or header.get("kind") != KIND or header.get("format") != FORMAT:
+        raise ValueError(f"{path / HEADER}: found another format; accepted: {KIND}, format {FORMAT}")
+    return header
+
+
+def write_facts(path: Path, table: WordTable, mean: Floats, digest: str, about: dict[str, Any]) -> None:
+    """Everything of a folder but the matrix; the header last, so that a folder with one is whole."""
+    arrays: dict[str, NDArray[Any]] = {
+        LETTERS: table.letters,
+        OFFSETS: table.offsets,
+        HASHES: table.hashes,
+        ROWS: table.rows,
+        MEAN: mean,
+    }
+    for name, array in arrays.items():
+        np.save(path / name, array, allow_pickle=False)
+    header = {
+        "kind": KIND, "format": FORMAT, "words": len(table), "dimension": int(mean.size),
+        "digest": digest, "about": about,
+    }  # fmt: skip
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+    (path / HEADER).write_text(text, encoding="utf-8")
+
+
+def matrix_header(rows: int, columns: int) -> bytes:
+    """The first bytes of an .npy file of float32; always as many, so that they can be written when all rows are in."""
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f4", "fortran_order": False, "shape": (int(rows), int(columns))}
+    )
+    return header.getvalue()
+
+
+def digest_and_mean(letters: Bytes, offsets: Ints, matrix: Float32s) -> tuple[str, Floats]:
+    """SHA-256 of words and matrix, and the mean vector, in one reading."""
+    digest = sha256(f"{KIND} {FORMAT} {matrix.shape[0]} {matrix.shape[1]}\n".encode())
+    digest.update(offsets.astype("<i8").tobytes())
+    digest.update(np.ascontiguousarray(letters).data)
+    total = np.zeros(matrix.shape[1])
+    for part in slices(matrix):
+        digest.update(part.data)
+        total += part.sum(axis=0, dtype=np.float64)
+    return digest.hexdigest(), total / max(len(matrix), 1)
+
+
+def slices(matrix: Float32s) -> Iterable[Float32s]:
+    step = max(1, SLICE // max(matrix.shape[1], 1))
+    for start in range(0, len(matrix), step):
+        yield np.ascontiguousarray(matrix[start : start + step])
+
+
+def opened(path: Path) -> Any:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: found no array that can be read ({error}); the folder is damaged") from error
+    # A plain view: slicing one is several times as fast as slicing a memmap.
+    return array.view(np.ndarray)

@@ -1,0 +1,106 @@
+"""Words to rows of a matrix, looked up in sorted arrays that need not be read into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+# What a word that is no valid text (half of a surrogate pair) is written as, so that nothing fails at it.
+UTF8_ERRORS = "surrogatepass"
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """n distinct words in the order of their rows.
+
+    Attributes
+    ----------
+    letters : uint8
+        UTF-8 of all words, laid end to end.
+    offsets : (n + 1,) int
+        Where each word starts and ends in ``letters``.
+    hashes : (n,) uint64
+        64-bit hashes of the words, ascending.
+    rows : (n,) int
+        The row of each hash.
+
+    Examples
+    --------
+    >>> table = make_table([b"to", b"be", b"not"])
+    >>> table.find(["not", "or", "to"]).tolist(), table.word(1)
+    ([2, -1, 0], 'be')
+    """
+
+    letters: Bytes
+    offsets: Ints
+    hashes: NDArray[np.uint64]
+    rows: Ints
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+    def word(self, row: int) -> str:
+        return self._bytes(row).decode("utf-8", errors="replace")
+
+    def find(self, words: Sequence[str]) -> Ints:
+        """(k,) the row of each word; -1 where it is unknown."""
+        found = np.full(len(words), -1, dtype=np.int64)
+        if not len(self) or not len(words):
+            return found
+        wanted = [word.encode("utf-8", errors=UTF8_ERRORS) for word in words]
+        hashes = hash_words(wanted)
+        places = np.searchsorted(self.hashes, hashes)
+        for index in np.flatnonzero(self.hashes[np.minimum(places, len(self) - 1)] == hashes).tolist():
+            found[index] = self._row(int(places[index]), hashes[index], wanted[index])
+        return found
+
+    def _row(self, place: int, wanted_hash: np.uint64, word: bytes) -> int:
+        while place < len(self) and self.hashes[place] == wanted_hash:
+            row = int(self.rows[place])
+            if self._bytes(row) == word:
+                return row
+            place += 1
+        return -1
+
+    def _bytes(self, row: int) -> bytes:
+        return self.letters[self.offsets[row] : self.offsets[row + 1]].tobytes()
+
+
+def make_table(words: Iterable[bytes]) -> WordTable:
+    """The table of distinct words, in this order."""
+    words = list(words)
+    letters = np.frombuffer(b"".join(words), dtype=np.uint8)
+    hashes = hash_words(words)
+    order = np.argsort(hashes, kind="stable")
+    return WordTable(letters, offsets_of([len(word) for word in words]), hashes[order], order)
+
+
+def hash_words(words: Iterable[bytes]) -> NDArray[np.uint64]:
+    """64 bits of BLAKE2b of each word: the same on every machine."""
+    return np.frombuffer(b"".join(blake2b(word, digest_size=8).digest() for word in words), dtype="<u8")
+
+
+def offsets_of(lengths: Any) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.asarray(lengths, dtype=np.int64))))
+
+
+def first_occurrences(letters: Bytes, offsets: Ints, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """(n,) whether a word stands here for the first time; equal hashes are no proof, the letters are."""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    first = np.ones(hashes.size, dtype=np.bool_)
+    alike = np.flatnonzero(ordered[1:] == ordered[:-1])
+    seen: set[bytes] = set()
+    for row in np.unique(np.concatenate([order[alike], order[alike + 1]])).tolist():
+        word = letters[offsets[row] : offsets[row + 1]].tobytes()
+        first[row] = word not in seen
+        seen.add(word)
+    return first

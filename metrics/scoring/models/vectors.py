@@ -1,0 +1,222 @@
+"""Word vectors: a matrix that stays on disk, and the words of its rows.
+
+vectors = WordVectors.load(Path("glove.6B.300d.txt.gz"))     # converted at the first call, opened at later ones
+vectors.matrix[vectors.find(["word", "unheard-of"])]         # rows; -1 for a word that is not there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.models.store import register
+from metrics.scoring.models.vector_conversion import converted_beside
+from metrics.scoring.models.vector_folder import (
+    HASHES,
+    KIND,
+    LETTERS,
+    MATRIX,
+    MEAN,
+    OFFSETS,
+    ROWS,
+    digest_and_mean,
+    matrix_header,
+    opened,
+    read_header,
+    slices,
+    write_facts,
+)
+from metrics.scoring.models.vector_training import (
+    Progress,
+    check_options,
+    cooccurrences,
+    factorised,
+    positive_pmi,
+    read_corpus,
+)
+from metrics.scoring.models.vector_words import UTF8_ERRORS, Ints, WordTable, make_table
+from metrics.scoring.texts import Text
+
+Float32s = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """n words and their vectors of d numbers.
+
+    Attributes
+    ----------
+    words : WordTable
+    matrix : (n, d) float32
+        On disk and read where it is touched, if the model was loaded.
+    mean : (d,) float
+        Of all n vectors.
+    digest : str
+        SHA-256 of words and matrix.
+    about : dict
+        How it was made, for people; JSON.
+    """
+
+    kind: ClassVar[str] = KIND
+
+    words: WordTable
+    matrix: Float32s
+    mean: Floats
+    digest: str
+    about: dict[str, Any]
+
+    @classmethod
+    def from_words(cls, words: Iterable[str], matrix: ArrayLike, about: dict[str, Any] | None = None) -> Self:
+        """Of distinct words and a matrix (n, d) in memory.
+
+        Raises
+        ------
+        ValueError
+            A word that comes twice, or a matrix that is not finite or of another size.
+        """
+        encoded = [word.encode("utf-8", errors=UTF8_ERRORS) for word in words]
+        if len(set(encoded)) < len(encoded):
+            twice = next(word for index, word in enumerate(encoded) if word in encoded[:index])
+            raise ValueError(f"words: found {twice.decode(errors='replace')!r} twice; accepted: each word once")
+        array = np.ascontiguousarray(matrix, dtype="<f4")
+        if array.ndim != 2 or array.shape[0] != len(encoded) or not array.size or not np.isfinite(array).all():
+            raise ValueError(
+                f"matrix: found shape {array.shape}; accepted: a row of finite numbers for each of {len(encoded)} words"
+            )
+        table = make_table(encoded)
+        digest, mean = digest_and_mean(table.letters, table.offsets, array)
+        return cls(table, array, mean, digest, about or {})
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[Text],
+        *,
+        dimension: int = 100,
+        window: int = 5,
+        min_count: int = 2,
+        shift: float = 1.0,
+        power: float = 0.5,
+        smoothing: float = 0.75,
+        tokenize: str = "whitespace",
+        lowercase: bool = True,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn vectors from a corpus: shifted positive pointwise mutual information, factorised.
+
+        The same texts give the same vectors, in whatever order they come.
+
+        Parameters
+        ----------
+        texts : iterable of strings, or with ``tokenize="none"`` also of token sequences
+            Read once.
+        dimension : int
+            d, 1 to 2,500; fewer where the corpus does not span so many.
+        window : int
+            How many words to either side are a word's context, 1 to 100.
+        min_count : int
+            Rarer words have no vector.
+        shift : float
+            k >= 1 of Levy and Goldberg; log k is taken off all mutual information.
+        power : float
+            0 to 1, of the singular values.
+        smoothing : float
+            0 to 1, the power of context counts; 1 for none.
+        tokenize, lowercase
+            See `metrics.scoring.texts.tokenize_texts`.
+        progress : callable, optional
+            Told how many texts have been read.
+
+        Raises
+        ------
+        ValueError
+            An option is out of range, or there is nothing to learn from the texts.
+
+        References
+        ----------
+        Levy and Goldberg: Neural word embedding as implicit matrix factorization. NIPS 2014.
+        """
+        check_options(dimension, window, min_count, shift, power, smoothing)
+        corpus = read_corpus(texts, tokenize=tokenize, lowercase=lowercase, min_count=min_count, progress=progress)
+        information = positive_pmi(cooccurrences(corpus, window), shift=shift, smoothing=smoothing)
+        if not information.nnz:
+            raise ValueError(
+                f"texts: found no two words that occur together more than by chance, each {min_count} times"
+            )
+        matrix = factorised(information, dimension=dimension, power=power)
+        # A word without any information would be a vector without direction: better unknown.
+        kept = np.flatnonzero(np.diff(information.indptr))
+        about = {
+            "window": window, "min_count": min_count, "shift": shift, "power": power, "smoothing": smoothing,
+            "tokenize": tokenize, "lowercase": lowercase,
+        }  # fmt: skip
+        return cls.from_words([corpus.words[row] for row in kept.tolist()], matrix[kept], about)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def find(self, words: Sequence[str], *, lowercase: bool = False) -> Ints:
+        """(k,) the row of each word, or of its lowercase form; -1 where it is unknown."""
+        return self.words.find([word.lower() for word in words] if lowercase else words)
+
+    def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The words of the largest cosine with this one, which is left out, and their cosines.
+
+        Raises
+        ------
+        ValueError
+            An unknown word.
+        """
+        row = int(self.find([word])[0])
+        if row < 0:
+            raise ValueError(f"word: found {word!r}, which has no vector; accepted: one of {len(self)} words")
+        own = unit_rows(self.matrix[row : row + 1].astype(np.float64))[0]
+        cosines = np.concatenate([unit_rows(part.astype(np.float64)) @ own for part in slices(self.matrix)])
+        cosines[row] = -np.inf
+        best = np.argsort(-cosines, kind="stable")[: min(count, len(self) - 1)]
+        return [(self.words.word(int(place)), float(cosines[place])) for place in best]
+
+    def save(self, path: Path) -> None:
+        """Write a folder; equal vectors made in the same way, equal bytes."""
+        path.mkdir(parents=True)
+        with (path / MATRIX).open("wb") as file:
+            file.write(matrix_header(*self.matrix.shape))
+            for part in slices(self.matrix):
+                part.tofile(file)
+        write_facts(path, self.words, self.mean, self.digest, self.about)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """A folder that `save` wrote, at once; or a file of vectors, converted beside it at the first call.
+
+        Raises
+        ------
+        ValueError
+            What is there is neither, or cannot be read: which file, what was found.
+        """
+        if path.is_file():
+            path = converted_beside(path)
+        header = read_header(path)
+        table = WordTable(*(opened(path / name) for name in (LETTERS, OFFSETS, HASHES, ROWS)))
+        matrix = opened(path / MATRIX)
+        if matrix.shape != (header["words"], header["dimension"]) or len(table) != header["words"]:
+            raise ValueError(f"{path}: found {matrix.shape} numbers for {header['words']} words; the folder is damaged")
+        return cls(table, matrix, np.load(path / MEAN, allow_pickle=False), header["digest"], header["about"])
+
+
+def unit_rows(matrix: Floats) -> Floats:
+    """Each row at length 1; a row of zeros stays one."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
+    units: Floats = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
+    return units
