@@ -60,7 +60,7 @@ def recognise(head: bytes, filename: str = "") -> Shape:
     name = filename.lower()
     ending = next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
     inner = name.removesuffix(ending)
-    compression = _compression_of(head) if head else COMPRESSION_ENDINGS.get(ending, "")
+    compression = compression_of(head) if head else COMPRESSION_ENDINGS.get(ending, "")
     start = _beginning(head, compression)
     if start.startswith(PARQUET_MAGIC):
         return Shape("parquet", compression)
@@ -75,7 +75,8 @@ def recognise(head: bytes, filename: str = "") -> Shape:
     return refuse("file", filename or "a stream that is none of these", accepted)
 
 
-def _compression_of(head: bytes) -> str:
+def compression_of(head: bytes) -> str:
+    """One of ``COMPRESSIONS``, by the first bytes of a file."""
     if head.startswith(GZIP_MAGIC):
         return "gz"
     # A skippable frame may come first: 0x184D2A50 to 5F.

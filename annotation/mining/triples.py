@@ -4,6 +4,7 @@ The file is Arrow IPC: record batches of equal length, opened by memory map, so 
 and any Arrow reader opens it.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -72,6 +73,13 @@ class TripleFile:
         batch = self._reader.get_batch(part)
         context, message, response = (batch.column(at)[row].as_py() for at in range(3))
         return Triple(context=tuple(context), message=message, response=response)
+
+    def __iter__(self) -> Iterator[Triple]:
+        """All of them in order, a batch in memory at a time."""
+        for number in range(self._reader.num_record_batches):
+            columns = (column.to_pylist() for column in self._reader.get_batch(number).columns)
+            for context, message, response in zip(*columns, strict=True):
+                yield Triple(context=tuple(context), message=message, response=response)
 
     def close(self) -> None:
         self._source.close()

@@ -1,7 +1,7 @@
 """An index on disk, opened by memory map and searched for triples whose message and response are both similar."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -81,6 +81,13 @@ class TripleIndex:
         """Read from disk; an ``IndexError`` names the numbers there are."""
         try:
             return self._triples.read(number)
+        except pa.ArrowException as error:
+            raise _damaged(self.folder / TRIPLES, str(error)) from error
+
+    def triples(self) -> Iterator[Triple]:
+        """All of them in order, read from disk piece by piece."""
+        try:
+            yield from self._triples
         except pa.ArrowException as error:
             raise _damaged(self.folder / TRIPLES, str(error)) from error
 

@@ -77,6 +77,7 @@ def test_triples_are_read_by_number_across_batches(tmp_path):
     with TripleIndex.open(tmp_path / "index") as index:
         for number in (0, 1, BATCH_ROWS - 1, BATCH_ROWS, 2 * BATCH_ROWS, n - 1):
             assert index.triple(number) == expected[number]
+        assert list(index.triples()) == expected
         for number in (-1, n):
             with pytest.raises(IndexError, match=f"triple {number}: accepted are 0 to {n - 1}"):
                 index.triple(number)
