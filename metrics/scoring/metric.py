@@ -147,6 +147,8 @@ class Metric(ABC):
         A system's score is over its outputs as one pool (`PooledStatistics`), which cannot be put together from parts.
     low, high : float
         The range of its scores as published; infinite where there is no bound.
+    version : str
+        The last word of its signatures: raised whenever a score could change.
     """
 
     name: ClassVar[str]
@@ -159,6 +161,7 @@ class Metric(ABC):
     pools: ClassVar[bool] = False
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
+    version: ClassVar[str] = VERSION
 
     def __post_init__(self) -> None:
         for parameter in self.parameter_list():
@@ -192,7 +195,7 @@ class Metric(ABC):
             fields.append(("weights", weights))
         if self.needs_references:
             fields.append(("refs", references))
-        return signature_line(self.name, fields)
+        return signature_line(self.name, fields, self.version)
 
     @abstractmethod
     def preparation(self) -> Preparation: ...
@@ -280,7 +283,7 @@ def needed_weights(metric: Metric, weights: ArrayLike | None) -> ArrayLike:
     return weights
 
 
-def signature_line(name: str, fields: Iterable[tuple[str, object]]) -> str:
+def signature_line(name: str, fields: Iterable[tuple[str, object]], version: str = VERSION) -> str:
     """sacrebleu's form: ``name|key:value|...|version:x.y.z``.
 
     Examples
@@ -288,4 +291,4 @@ def signature_line(name: str, fields: Iterable[tuple[str, object]]) -> str:
     >>> signature_line("bleu", [("order", 2), ("tok", "13a")])
     'bleu|order:2|tok:13a|version:0.1.0'
     """
-    return "|".join([name, *(f"{key}:{value}" for key, value in fields), f"version:{VERSION}"])
+    return "|".join([name, *(f"{key}:{value}" for key, value in fields), f"version:{version}"])

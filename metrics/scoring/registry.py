@@ -16,7 +16,6 @@ from metrics.scoring.distinct import Distinct
 from metrics.scoring.entropy import Entropy
 from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
-from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
@@ -27,9 +26,19 @@ from metrics.scoring.texts import check_choice
 ENTRY_POINTS = "assay.metrics"
 
 OWN: tuple[type[Metric], ...] = (
-    Bleu, SentenceBleu, DeltaBleu, IBleu, Chrf, Ter, RougeL, Cider, Meteor,
-    Length, Distinct, Entropy, SelfBleu,
-)  # fmt: skip
+    Bleu,
+    SentenceBleu,
+    DeltaBleu,
+    IBleu,
+    Chrf,
+    Ter,
+    RougeL,
+    Cider,
+    Length,
+    Distinct,
+    Entropy,
+    SelfBleu,
+)
 
 
 class Registry(Mapping[str, type[Metric]]):
