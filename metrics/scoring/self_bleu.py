@@ -135,8 +135,8 @@ def _clipped_by_others(ngrams: NumberedNgrams, rows: Ints) -> Floats:
     holds = count == largest
     alone = holds & (np.add.reduceat(holds.astype(np.int64), first)[group] == 1)
     second = np.maximum.reduceat(np.where(holds, 0, count), first)[group]
-    clipped = np.minimum(count, np.where(alone, second, largest)).astype(np.float64)
-    return np.bincount(place, weights=clipped, minlength=rows.size)
+    clipped = np.minimum(count, np.where(alone, second, largest))
+    return np.bincount(place, weights=clipped, minlength=rows.size).astype(np.float64)
 
 
 def _closest_other(length: Ints) -> Ints:
