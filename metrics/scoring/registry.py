@@ -16,6 +16,7 @@ from metrics.scoring.distinct import Distinct
 from metrics.scoring.entropy import Entropy
 from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
+from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
@@ -33,6 +34,7 @@ OWN: tuple[type[Metric], ...] = (
     Chrf,
     Ter,
     RougeL,
+    Meteor,
     Cider,
     Length,
     Distinct,

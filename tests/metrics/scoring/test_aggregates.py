@@ -10,6 +10,7 @@ from metrics.scoring.aggregates import (
     ChrfAggregate,
     IBleuAggregate,
     MeanAggregate,
+    MeteorAggregate,
     TerAggregate,
     aggregate_from,
 )
@@ -19,6 +20,7 @@ EXAMPLES = [
     IBleuAggregate(max_order=3, smoothing="add-one", alpha=0.8),
     ChrfAggregate(orders=8, beta=1, eps_smoothing=True),
     TerAggregate(),
+    MeteorAggregate(alpha=0.5, matchers=(1.0, 0.5, 0.5, 0.5)),
     MeanAggregate(),
 ]
 
