@@ -17,6 +17,7 @@ from rest_framework.reverse import reverse
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
+from annotation.forms.browsing import RANGES
 from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
 from annotation.release_responses import release_file_response
 from annotation.selectors.browsing import WeightFilter, weight_rows
@@ -182,14 +183,39 @@ class WeightSerializer(serializers.ModelSerializer):
 
 
 class WeightFilterSerializer(serializers.Serializer):
+    """As the browser of references is narrowed."""
+
     low = serializers.FloatField(required=False, help_text="Weights of at least this.")
     high = serializers.FloatField(required=False, help_text="Weights of at most this.")
+    sign = serializers.ChoiceField(["positive", "zero", "negative"], required=False, help_text="Of the weight.")
+    min_width = serializers.FloatField(required=False, min_value=0, help_text="Of the interval, at least.")
+    max_width = serializers.FloatField(required=False, min_value=0, help_text="Of the interval, at most.")
+    spans_zero = serializers.BooleanField(required=False, default=False, help_text="Only intervals that hold 0.")
+    min_ratings = serializers.IntegerField(required=False, help_text="Judgements that count, at least.")
+    max_ratings = serializers.IntegerField(required=False, help_text="Judgements that count, at most.")
+    min_spread = serializers.FloatField(
+        required=False, min_value=0, help_text="Standard deviation of the judgements, at least."
+    )
+    max_spread = serializers.FloatField(required=False, min_value=0, help_text="And at most.")
     source = serializers.CharField(required=False, help_text="A kind of source, or the name of a system.")
-    min_ratings = serializers.IntegerField(required=False)
+    split = serializers.CharField(required=False, help_text="Of the item.")
+    original = serializers.ChoiceField(
+        ["yes", "no"], required=False, help_text="Only the items' original responses, or all but those."
+    )
     no_positive = serializers.BooleanField(
         required=False, default=False, help_text="Only of items without a positive weight."
     )
-    text = serializers.CharField(required=False, help_text="In the response or its item's message.")
+    fallen = serializers.BooleanField(
+        required=False, default=False, help_text="Only seeds whose mean fell below the threshold they were chosen at."
+    )
+    text = serializers.CharField(required=False, help_text="Words of the response or of its item's message.")
+
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        for label, low, high in RANGES:
+            if low in data and high in data and data[low] > data[high]:
+                found = f"{label} from {data[low]:g} to {data[high]:g}"
+                raise serializers.ValidationError({low: [f"Found {found}; accepted: the first not above the second."]})
+        return data
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------

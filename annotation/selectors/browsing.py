@@ -5,6 +5,7 @@ the first does. Nothing is counted beyond ``COUNTED``; totals of everything are 
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,7 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.contrib.postgres.search import SearchQuery
 from django.core.cache import cache
-from django.db.models import BooleanField, Count, Exists, F, FloatField, Func, OuterRef, Prefetch, Q, QuerySet, Value
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    F,
+    FloatField,
+    Func,
+    Max,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Value,
+)
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Abs, Coalesce, Floor, Sign
 
@@ -236,6 +250,11 @@ def _row(release: Release, start: Start) -> ReleaseWeight | None:
     return release.weights.filter(**chosen).only("weight", "item_position").order_by().first()
 
 
+def has_response(release: Release, response_id: int) -> bool:
+    """Whether it is a reference of the release."""
+    return release.weights.filter(response=response_id).exists()
+
+
 def _rows(weights: QuerySet[ReleaseWeight], size: int) -> list[ReleaseWeight]:
     sources = Prefetch("response__sources", ResponseSource.objects.select_related("system").order_by("id"))
     return list(weights.select_related("item", "response").prefetch_related(sources)[: size + 1])
@@ -312,13 +331,54 @@ class Panel(NamedTuple):
     low: float
     high: float
     step: float
+    hint: str = ""
+    is_bounded: bool = True  # no value can lie beyond its ends
+
+    @property
+    def bins(self) -> range:
+        """Multiples of the step."""
+        return range(round(self.low / self.step), round(self.high / self.step) + 1)
+
+    @property
+    def decimals(self) -> int:
+        """That its ends are written with."""
+        return next((n for n in range(4) if all(abs(round(end, n) - end) < 1e-9 for end in (self.low, self.high))), 4)
 
 
-PANELS = (
-    Panel("weight", "Weight", "low", "high", -1.0, 1.0, 0.05),
-    Panel("width", "Width of the interval", "min_width", "max_width", 0.0, 2.0, 0.05),
-)
-_PANEL_VALUES: dict[str, Combinable] = {"weight": F("weight"), "width": F("high") - F("low")}
+WEIGHTS = Panel("weight", "Weight", "low", "high", -1.0, 1.0, 0.05)
+WIDTHS = Panel("width", "Width of the interval", "min_width", "max_width", 0.0, 2.0, 0.05)
+_PANEL_VALUES: dict[str, Combinable] = {
+    "weight": F("weight"),
+    "width": F("high") - F("low"),
+    "spread": F("rating_spread"),
+}
+MOST_BINS = 41
+
+
+def panels(release: Release) -> list[Panel]:
+    """What can be brushed: of disagreement only where raters of the release are known to disagree anywhere."""
+    most = _largest_spread(release)
+    return [WEIGHTS, WIDTHS] + ([_spread_panel(most)] if most else [])
+
+
+def _spread_panel(most: float) -> Panel:
+    """Standard deviations have no common end: the axis is as long as the largest needs, in round steps."""
+    wanted = most / (MOST_BINS - 1)
+    power = 10.0 ** math.floor(math.log10(wanted))
+    step = round(next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= wanted * (1 - 1e-9)), 12)
+    high = round(math.ceil(most / step - 1e-9) * step, 10)
+    hint = "Standard deviation of the judgements, in points of the scale"
+    return Panel("spread", "Disagreement", "min_spread", "max_spread", 0.0, high, step, hint, is_bounded=False)
+
+
+def _largest_spread(release: Release) -> float:
+    """0 where all agree, or where the judgements are not known; kept for a while, since it is read with every page."""
+    key = f"release-largest-spread-{release.pk}-{release.content_hash}"
+    found: float | None = cache.get(key)
+    if found is None:
+        found = release.weights.order_by().aggregate(most=Max("rating_spread"))["most"] or 0.0
+        cache.set(key, found, KEPT_SECONDS)
+    return found
 
 
 def panel_counts(release: Release, chosen: WeightFilter, panel: Panel) -> list[tuple[float, int]]:
@@ -334,12 +394,11 @@ def panel_counts(release: Release, chosen: WeightFilter, panel: Panel) -> list[t
         value = _PANEL_VALUES[panel.name]
         # Near enough to a half counts as one: 0.15 / 0.1 is less in binary.
         bin_ = Sign(value) * Floor(Abs(value) / Value(panel.step) + Value(0.5 + 1e-9))
-        rows = _matching_weights(release, others).filter(**{f"{panel.name}__isnull": False}).order_by()
+        rows = _matching_weights(release, others).alias(value=value).filter(value__isnull=False).order_by()
         counted = rows.annotate(bin=bin_).values_list("bin").annotate(n=Count("id"))
         counts = {int(number): n for number, n in counted}
         cache.set(key, counts, KEPT_SECONDS)
-    first, last = round(panel.low / panel.step), round(panel.high / panel.step)
-    return [(round(number * panel.step, 10), counts.get(number, 0)) for number in range(first, last + 1)]
+    return [(round(number * panel.step, 10), counts.get(number, 0)) for number in panel.bins]
 
 
 def distribution(release: Release) -> np.ndarray:

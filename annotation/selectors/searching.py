@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from django.contrib.postgres.search import SearchHeadline, SearchQuery
+from django.db import connection
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Left
 from django.utils.html import escape
@@ -22,8 +24,16 @@ _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
 
 def read_as_words(text: str) -> bool:
-    """Whether a search is by words. A script without spaces, and signs alone, are looked for as they stand."""
-    return bool(re.search(r"[^\W_]", text)) and not _UNSPACED.search(text)
+    """Whether a search is by words. A script without spaces, and what holds no word, are looked for as they stand."""
+    return bool(re.search(r"[^\W_]", text)) and not _UNSPACED.search(text) and _has_word(text)
+
+
+@lru_cache(maxsize=256)
+def _has_word(text: str) -> bool:
+    """As the database reads it, which alone knows: signs such as ² or ½ are letters to Python, and no word to it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT numnode(websearch_to_tsquery('simple', %s)) > 0", [text])
+        return bool(cursor.fetchone()[0])
 
 
 def shortened(text: str) -> str:

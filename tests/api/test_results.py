@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.api.references import WeightFilterSerializer
 from annotation.models import Project
+from annotation.selectors.browsing import WeightFilter
 from correlations.models import Study
 from metrics.models import ScoreRun
 from tests.api.conftest import World
@@ -37,6 +39,40 @@ def test_weights_are_read_in_pages_and_narrowed(world: World, api: Api) -> None:
     assert [row["weight"] for row in everything] == pytest.approx([(row["rating_mean"] - 3) / 2 for row in everything])
     assert client.get(where, {"low": 0.1}).json()["results"] == [row for row in everything if row["weight"] >= 0.1]
     assert client.get(where, {"low": "much"}).json()["fields"] == {"low": ["A valid number is required."]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        ({"sign": "negative"}, lambda row: row["weight"] < 0),
+        ({"max_width": 0.5}, lambda row: row["low"] is not None and row["high"] - row["low"] <= 0.5),
+        ({"min_width": 0.5}, lambda row: row["low"] is not None and row["high"] - row["low"] >= 0.5),
+        ({"spans_zero": True}, lambda row: row["low"] is not None and row["low"] <= 0 <= row["high"]),
+        ({"max_ratings": 2}, lambda row: row["n_ratings"] <= 2),
+        ({"original": "yes"}, lambda row: row["is_original"]),
+        ({"original": "no"}, lambda row: not row["is_original"]),
+        ({"split": "nowhere"}, lambda row: False),
+        ({"fallen": True}, lambda row: False),
+        ({"min_spread": 0, "max_spread": 10}, lambda row: row["n_ratings"] > 1),
+    ],
+)
+def test_weights_are_narrowed_by_what_the_browser_is_narrowed_by(world: World, api: Api, asked, fits) -> None:
+    client, where = api(world.people["viewer"]), f"{HERE}/reference-sets/gold/releases/1/weights/"
+    everything = client.get(where, {"page_size": 500}).json()["results"]
+    found = client.get(where, {"page_size": 500, **asked}).json()["results"]
+    assert found == [row for row in everything if fits(row)]
+
+
+def test_every_filter_of_the_browser_is_one_of_the_api() -> None:
+    assert set(WeightFilterSerializer().fields) == set(WeightFilter._fields)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"), [({"sign": "odd"}, "sign"), ({"min_spread": 2, "max_spread": 1}, "min_spread")]
+)
+def test_what_a_filter_does_not_mean_is_told_at_its_name(world: World, api: Api, asked, field) -> None:
+    answer = api(world.people["viewer"]).get(f"{HERE}/reference-sets/gold/releases/1/weights/", asked)
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, [field])
 
 
 def test_the_same_run_is_the_same_row_and_is_not_enqueued_again(

@@ -20,7 +20,6 @@ from annotation.reference_table import TableItem, TableRow, latex_lines, markdow
 from annotation.selectors.browsing import (
     EVERYTHING,
     ORDERS,
-    PANELS,
     ItemReferences,
     Panel,
     ReferencePage,
@@ -29,8 +28,10 @@ from annotation.selectors.browsing import (
     distribution,
     fallen_response_ids,
     grouped,
+    has_response,
     originals,
     panel_counts,
+    panels,
     references_by_item,
     references_by_value,
     source_names,
@@ -200,6 +201,11 @@ class Brush(NamedTuple):
     high: Any
     summary: str
 
+    @property
+    def length(self) -> int:
+        """Of its axis, as it is drawn."""
+        return 10 * len(self.panel.bins)
+
 
 def _narrowing(request: HttpRequest, release: Release, asked: Asked) -> dict[str, Any]:
     form = asked.form
@@ -213,7 +219,7 @@ def _narrowing(request: HttpRequest, release: Release, asked: Asked) -> dict[str
         "chips": chips,
         "clear_url": asked.address(without=tuple(names)),
         "total": total(release, asked.chosen),
-        "brushes": [_brush(release, asked, panel) for panel in PANELS],
+        "brushes": [_brush(release, asked, panel) for panel in panels(release)],
         "narrowed": narrowed,
         "views": [
             (name, label, asked.address(without=("view", "sort"), view=name if name != "items" else None))
@@ -222,7 +228,15 @@ def _narrowing(request: HttpRequest, release: Release, asked: Asked) -> dict[str
         "sorts": [(name, label, name == asked.sort) for name, label in SORTS.items()],
         "as_substring": bool(asked.chosen.text) and not read_as_words(asked.chosen.text),
         "downloads": asked.address(**asked.start._asdict()),
+        "lost": _lost(request, release, asked),
     }
+
+
+def _lost(request: HttpRequest, release: Release, asked: Asked) -> str:
+    """The reference that an address leads to and the release does not have."""
+    named = request.GET.get("at", "")
+    known = not named or (asked.start.at is not None and has_response(release, asked.start.at))
+    return "" if known else named
 
 
 def _brush(release: Release, asked: Asked, panel: Panel) -> Brush:

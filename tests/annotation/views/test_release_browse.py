@@ -11,8 +11,19 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import ReleaseWeight, ResponseSource, SeedMember, SeedSelection
-from annotation.selectors.browsing import EVERYTHING, PAGE, PANELS, WeightFilter, panel_counts, references_by_item
+from annotation.selectors.browsing import (
+    EVERYTHING,
+    PAGE,
+    WEIGHTS,
+    WeightFilter,
+    _spread_panel,
+    panel_counts,
+    panels,
+    references_by_item,
+)
+from annotation.selectors.searching import _has_word
 from annotation.services.reference_sets import reference_set_create
+from annotation.services.release_imports import release_import
 from annotation.services.releases import release_build, release_create
 from benchmarks.references import made_release
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
@@ -224,13 +235,14 @@ def test_the_number_of_queries_does_not_grow_with_the_references(project, viewer
     for release in (small, large):
         for query in ("", "?view=references&sort=-n&text=rain&sign=positive", "?view=table"):
             cache.clear()
+            _has_word.cache_clear()
             with CaptureQueriesContext(
                 connection,
             ) as queries:
                 assert client.get(page(slug=release.reference_set.slug) + query).status_code == 200
             counted.append(len(queries))
     assert counted[:3] == counted[3:]
-    assert max(counted) <= 16
+    assert max(counted) <= 19
 
 
 # --- Filters and search ----------------------------------------------------------------------------------------------
@@ -328,11 +340,14 @@ def test_every_filter_is_a_chip_whose_link_is_the_page_without_it(release, viewe
         ("snow -beautiful", {3}),
         ("thunder or cats", {4, 5}),
         ("SNOW", {1, 2, 3}),
-        ("question", {1, 2, 3, 4, 5, 6}),  # of the item's message
+        ("question", {1, 2, 3, 4, 5, 6, 7}),  # of the item's message
         ("sno", set()),
         ("日本", {6}),
         ("?!", {5}),
         ("'); --", set()),
+        ("²", {7}),  # a letter to Python, and no word to the database
+        ("-²", set()),
+        ("m²", {7}),
     ],
 )
 def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text, found):
@@ -341,7 +356,15 @@ def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text,
     item = make_item(dataset, "i1")
     item.message = "A question"
     item.save()
-    texts = ["the snow is beautiful", "beautiful snow", "Snow!", "thunder", "cats ?!", "私は日本が好き"]
+    texts = [
+        "the snow is beautiful",
+        "beautiful snow",
+        "Snow!",
+        "thunder",
+        "cats ?!",
+        "私は日本が好き",
+        "Fifty m² of it",
+    ]
     numbers = {}
     for number, said in enumerate(texts, start=1):
         response = make_response(item, said, "seed")
@@ -353,7 +376,7 @@ def test_search_reads_words_phrases_or_and_minus(project, viewer, as_user, text,
     release_build(release_id=release_create(reference_set=reference_set).pk)
     answer = as_user(viewer).get(page(), {"text": text})
     assert {numbers[pk] for pk in shown(answer)} == found
-    assert ("Looked for as it stands" in answer.content.decode()) == (text in {"日本", "?!", "'); --"})
+    assert ("Looked for as it stands" in answer.content.decode()) == (text in {"日本", "?!", "'); --", "²", "-²"})
 
 
 def test_what_was_found_is_marked_and_a_text_is_never_taken_for_html(release, viewer, as_user):
@@ -370,7 +393,7 @@ def test_search_uses_the_index_over_words(project):
         references_by_item(release, WeightFilter(text="zephyr"))
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("EXPLAIN " + queries[0]["sql"])
+        cursor.execute("EXPLAIN " + next(query["sql"] for query in queries if "releaseweight" in query["sql"]))
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "response_search" in plan
     assert "item_search" in plan
@@ -382,16 +405,60 @@ def test_search_uses_the_index_over_words(project):
 def test_the_panel_counts_what_fits_the_other_filters(release, viewer, as_user):
     """11 weights of 0.75, one of -0.5 and 12 of -0.75."""
     answer = as_user(viewer).get(page() + "?low=0.5")
-    weight, width = answer.context["brushes"]
+    weight, width, spread = answer.context["brushes"]
     assert weight.summary == "24 references: 13 negative, 0 at zero, 11 positive"
     assert [bar["chosen"] for bar in weight.bars] == [False, False, True]
     assert width.summary.startswith("11 references")
+    assert spread.summary == "11 references: half of them up to 0.7"  # of 4 and 5: 0.707
     split = as_user(viewer).get(page() + "?split=dev").context["brushes"][0]
     assert split.summary == "12 references: 7 negative, 0 at zero, 5 positive"
 
 
+@pytest.mark.parametrize(
+    ("most", "step", "high"),
+    [
+        (2.83, 0.1, 2.9),
+        (4.0, 0.1, 4.0),
+        (0.7071, 0.02, 0.72),
+        (57.7, 2.0, 58.0),
+        (0.0004, 1e-5, 0.0004),
+        (4.1, 0.2, 4.2),
+    ],
+)
+def test_the_axis_of_disagreement_is_as_long_as_the_scale_needs(most, step, high):
+    panel = _spread_panel(most)
+    assert (panel.step, panel.high) == (pytest.approx(step), pytest.approx(high))
+    assert len(panel.bins) <= 41
+    assert panel.bins[-1] * panel.step >= most - panel.step / 2
+
+
+def test_disagreement_is_brushed_like_weights(many, viewer, as_user):
+    """The bins are those that numpy rounds to; a range in the address is drawn, and no end of the axis is a bound."""
+    panel = panels(many)[-1]
+    found = {value: count for value, count in panel_counts(many, EVERYTHING, panel) if count}
+    spreads = np.array(many.weights.exclude(rating_spread=None).values_list("rating_spread", flat=True))
+    nearest = np.floor(spreads / panel.step + 0.5 + 1e-9) * panel.step
+    values, counts = np.unique(nearest.round(10), return_counts=True)
+    assert found == dict(zip(values.tolist(), counts.tolist(), strict=True))
+    address = reverse("annotation:release-browse", args=[many.reference_set.project.slug, many.reference_set.slug, 1])
+    answer = as_user(viewer).get(f"{address}?min_spread=0.5")
+    brush = answer.context["brushes"][-1]
+    assert {bar["chosen"] for bar in brush.bars} == {True, False}
+    drawn = answer.content.decode().split("Disagreement</legend>")[1].split("</fieldset>")[0]
+    (high,) = re.findall(r'<input class="form-control[^>]*name="max_spread"[^>]*>', drawn)
+    assert " max=" not in high
+
+
+def test_where_judgements_are_not_known_disagreement_is_a_range_alone(release, viewer, as_user):
+    content = b"item,text,weight\ni0,Fine answer 0,0.5\n"
+    release_import(dataset=release.reference_set.dataset, filename="w.csv", content=content, by=None, name="Theirs")
+    answer = as_user(viewer).get(page("release-browse", "theirs"))
+    assert [brush.panel.name for brush in answer.context["brushes"]] == ["weight", "width"]
+    assert 'name="min_spread"' in answer.content.decode()
+
+
 def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many):
-    found = {value: count for value, count in panel_counts(many, EVERYTHING, PANELS[0]) if count}
+    found = {value: count for value, count in panel_counts(many, EVERYTHING, WEIGHTS) if count}
     weights = np.array(many.weights.values_list("weight", flat=True))
     nearest = np.sign(weights) * np.floor(np.abs(weights) / 0.05 + 0.5 + 1e-9) * 0.05
     values, counts = np.unique(nearest.round(10), return_counts=True)
@@ -453,3 +520,11 @@ def test_a_range_that_ends_before_it_begins_is_told(release, viewer, as_user):
     answer = as_user(viewer).get(f"{page()}?low=0.9&high=0.7")
     assert answer.status_code == 400
     assert "Weight from 0.9 to 0.7: the first must not be above the second." in answer.content.decode()
+
+
+@pytest.mark.parametrize("at", ["0", "999999999", "elsewhere"])
+def test_a_link_to_a_reference_that_is_not_there_says_so(release, viewer, as_user, at):
+    shown_page = as_user(viewer).get(page() + f"?at={at}").content.decode()
+    assert f"This release has no reference {at}:" in shown_page
+    known = release.weights.earliest("pk").response_id
+    assert "This release has no reference" not in as_user(viewer).get(page() + f"?at={known}").content.decode()
