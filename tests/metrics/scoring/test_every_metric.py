@@ -70,7 +70,7 @@ def regrouped(segments: Segments, weights: list[float], places: list[list[int]])
     return replace(segments, references=references), moved
 
 
-@every_metric
+@pytest.mark.parametrize("name", METRICS)
 def test_it_says_what_it_is(name: str) -> None:
     metric = METRICS[name]
     assert metric.name == name
