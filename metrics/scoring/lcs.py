@@ -60,22 +60,22 @@ def pair_lcs(numbered: NumberedSegments) -> Ints:
 
 def _lcs_together(numbered: NumberedSegments, chosen: Ints) -> Ints:
     """LCS lengths of the chosen pairs, whose hypotheses fit into one word."""
-    hypotheses, references, pairs = numbered.hypotheses, numbered.references, numbered.pairs
-    hyp_token, ref_token, vocabulary_sizes = _segment_numbers(numbered)
-    # The bits of each (hypothesis, token of its segment's references): where in the hypothesis the token stands.
+    hypotheses, pairs = numbered.hypotheses, numbered.pairs
+    hyp_token, known, vocabulary_sizes = _segment_numbers(numbered)
+    # The bits of each (hypothesis, token of its segment): where in the hypothesis the token stands.
     row_sizes = vocabulary_sizes[numbered.row_segment]
     row_start = np.cumsum(row_sizes) - row_sizes
-    bits = _position_bits(numbered, hyp_token, row_start, int(row_sizes.sum()))
+    bits = _position_bits(hypotheses, hyp_token, row_start, int(row_sizes.sum()))
 
     # Longest reference first: those that still have a token at a position are then the first ones.
-    lengths = references.lengths[pairs.reference[chosen]]
+    lengths = known.lengths[pairs.reference[chosen]]
     order = np.argsort(-lengths, kind="stable")
     row, reference = pairs.row[chosen[order]], pairs.reference[chosen[order]]
-    first_bits, first_token = row_start[row], references.starts[reference]
+    first_bits, first_token = row_start[row], known.starts[reference]
     still = len(chosen) - np.searchsorted(lengths[order[::-1]], np.arange(int(lengths.max(initial=0))), side="right")
     state = np.full(len(chosen), ~np.uint64(0))
     for position, n in enumerate(still.tolist()):
-        mask = bits[first_bits[:n] + ref_token[first_token[:n] + position]]
+        mask = bits[first_bits[:n] + known.ids[first_token[:n] + position]]
         held = state[:n] & mask
         state[:n] = (state[:n] + held) | (state[:n] - held)
 
@@ -85,36 +85,37 @@ def _lcs_together(numbered: NumberedSegments, chosen: Ints) -> Ints:
     return lcs
 
 
-def _segment_numbers(numbered: NumberedSegments) -> tuple[Ints, Ints, Ints]:
-    """Tokens numbered anew within the references of their segment, where small tables do.
+def _segment_numbers(numbered: NumberedSegments) -> tuple[Ints, TokenIds, Ints]:
+    """Tokens numbered anew within the hypotheses of their segment, where small tables do.
 
-    Returns the hypotheses' tokens (-1 for one that no reference of the segment holds), the references' tokens, and how
-    many numbers each segment (S,) uses.
+    Returns the hypotheses' tokens, the references without the tokens that no hypothesis of their segment holds (no
+    subsequence has those), and how many numbers each segment (S,) uses.
     """
-    radix = len(numbered.vocabulary) + 1
-    ref_key = _segment_of_token(numbered.references, numbered.reference_segment) * radix + numbered.references.ids
-    hyp_key = _segment_of_token(numbered.hypotheses, numbered.row_segment) * radix + numbered.hypotheses.ids
-    keys, ref_number = np.unique(ref_key, return_inverse=True)
+    hypotheses, references = numbered.hypotheses, numbered.references
+    radix = max(len(numbered.vocabulary), 1)
+    hyp_key = np.repeat(numbered.row_segment, hypotheses.lengths) * radix + hypotheses.ids
+    keys, hyp_number = np.unique(hyp_key, return_inverse=True)
     sizes = np.bincount(keys // radix, minlength=numbered.rows.shape[1])
     first = np.cumsum(sizes) - sizes
-    hyp_number = np.searchsorted(keys, hyp_key)
-    known = np.zeros(hyp_key.size, dtype=np.bool_)
-    inside = hyp_number < keys.size
-    known[inside] = keys[hyp_number[inside]] == hyp_key[inside]
-    hyp_token = np.where(known, hyp_number - first[hyp_key // radix], -1)
-    return hyp_token, ref_number - first[ref_key // radix], sizes
+
+    held = np.zeros(radix, dtype=np.bool_)
+    held[hypotheses.ids] = True
+    at = np.flatnonzero(held[references.ids])
+    text = np.repeat(np.arange(references.lengths.size), references.lengths)[at]
+    segment = numbered.reference_segment[text]
+    ref_key = segment * radix + references.ids[at]
+    ref_number = np.minimum(np.searchsorted(keys, ref_key), max(keys.size - 1, 0))
+    inside = np.flatnonzero(keys[ref_number] == ref_key) if keys.size else np.empty(0, dtype=np.int64)
+    lengths = np.bincount(text[inside], minlength=references.lengths.size)
+    known = TokenIds(ref_number[inside] - first[segment[inside]], np.concatenate(([0], np.cumsum(lengths))))
+    return hyp_number - first[hyp_key // radix], known, sizes
 
 
-def _segment_of_token(texts: TokenIds, segment: Ints) -> Ints:
-    return np.repeat(segment, texts.lengths)
-
-
-def _position_bits(numbered: NumberedSegments, token: Ints, row_start: Ints, size: int) -> Words:
+def _position_bits(hypotheses: TokenIds, token: Ints, row_start: Ints, size: int) -> Words:
     """(size,) words: bit i is set where the hypothesis's token i is that token."""
-    texts = numbered.hypotheses
-    position = np.arange(texts.ids.size) - np.repeat(texts.starts[:-1], texts.lengths)
-    kept = np.flatnonzero((token >= 0) & (position < WORD))
-    place = np.repeat(row_start, texts.lengths)[kept] + token[kept]
+    position = np.arange(hypotheses.ids.size) - np.repeat(hypotheses.starts[:-1], hypotheses.lengths)
+    kept = np.flatnonzero(position < WORD)
+    place = np.repeat(row_start, hypotheses.lengths)[kept] + token[kept]
     bits = np.zeros(size, dtype=np.uint64)
     np.bitwise_or.at(bits, place, ONE << position[kept].astype(np.uint64))
     return bits
