@@ -13,7 +13,9 @@ from metrics.scoring.chrf import Chrf
 from metrics.scoring.cider import Cider
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.distinct import Distinct
+from metrics.scoring.embedding_average import EmbeddingAverage
 from metrics.scoring.entropy import Entropy
+from metrics.scoring.greedy_matching import GreedyMatching
 from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
 from metrics.scoring.meteor import Meteor
@@ -21,8 +23,10 @@ from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.self_bleu import SelfBleu
+from metrics.scoring.sentence_cosine import SentenceCosine
 from metrics.scoring.ter import Ter
 from metrics.scoring.texts import check_choice
+from metrics.scoring.vector_extrema import VectorExtrema
 
 ENTRY_POINTS = "assay.metrics"
 
@@ -36,6 +40,10 @@ OWN: tuple[type[Metric], ...] = (
     RougeL,
     Meteor,
     Cider,
+    EmbeddingAverage,
+    VectorExtrema,
+    GreedyMatching,
+    SentenceCosine,
     Length,
     Distinct,
     Entropy,

@@ -1,0 +1,116 @@
+"""Scores of texts as vectors: every hypothesis beside every reference of its segment, a few megabytes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.metric import MetricStatistics, mean_statistics
+from metrics.scoring.pairs import Pairs
+from metrics.scoring.segments import Segments
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CHUNK = 2**22  # numbers in memory at a time, of vectors or of similarities
+OVER_REFERENCES = ("best", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """Scores of all pairs of a hypothesis row and a reference of its segment.
+
+    Attributes
+    ----------
+    rows : (T, S) int
+        Hypothesis row of each system's hypothesis.
+    pairs : Pairs
+    values : dict
+        By measure, (P,) float: NaN where the reference has no vector, 0 where the hypothesis alone has none.
+    facts : dict
+        Counts worth knowing: texts without a vector, unknown words.
+    """
+
+    rows: Ints
+    pairs: Pairs
+    values: dict[Any, Floats]
+    facts: dict[str, int]
+
+    def statistics(self, measure: Any, over_references: str, reference_mask: ArrayLike | None) -> MetricStatistics:
+        """Of the best or the mean over the references of a subset, for each system and segment."""
+        reduced = self.pairs.best if over_references == "best" else self.pairs.mean
+        return mean_statistics(reduced(self.values[measure], reference_mask)[self.rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the rows, references and pairs of each of S segments start and end: (S + 1,) each."""
+
+    rows: Ints
+    references: Ints
+    pairs: Ints
+
+    def chunks(self, row_size: Ints, reference_size: Ints) -> Iterator[tuple[int, int]]:
+        """Ranges of segments whose texts, of these sizes, add up to about `CHUNK`; at least one segment each."""
+        before = [np.concatenate(([0], np.cumsum(size))) for size in (row_size, reference_size)]
+        total = before[0][self.rows] + before[1][self.references]
+        start, end = 0, len(total) - 1
+        while start < end:
+            stop = int(np.searchsorted(total, total[start] + CHUNK, side="right")) - 1
+            yield start, (stop := min(max(stop, start + 1), end))
+            start = stop
+
+
+def make_layout(row_segment: Ints, reference_segment: Ints, n_segments: int) -> Layout:
+    """Of texts whose segments are given, both ascending."""
+    rows, references = (
+        np.searchsorted(owners, np.arange(n_segments + 1)) for owners in (row_segment, reference_segment)
+    )
+    pairs = np.concatenate(([0], np.cumsum(np.diff(rows) * np.diff(references))))
+    return Layout(rows, references, pairs)
+
+
+def cosine_scores(
+    segments: Segments,
+    row_vectors: Callable[[int, int], Floats],
+    reference_vectors: Callable[[int, int], Floats],
+    row_size: Ints,
+    reference_size: Ints,
+) -> Floats:
+    """(P,) cosines of the vectors of all pairs.
+
+    Parameters
+    ----------
+    segments : Segments
+    row_vectors, reference_vectors : callable
+        ``(start, stop)`` to the vectors of these hypothesis rows or references, one per row, each of length 1, or all
+        zeros where a text has none. Asked once for each text.
+    row_size, reference_size : (H,), (R,) int
+        Numbers that making each vector holds in memory.
+
+    Returns
+    -------
+    (P,) float in [-1, 1]
+        NaN where the reference has no vector, 0 where the hypothesis alone has none.
+    """
+    layout = make_layout(segments.row_segment, segments.reference_segment, segments.n_segments)
+    rows, references, pairs = layout.rows.tolist(), layout.references.tolist(), layout.pairs.tolist()
+    values = np.empty(pairs[-1])
+    missing = np.zeros(segments.n_references, dtype=np.bool_)
+    for start, stop in layout.chunks(row_size, reference_size):
+        first, other = rows[start], references[start]
+        ours, theirs = row_vectors(first, rows[stop]), reference_vectors(other, references[stop])
+        missing[other : references[stop]] = ~theirs.any(axis=1)
+        for segment in range(start, stop):
+            own = ours[rows[segment] - first : rows[segment + 1] - first]
+            alternatives = theirs[references[segment] - other : references[segment + 1] - other]
+            block = values[pairs[segment] : pairs[segment + 1]].reshape(len(own), len(alternatives))
+            np.matmul(own, alternatives.T, out=block)
+    np.clip(values, -1.0, 1.0, out=values)
+    values[missing[segments.pairs.reference]] = np.nan
+    return values

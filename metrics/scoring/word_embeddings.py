@@ -1,0 +1,219 @@
+"""What embedding average, vector extrema and greedy matching share: texts as bags of word vectors, and two variants.
+
+Two public programs compute these metrics, and differ. ``variant="nlg-eval"`` (Sharma et al. 2017; the tool behind the
+numbers of D'Haro et al. 2019, section 4.1.2) takes vectors as they are and gives an unknown word the mean vector of the
+whole vocabulary. ``variant="liu2016"`` (the program of Liu et al. 2016) first brings each word vector to length 1, as
+the loader that it called did by default, and passes unknown words over; in greedy matching no word matches worse
+than 0.
+
+A text has no vector if it holds no known word ("nlg-eval": no word at all), or if its vectors cancel. nlg-eval stops at
+such a text. The program of Liu et al. leaves the segment out where the reference has none, and counts 0 where the
+hypothesis has none. The latter is done here, by both variants and all metrics: a reference without a vector compares
+with nothing (NaN; the segment does not count unless it has another reference), and a hypothesis without one scores 0.
+So which segments count depends on the references alone, and a system cannot gain by saying nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from metrics.scoring.embedding_pairs import OVER_REFERENCES, PairScores, cosine_scores
+from metrics.scoring.metric import Metric, MetricStatistics, Preparation
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.models.vectors import WordVectors, unit_rows
+from metrics.scoring.parameters import choice, flag, trained
+from metrics.scoring.segments import Segments
+from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.token_ids import NumberedSegments, TokenIds, number_segments
+
+Floats = NDArray[np.float64]
+Float32s = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+NLG_EVAL, LIU2016 = "nlg-eval", "liu2016"
+VARIANTS = (NLG_EVAL, LIU2016)
+
+# A vector shorter than this has no direction: a sum that cancels but for rounding (the bound of Liu et al.'s program).
+SHORTEST = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """K texts as distinct words and how often each occurs; the order of words is of no account to these metrics.
+
+    Attributes
+    ----------
+    words, counts : (N,) int
+        The distinct words of all texts, laid end to end, ascending in each text; the number of each is its row in
+        ``vectors``.
+    starts : (K + 1,) int
+        Where each text starts and ends.
+    vectors : (w, d) float32
+    """
+
+    words: Ints
+    counts: Ints
+    starts: Ints
+    vectors: Float32s
+
+    @property
+    def sizes(self) -> Ints:
+        """(K,) distinct words of each text."""
+        return np.diff(self.starts)
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats, Ints]:
+        """Of the texts ``start:stop``: the vectors of their words (n, d), how often each occurs (n,), their starts."""
+        span = slice(self.starts[start], self.starts[stop])
+        vectors = self.vectors[self.words[span]].astype(np.float64)
+        return vectors, self.counts[span].astype(np.float64), self.starts[start : stop + 1] - self.starts[start]
+
+    def only(self, kept: Bools) -> Bags:
+        """The texts that are kept (K,)."""
+        words = np.repeat(kept, self.sizes)
+        starts = np.concatenate(([0], np.cumsum(self.sizes[kept])))
+        return Bags(self.words[words], self.counts[words], starts, self.vectors)
+
+    def with_any_vector(self) -> Bools:
+        """(K,) whether a text has any word whose vector is not all zeros."""
+        useful = np.any(self.vectors, axis=1)[self.words]
+        return np.diff(np.concatenate(([0], np.cumsum(useful)))[self.starts]) > 0
+
+
+# From segments, the bags of their hypothesis rows and references, and the variant, to (P,) scores in [-1, 1].
+Measure: TypeAlias = Callable[[Segments, Bags, Bags, str], Floats]
+
+
+@dataclass(frozen=True)
+class WordEmbeddings(Preparation):
+    """`PairScores`: texts are tokenised and words looked up once for all measures that are asked for."""
+
+    measures: frozenset[Measure]
+    model: str
+    variant: str
+    tokenize: str
+    lowercase: bool
+
+    def __call__(self, segments: Segments, models: ModelStore) -> PairScores:
+        vectors: WordVectors = models.load(WordVectors.kind, self.model)
+        numbered = number_segments(segments, tokenize=self.tokenize, lowercase=self.lowercase)
+        rows, references, facts = look_up(numbered, vectors, self.variant)
+        values = {measure: measure(segments, rows, references, self.variant) for measure in self.measures}
+        return PairScores(segments.rows, segments.pairs, values, facts)
+
+    def joined(self, other: Preparation) -> Preparation | None:
+        if not isinstance(other, WordEmbeddings) or replace(other, measures=self.measures) != self:
+            return None
+        return replace(self, measures=self.measures | other.measures)
+
+
+@dataclass(frozen=True)
+class WordEmbeddingMetric(Metric):
+    """Parameters and statistics of the three metrics; each brings its measure."""
+
+    group: ClassVar[str] = "embedding"
+    low: ClassVar[float] = -1.0
+
+    model: str = trained(WordVectors.kind, label="Word vectors", key="vectors")
+    variant: str = choice(NLG_EVAL, VARIANTS, label="As computed by", key="variant")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+    over_references: str = choice("best", OVER_REFERENCES, label="Of several references", key="multi")
+
+    @staticmethod
+    @abstractmethod
+    def measure() -> Measure: ...
+
+    def preparation(self) -> WordEmbeddings:
+        return WordEmbeddings(frozenset({self.measure()}), self.model, self.variant, self.tokenize, self.lowercase)
+
+    def statistics(
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Statistics (T, S, 2): score and 1, or zeros where no reference can be compared; ``weights`` is not read."""
+        if not isinstance(prepared, PairScores) or self.measure() not in prepared.values:
+            raise ValueError(
+                f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made"
+            )
+        return prepared.statistics(self.measure(), self.over_references, reference_mask)
+
+
+def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> tuple[Bags, Bags, dict[str, int]]:
+    """Bags of the hypothesis rows and of the references, and how many words were unknown and texts without a vector."""
+    rows = vectors.find(numbered.vocabulary)
+    known = rows >= 0
+    matrix = vectors.matrix[rows[known]]
+    if variant == LIU2016:
+        matrix = unit_rows(matrix.astype(np.float64)).astype(np.float32)
+    else:
+        matrix = np.concatenate([matrix, vectors.mean.astype(np.float32)[None]])
+    # The number of a word among those known; any unknown one is the mean vector, behind them, or passed over.
+    unknown = -1 if variant == LIU2016 else known.sum()
+    place = np.where(known, np.cumsum(known) - 1, unknown)
+    texts = (numbered.hypotheses, numbered.references)
+    bags = [make_bags(one, place, matrix) for one in texts]
+    facts = {
+        "words": sum(one.ids.size for one in texts),
+        "unknown_words": sum(int(np.count_nonzero(~known[one.ids])) for one in texts),
+        "hypotheses_without_vector": int(np.count_nonzero(~bags[0].with_any_vector())),
+        "references_without_vector": int(np.count_nonzero(~bags[1].with_any_vector())),
+    }
+    return bags[0], bags[1], facts
+
+
+def make_bags(texts: TokenIds, place: Ints, vectors: Float32s) -> Bags:
+    """Texts in the numbers of ``vectors``: ``place[token]`` is the row of a token, or -1 where it is passed over."""
+    words = place[texts.ids]
+    owner = np.repeat(np.arange(texts.lengths.size), texts.lengths)[words >= 0]
+    size = np.bincount(owner, minlength=texts.lengths.size)
+    starts = np.concatenate(([0], np.cumsum(size)))
+    table = sparse.csr_array(
+        (np.ones(owner.size, dtype=np.int64), words[words >= 0], starts), shape=(size.size, max(len(vectors), 1))
+    )
+    table.sum_duplicates()
+    return Bags(table.indices.astype(np.int64), table.data, table.indptr.astype(np.int64), vectors)
+
+
+def sentence_cosines(
+    segments: Segments,
+    rows: Bags,
+    references: Bags,
+    sentence_vectors: Callable[[Floats, Floats, Ints], Floats],
+) -> Floats:
+    """(P,) cosines where a text is one vector.
+
+    Parameters
+    ----------
+    sentence_vectors : callable
+        From the vectors (n, d) and counts (n,) of the words of k texts, none empty, and where each text starts (k,), to
+        the vectors of these texts (k, d).
+    """
+
+    def directions(bags: Bags) -> Callable[[int, int], Floats]:
+        def of(start: int, stop: int) -> Floats:
+            vectors, counts, starts = bags.part(start, stop)
+            found = np.zeros((stop - start, vectors.shape[1]))
+            filled = np.diff(starts) > 0
+            if filled.any():
+                found[filled] = sentence_vectors(vectors, counts, starts[:-1][filled])
+            found[np.sqrt(np.einsum("ij,ij->i", found, found)) < SHORTEST] = 0.0
+            return unit_rows(found)
+
+        return of
+
+    dimension = rows.vectors.shape[1]
+    return cosine_scores(
+        segments, directions(rows), directions(references), rows.sizes * dimension, references.sizes * dimension
+    )
