@@ -1,0 +1,162 @@
+"""ARPA files: the text form of back-off models that SRILM, KenLM and others read and write."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.models.backoff import Backoff
+from metrics.scoring.models.ngram_counts import END, START, START_ID, UNKNOWN, UNKNOWN_ID
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int32]
+
+# How these files write the logarithm of zero.
+ZERO = -99.0
+
+_SPECIAL = (UNKNOWN, START, END)
+_COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)$")
+_SECTION = re.compile(r"\\(\d+)-grams:$")
+
+
+def write_arpa(model: Backoff, words: list[str], path: Path | str) -> None:
+    """Write a model with all digits of its numbers; compressed where the name ends in .gz."""
+    with _opened(Path(path), "wt") as file:
+        file.write("\n\\data\\\n")
+        file.writelines(f"ngram {n}={log.size}\n" for n, log in enumerate(model.logs, start=1))
+        for n in range(1, model.order + 1):
+            file.write(f"\n\\{n}-grams:\n")
+            weights = model.weights[n - 1] if n < model.order else np.zeros(model.logs[n - 1].size)
+            for row, log, weight in zip(
+                model.rows(n).tolist(), _finite(model.logs[n - 1]), _finite(weights), strict=True
+            ):
+                text = " ".join([words[word] for word in row])
+                file.write(f"{log!r}\t{text}\t{weight!r}\n" if weight else f"{log!r}\t{text}\n")
+        file.write("\n\\end\\\n")
+
+
+def _finite(logs: Floats) -> list[float]:
+    return [float(log) for log in np.maximum(logs, ZERO)]
+
+
+def read_arpa(path: Path | str) -> tuple[Backoff, list[str]]:
+    """Read a model and its words.
+
+    Without <unk> in the file (SRILM's default), an unknown word has the probability of one in as many words as there
+    are, as in the scripts of D'Haro et al.
+
+    Raises
+    ------
+    ValueError
+        The file breaks the format: in which line, what was found and what is accepted.
+    """
+    path = Path(path)
+    with _opened(path, "rt") as file:
+        lines = ((number, line.strip()) for number, line in enumerate(file, start=1))
+        return _read(lines, path.name)
+
+
+def _opened(path: Path, mode: str) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
+    return path.open(mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
+
+
+def _read(lines: Iterator[tuple[int, str]], name: str) -> tuple[Backoff, list[str]]:
+    counts = _header(lines, name)
+    index: dict[str, int] = {}
+    keys, logs, weights = [], [], []
+    model: Backoff | None = None
+    for n, count in enumerate(counts, start=1):
+        rows, log, weight, places = _section(lines, name, n, count, index)
+        if model is None:
+            words, log, weight = _with_special(index, log, weight)
+            index = {word: place for place, word in enumerate(words)}
+        else:
+            parent = model.find(rows[:, :-1])
+            if (parent < 0).any():
+                where = int(places[int(np.argmin(parent))])
+                raise ValueError(f"{name}, line {where}: found no {n - 1}-gram that it begins with; accepted: one")
+            key = parent * len(words) + rows[:, -1]
+            order = np.argsort(key, kind="stable")
+            key, log, weight = key[order], log[order], weight[order]
+            if (key[1:] == key[:-1]).any():
+                where = int(places[order][1:][key[1:] == key[:-1]][0])
+                raise ValueError(f"{name}, line {where}: found an {n}-gram twice; accepted: once")
+            keys.append(key)
+        logs.append(log)
+        weights.append(weight)
+        model = Backoff(len(words), tuple(keys), tuple(logs), tuple(weights[: n - 1] if n == len(counts) else weights))
+    if model is None:
+        raise ValueError(f"{name}: found no n-gram; accepted: at least 1-grams")
+    return model, words
+
+
+def _header(lines: Iterator[tuple[int, str]], name: str) -> list[int]:
+    if not any(line == "\\data\\" for _, line in lines):
+        raise ValueError(f"{name}: found no line \\data\\; accepted: an ARPA file")
+    counts: list[int] = []
+    for number, line in lines:
+        found = _COUNT.match(line)
+        if found and int(found[1]) == len(counts) + 1:
+            counts.append(int(found[2]))
+        elif _SECTION.match(line):
+            return counts
+        elif line:
+            raise ValueError(f"{name}, line {number}: found {line[:60]!r}; accepted: ngram {len(counts) + 1}=<count>")
+    return counts
+
+
+def _section(
+    lines: Iterator[tuple[int, str]], name: str, n: int, count: int, index: dict[str, int]
+) -> tuple[Ids, Floats, Floats, NDArray[np.int64]]:
+    """N-grams up to the next section's title; words of 1-grams are numbered as they come."""
+    rows: list[list[int]] = []
+    logs: list[float] = []
+    weights: list[float] = []
+    places: list[int] = []
+    for number, line in lines:
+        if not line:
+            continue
+        if line.startswith("\\"):
+            break
+        fields = line.split()
+        try:
+            if len(fields) not in (n + 1, n + 2):
+                raise ValueError
+            words = [UNKNOWN if word == "<UNK>" else word for word in fields[1 : n + 1]]
+            if n == 1:
+                index.setdefault(words[0], len(index))
+            rows.append([index[word] for word in words])
+            logs.append(float(fields[0]))
+            weights.append(float(fields[n + 1]) if len(fields) == n + 2 else 0.0)
+        except (ValueError, KeyError):
+            accepted = f"a logarithm, {n} words that are 1-grams, and perhaps a weight"
+            raise ValueError(f"{name}, line {number}: found {line[:60]!r}; accepted: {accepted}") from None
+        places.append(number)
+    if len(rows) != count or (n == 1 and len(index) != count):
+        raise ValueError(f"{name}: found {len(rows)} {n}-grams; accepted: {count} different ones, as its head says")
+    shaped = np.array(rows, dtype=np.int32).reshape(-1, n)
+    return shaped, _logs(logs), _logs(weights), np.array(places, dtype=np.int64)
+
+
+def _logs(values: list[float]) -> Floats:
+    logs = np.array(values, dtype=np.float64)
+    return np.where(logs <= ZERO, -np.inf, logs)
+
+
+def _with_special(index: dict[str, int], logs: Floats, weights: Floats) -> tuple[list[str], Floats, Floats]:
+    """Words in this package's order, <unk>, <s> and </s> first, and their numbers."""
+    words = [*_SPECIAL, *sorted(word for word in index if word not in _SPECIAL)]
+    place = np.array([index.get(word, len(index)) for word in words])
+    logs, weights = np.append(logs, -np.inf)[place], np.append(weights, 0.0)[place]
+    if UNKNOWN not in index:
+        logs[UNKNOWN_ID] = -np.log10(len(index))
+    logs[START_ID] = -np.inf
+    return words, logs, weights

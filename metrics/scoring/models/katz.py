@@ -1,0 +1,148 @@
+"""From counts to a back-off model: Good-Turing discounts, Katz's back-off, pruning by entropy; as SRILM's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.models.backoff import Backoff
+from metrics.scoring.models.good_turing import EPSILON, discounts, widened
+from metrics.scoring.models.ngram_counts import START_ID, NgramCounts, Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# SRILM's defaults of -gt<n>min and -gt<n>max.
+MIN_COUNTS = (1, 1, 2, 2, 2)
+MAX_COUNTS = (1, 7, 7, 7, 7)
+
+
+def katz(
+    counts: NgramCounts, *, min_counts: Sequence[int] = MIN_COUNTS, max_counts: Sequence[int] = MAX_COUNTS
+) -> Backoff:
+    """The model that ``ngram-count -unk`` makes of these counts.
+
+    Parameters
+    ----------
+    counts : NgramCounts
+    min_counts : sequence of int
+        For each length, the count from which on a sequence is listed; must not fall.
+    max_counts : sequence of int
+        For each length, the highest count that is discounted.
+
+    Notes
+    -----
+    Left-over probability of single words goes to words without any, in equal parts: to <unk>, where the corpus has
+    none; where there is no such word, to all. One departure, where counts are too few for any discount: SRILM then
+    leaves unseen words nothing; here they keep what `widened` leaves.
+
+    References
+    ----------
+    Katz 1987, eq. 10 to 16; Stolcke 2002; manual pages ngram-count(1) and ngram-discount(7).
+    """
+    n_words = len(counts.words)
+    model = Backoff(n_words, (), (_single_words(counts.tables[0], n_words, max_counts[0]),), ())
+    place = counts.tables[0].rows[:, 0].astype(np.int64)
+    for n, table in enumerate(counts.tables[1:], start=2):
+        kept, probabilities = _discounted(table, place.size, n_words - 1, min_counts[n - 1], max_counts[n - 1])
+        keys = place[table.parent[kept]] * n_words + table.rows[kept, -1]
+        model = Backoff(
+            n_words,
+            (*model.keys, keys),
+            (*model.logs, np.log10(probabilities[kept])),
+            (*model.weights, np.zeros(model.logs[-1].size)),
+        ).normalised(n)
+        place = np.where(kept, np.cumsum(kept) - 1, -1)
+    return model
+
+
+def _single_words(table: Table, n_words: int, max_count: int) -> Floats:
+    """(V,) log p of each word alone; <s> is no event."""
+    count = np.zeros(n_words, dtype=np.int64)
+    count[table.rows[:, 0]] = table.counts
+    event = np.arange(n_words) != START_ID
+    seen = event & (count > 0)
+    kept = np.where(event, _kept_counts(count, seen, max_count), 0.0)
+    total, explicit = np.array([count[event].sum()], dtype=np.float64), np.array([kept.sum()])
+    found = kept / (total if (seen == event).all() else widened(total, explicit))
+    left = 1.0 - found.sum()
+    left = 0.0 if left < EPSILON * (1 - 1e-6) else left
+    without = event & ~seen
+    found[without if without.any() else event] += left / (without if without.any() else event).sum()
+    with np.errstate(divide="ignore"):
+        return np.log10(found)
+
+
+def _discounted(table: Table, n_contexts: int, n_events: int, min_count: int, max_count: int) -> tuple[Bools, Floats]:
+    """Which sequences are listed, and the probability of each last word."""
+    listed = table.counts >= min_count
+    kept = np.where(listed, _kept_counts(table.counts, np.ones_like(listed), max_count), 0.0)
+    total = _summed(table.parent, table.counts, n_contexts)
+    explicit = _summed(table.parent, kept, n_contexts)
+    seen = np.bincount(table.parent, minlength=n_contexts)
+    denominator = np.where(seen < n_events, widened(total, explicit), total)
+    return listed, kept / denominator[table.parent]
+
+
+def _kept_counts(counts: Ints, seen: Bools, max_count: int) -> Floats:
+    """Counts after the discount that their own frequencies give."""
+    of_counts = np.bincount(np.minimum(counts[seen], max_count + 2), minlength=max_count + 3)[: max_count + 2]
+    factor = discounts(of_counts, max_count)
+    factors = np.where(counts < factor.size, factor[np.minimum(counts, factor.size - 1)], 1.0)
+    return np.asarray(counts * factors, dtype=np.float64)
+
+
+def _summed(place: Ints, values: Floats | Ints, size: int) -> Floats:
+    return np.bincount(place, weights=values, minlength=size).astype(np.float64)
+
+
+def pruned(model: Backoff, threshold: float) -> Backoff:
+    """Without sequences whose loss raises the training perplexity, relatively, by less than the threshold.
+
+    Longest first; a sequence that longer ones begin with, or back off to as a history, stays.
+
+    References
+    ----------
+    Stolcke: Entropy-based pruning of backoff language models. DARPA Broadcast News Transcription and Understanding
+    Workshop, 1998, eq. 4 and 5; as SRILM's ``-prune`` does it.
+    """
+    keys, logs, weights = list(model.keys), list(model.logs), list(model.weights)
+    needed = np.zeros(logs[-1].size, dtype=np.bool_)
+    for n in range(model.order, 1, -1):
+        here = Backoff(model.n_words, tuple(keys), tuple(logs), tuple(weights))
+        rows, parent = here.rows(n), here.parents(n)
+        kept = needed | ~(_change(here, n) < threshold)
+        if n < model.order:
+            # Nothing that begins a longer one goes, so its place is only moved.
+            place = np.cumsum(kept) - 1
+            above, word = np.divmod(keys[n - 1], model.n_words)
+            keys[n - 1] = place[above] * model.n_words + word
+            weights[n - 1] = weights[n - 1][kept]
+        keys[n - 2], logs[n - 1] = keys[n - 2][kept], logs[n - 1][kept]
+        # Histories of what stays, and what those that are needed themselves end with.
+        below = np.zeros(logs[n - 2].size, dtype=np.bool_)
+        below[parent[kept]] = True
+        endings = here.find(rows[needed][:, 1:])
+        below[endings[endings >= 0]] = True
+        needed = below
+    found = Backoff(model.n_words, tuple(keys), tuple(logs), tuple(weights))
+    for n in range(2, model.order + 1):
+        found = found.normalised(n)
+    return found
+
+
+def _change(model: Backoff, n: int) -> Floats:
+    """(m,) relative change of perplexity when a sequence of length n is left out, all others kept."""
+    rows, parent = model.rows(n), model.parents(n)
+    left, left_below, below = model.masses(n, rows)
+    log, weight = model.logs[n - 1], model.weights[n - 2][parent]
+    own = 10.0**log
+    with np.errstate(divide="ignore", invalid="ignore"):
+        new_weight = np.log10(left[parent] + own) - np.log10(left_below[parent] + below)
+        rest = np.where(left[parent] > 0, left[parent] * (new_weight - weight), 0.0)
+        history = 10.0 ** model.context_log(model.rows(n - 1))[parent]
+        entropy = -history * (own * (np.log10(below) + new_weight - log) + rest)  # log 10
+    return np.asarray(10.0**entropy - 1.0)

@@ -1,0 +1,320 @@
+"""Latent semantic analysis: texts as points in a space of few dimensions, learnt from a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, svd
+from scipy.sparse import csr_matrix
+from scipy.sparse.linalg import svds
+
+from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
+from metrics.scoring.models.files import Content
+from metrics.scoring.models.store import register
+from metrics.scoring.texts import Text, check_choice
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Progress = Callable[[int], None]
+
+MAX_COMPONENTS = 2500
+
+_LAYOUT = 1
+_WORD = re.compile(r"\b\w+\b")
+_REPORT_EVERY = 20_000
+# Below this share of the largest singular value a direction is rounding: the Gram matrix's eigenvalues are squares.
+_NOISE = 1e-6
+# A text whose vector is this much shorter than its counts lies off the dimensions: what is left of it is rounding.
+_OFF = 1e-9
+# Matrices whose smaller side is this are decomposed whole; up to the second, where more than one in `_FEW` is wanted.
+_SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 8000, 20
+_PAIRS_AT_ONCE = 1 << 16
+_WIDTH_AT_ONCE = 128
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class LsaModel:
+    """Truncated SVD of a term-document matrix of raw counts, not centred, no idf.
+
+    The vector of a text is ``U_k' x``: its counts times the first k left singular vectors, not divided by singular
+    values. Dimensions are ordered, so the first k of a model with more are the model with k.
+
+    Attributes
+    ----------
+    words : list of M str
+        The vocabulary, sorted.
+    components : (K, M) float32
+        Left singular vectors as rows, by falling singular value; in each the entry of largest size is positive.
+    singular_values : (K,) float64
+    tokenize : str
+        How cleaned texts are split before words (``\\b\\w+\\b``) are looked for.
+    n_texts : int
+        Texts it was trained on.
+
+    References
+    ----------
+    Landauer, Foltz, Laham: Introduction to latent semantic analysis. Discourse Processes 25, 1998.
+    D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics.
+    Computer Speech and Language 55, 2019, section 3.1 and equation 1.
+    """
+
+    kind: ClassVar[str] = "lsa"
+
+    words: Sequence[str]
+    components: NDArray[np.float32]
+    singular_values: Floats
+    tokenize: str
+    n_texts: int
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[Text],
+        *,
+        components: int = 100,
+        tokenize: str = "whitespace",
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn a space.
+
+        Parameters
+        ----------
+        texts : iterable of strings
+            Read once.
+        components : int
+            K, 1 to 2,500; fewer are kept where the corpus does not span so many.
+        tokenize : {"whitespace", "13a", "char", "intl", "zh"}
+        progress : callable, optional
+            Told how many texts have been read.
+
+        Raises
+        ------
+        ValueError
+            K is out of range, or no text holds a word.
+        """
+        if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MAX_COMPONENTS:
+            raise ValueError(f"components: found {components!r}; accepted: an integer from 1 to {MAX_COMPONENTS}")
+        check_choice("tokenize", tokenize, TOKENIZERS)
+        found: dict[str, int] = {}
+        counts = _counts(texts, tokenize, lambda word: found.setdefault(word, len(found)), progress)
+        if not found:
+            raise ValueError("texts: found no word; accepted: at least one text with a word")
+        words = sorted(found)
+        order = np.fromiter((found[word] for word in words), dtype=np.int64, count=len(words))
+        values, vectors = _truncated_svd(counts[:, order].tocsr(), components)
+        return cls(words, vectors.astype(np.float32), values, tokenize, counts.shape[0])
+
+    @property
+    def n_components(self) -> int:
+        return int(self.components.shape[0])
+
+    @cached_property
+    def digest(self) -> str:
+        return self._content.digest()
+
+    def save(self, path: Path) -> None:
+        self._content.save(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        content = Content.load(path, cls.kind, _LAYOUT)
+        header, arrays = content.header, content.arrays
+        values = np.array(arrays["singular_values"])
+        return cls(content.words, arrays["components"], values, header["tokenize"], header["n_texts"])
+
+    def counts(self, texts: Iterable[Text]) -> csr_matrix:
+        """(n, M) counts of known words in each text."""
+        index = self._index
+        return _counts(texts, self.tokenize, lambda word: index.get(word, -1), None, len(self.words))
+
+    def vectors(self, texts: Iterable[Text], k: int | None = None) -> Floats:
+        """(n, k) the texts as points; a text of unknown words, or of words off the k dimensions, is the origin."""
+        self.check_dimensions(self.n_components if k is None else k)
+        counts = self.counts(texts)
+        found: Floats = np.asarray(counts @ self._block(0, k or self.n_components))
+        found[_is_off(np.einsum("ij,ij->i", found, found), counts)] = 0.0
+        return found
+
+    def check_dimensions(self, k: int) -> None:
+        """Raise a ValueError where the model has no k dimensions."""
+        if not 1 <= k <= self.n_components:
+            raise ValueError(f"k: found {k}; accepted: 1 to {self.n_components}, the dimensions of the model")
+
+    def _block(self, low: int, high: int) -> Floats:
+        """(M, high - low) some dimensions."""
+        return np.ascontiguousarray(self.components[low:high].T, dtype=np.float64)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
+
+    @property
+    def _content(self) -> Content:
+        header = {"layout": _LAYOUT, "tokenize": self.tokenize, "n_texts": self.n_texts}
+        arrays: dict[str, NDArray[Any]] = {"components": self.components, "singular_values": self.singular_values}
+        return Content(self.kind, header, self.words, arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Inner products of two sets of texts in a space of k dimensions.
+
+    Attributes
+    ----------
+    left_norm : (n,) float
+    right_norm : (m,) float
+    cross : (P,) float
+        Of the pairs asked for.
+    within : (Q,) float
+        Of the pairs on the right that were asked for.
+    """
+
+    left_norm: Floats
+    right_norm: Floats
+    cross: Floats
+    within: Floats
+
+
+def products(
+    model: LsaModel,
+    left: Sequence[Text],
+    right: Sequence[Text],
+    dimensions: Iterable[int],
+    cross: tuple[Ints, Ints],
+    within: tuple[Ints, Ints],
+) -> dict[int, Products]:
+    """Products for several k at about the cost of the largest: each is the sum of the one before and what k adds.
+
+    Parameters
+    ----------
+    model : LsaModel
+    left, right : n and m texts
+    dimensions : iterable of int
+        The k wanted.
+    cross : two (P,) int arrays
+        Pairs: a text on the left, one on the right.
+    within : two (Q,) int arrays
+        Pairs of texts on the right.
+
+    Returns
+    -------
+    dict of k to Products
+    """
+    wanted = sorted(set(dimensions))
+    for k in wanted:
+        model.check_dimensions(k)
+    left_counts, right_counts = model.counts(left), model.counts(right)
+    sums = [np.zeros(len(left)), np.zeros(len(right)), np.zeros(cross[0].size), np.zeros(within[0].size)]
+    found = {}
+    for low, high in pairwise([0, *wanted]):
+        for start in range(low, high, _WIDTH_AT_ONCE):
+            block = model._block(start, min(start + _WIDTH_AT_ONCE, high))  # noqa: SLF001 # the model's own module
+            a, b = np.asarray(left_counts @ block), np.asarray(right_counts @ block)
+            sums[0] += np.einsum("ij,ij->i", a, a)
+            sums[1] += np.einsum("ij,ij->i", b, b)
+            _add_products(sums[2], a, b, cross)
+            _add_products(sums[3], b, b, within)
+        found[high] = _products(sums, _is_off(sums[0], left_counts), _is_off(sums[1], right_counts), cross, within)
+    return found
+
+
+def _products(
+    sums: list[Floats], left_off: Bools, right_off: Bools, cross: tuple[Ints, Ints], within: tuple[Ints, Ints]
+) -> Products:
+    return Products(
+        np.where(left_off, 0.0, np.sqrt(sums[0])),
+        np.where(right_off, 0.0, np.sqrt(sums[1])),
+        np.where(left_off[cross[0]] | right_off[cross[1]], 0.0, sums[2]),
+        np.where(right_off[within[0]] | right_off[within[1]], 0.0, sums[3]),
+    )
+
+
+def _is_off(square: Floats, counts: csr_matrix) -> Bools:
+    """(n,) whether texts with vectors of these squared lengths are the origin but for rounding."""
+    of_counts = np.asarray(counts.multiply(counts).sum(axis=1)).ravel()
+    return np.asarray(square <= _OFF**2 * of_counts)
+
+
+def _add_products(total: Floats, a: Floats, b: Floats, pairs: tuple[Ints, Ints]) -> None:
+    """Add the inner product of each pair of rows to ``total``; in pieces, so that no array is as long as wide."""
+    for start in range(0, total.size, _PAIRS_AT_ONCE):
+        some = slice(start, start + _PAIRS_AT_ONCE)
+        total[some] += np.einsum("ij,ij->i", a[pairs[0][some]], b[pairs[1][some]])
+
+
+def _counts(
+    texts: Iterable[Text],
+    tokenize: str,
+    number: Callable[[str], int],
+    progress: Progress | None,
+    width: int | None = None,
+) -> csr_matrix:
+    """(n, M) counts of words that have a number of 0 or more."""
+    indices: list[NDArray[np.int32]] = []
+    lengths: list[int] = []
+    for numbers in _numbered(texts, tokenize, number):
+        indices.append(numbers)
+        lengths.append(numbers.size)
+        if progress is not None and len(lengths) % _REPORT_EVERY == 0:
+            progress(len(lengths))
+    if progress is not None:
+        progress(len(lengths))
+    flat = np.concatenate([np.zeros(0, dtype=np.int32), *indices])
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    known = flat >= 0
+    columns = width if width is not None else int(flat.max(initial=-1)) + 1
+    ones = np.ones(int(known.sum()))
+    # Equal places are summed up.
+    return csr_matrix((ones, (row[known], flat[known])), shape=(len(lengths), columns))
+
+
+def _numbered(texts: Iterable[Text], tokenize: str, number: Callable[[str], int]) -> Iterator[NDArray[np.int32]]:
+    for words in words_of(texts, tokenize=tokenize):
+        found = chain.from_iterable(map(_WORD.findall, map(str.lower, words)))
+        yield np.fromiter(map(number, found), dtype=np.int32)
+
+
+def _truncated_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:
+    """Largest singular values, and the singular vectors over words as rows (K, M)."""
+    side = min(counts.shape)
+    if side <= _SMALL_SIDE:
+        _, values, vectors = svd(counts.toarray(), full_matrices=False, lapack_driver="gesvd")
+    elif components >= side or (side <= _DENSE_SIDE and components > side // _FEW):
+        values, vectors = _dense_svd(counts, min(components, side))
+    else:
+        # The start vector settles what ARPACK leaves to chance.
+        start = np.random.default_rng(0).uniform(-1, 1, side)
+        _, values, vectors = svds(counts, k=components, v0=start, return_singular_vectors="vh")  # type: ignore[arg-type] # as documented
+        values, vectors = values[::-1], vectors[::-1]
+    kept = min(components, int((values > _NOISE * values[0]).sum()))
+    return np.array(values[:kept], dtype=np.float64), _signed(vectors[:kept])
+
+
+def _dense_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:
+    """The same from all products of texts, or of words: where many components of few are asked for, the faster way."""
+    by_text = counts.shape[0] < counts.shape[1]
+    gram = (counts @ counts.T if by_text else counts.T @ counts).toarray()
+    side = gram.shape[0]
+    squares, vectors = eigh(gram, subset_by_index=(side - components, side - 1), overwrite_a=True, check_finite=False)
+    squares, vectors = squares[::-1], vectors[:, ::-1]
+    kept = squares > (_NOISE**2) * squares[0]
+    values, vectors = np.sqrt(squares[kept]), vectors[:, kept]
+    return values, (counts.T @ vectors / values).T if by_text else vectors.T
+
+
+def _signed(vectors: Floats) -> Floats:
+    """Rows with their largest entry positive: a singular vector's sign is otherwise anybody's."""
+    largest = np.abs(vectors).argmax(axis=1)
+    sign = np.sign(vectors[np.arange(vectors.shape[0]), largest])
+    signed: Floats = vectors * sign[:, None]
+    return signed

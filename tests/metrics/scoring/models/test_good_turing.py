@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrics.scoring.models.good_turing import EPSILON, discounts, widened
+
+# Bigrams of 22 million words of AP newswire: how many were seen r times, and r* as printed. Church and Gale: A
+# comparison of the enhanced Good-Turing and deleted estimation methods, Computer Speech and Language 5, 1991.
+AP_COUNTS = [0, 2018046, 449721, 188933, 105668, 68379, 48190, 35709, 27710]
+AP_ADJUSTED = [0.446, 1.26, 2.24, 3.24, 4.22, 5.19, 6.21]
+
+# Counts of counts that SRILM's own test "ngram-count-gt" prints for Switchboard, and what it says of them.
+SWITCHBOARD_UNIGRAMS = [0, 8810, 3821]
+SWITCHBOARD_BIGRAMS = [0, 271981, 57170, 24789, 14210, 9255, 6346, 4882, 3701]
+
+
+def test_discounts_hold_the_adjusted_counts_of_ap_newswire() -> None:
+    found = discounts(AP_COUNTS, 7)[1:]
+    common = 8 * AP_COUNTS[8] / AP_COUNTS[1]
+    adjusted = np.arange(1, 8) * (found * (1 - common) + common)  # Katz 1987, eq. 6, solved for r*
+    np.testing.assert_allclose(adjusted, AP_ADJUSTED, atol=0.011)
+
+
+@pytest.mark.parametrize("counts", [AP_COUNTS, SWITCHBOARD_BIGRAMS])
+def test_what_seen_events_lose_is_what_the_unseen_get(counts: list[int]) -> None:
+    r = np.arange(1, 8)
+    lost = (np.array(counts)[r] * r * (1 - discounts(counts, 7)[r])).sum()
+    assert lost == pytest.approx(counts[1])  # Katz 1987, eq. 4
+
+
+def test_single_words_seen_once_are_not_discounted_by_default_as_srilm_says_of_switchboard() -> None:
+    # "warning: discount coeff 1 is out of range: 0"
+    np.testing.assert_array_equal(discounts(SWITCHBOARD_UNIGRAMS, 1), [1, 1])
+
+
+def test_the_highest_count_is_lowered_where_none_is_above_it() -> None:
+    np.testing.assert_array_equal(discounts([0, 10, 3, 1, 0, 0, 0, 0, 0], 7), discounts([0, 10, 3, 1], 2))
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 3, 2], [0, 0, 0, 0], [0, 5, 0, 0]])
+def test_without_counts_to_go_by_nothing_is_discounted(counts: list[int]) -> None:
+    np.testing.assert_array_equal(discounts(counts, 2), [1])
+
+
+def test_a_count_nobody_has_and_one_that_would_grow_are_not_discounted() -> None:
+    found = discounts([0, 100, 0, 10, 20, 1], 4)
+    assert found[2] == 1
+    assert found[3] == 1
+    assert 0 < found[4] < 1
+
+
+def test_a_coefficient_above_one_is_not_used() -> None:
+    # (k + 1) n_(k+1) > n_1
+    assert discounts([0, 4, 2, 2], 2).max() == 1
+
+
+@given(st.lists(st.integers(0, 1000), min_size=9, max_size=9))
+def test_discounts_are_above_nothing_and_at_most_one(counts: list[int]) -> None:
+    found = discounts(counts, 7)
+    assert found[0] == 1
+    assert np.all((found > EPSILON) & (found <= 1))
+
+
+def test_a_denominator_grows_as_far_as_srilm_says_of_switchboard() -> None:
+    # "3.13243e-07 backoff probability mass left for "" -- incrementing denominator", and so on up to 2.81918e-06, nine
+    # times that; then "distributing 3.11852e-06 left-over probability mass"
+    total = np.array([round(1 / 3.13243e-07)], dtype=float)
+    assert widened(total, total)[0] - total[0] == 10
+
+
+@given(st.integers(1, 10**7), st.floats(0, 1))
+def test_a_denominator_leaves_something(total: int, share: float) -> None:
+    explicit = np.array([total * share])
+    found = widened(np.array([float(total)]), explicit)
+    assert explicit[0] <= (1 - EPSILON) * found[0]
+    assert found[0] == total or explicit[0] > (1 - EPSILON) * (found[0] - 1)

@@ -1,0 +1,31 @@
+import doctest
+import importlib
+
+import pytest
+
+from metrics.scoring.models.training import TRAINERS, train
+
+
+@pytest.mark.parametrize("kind", TRAINERS)
+def test_each_kind_is_trained_by_its_name(kind: str) -> None:
+    read: list[int] = []
+    model = train(kind, iter(["a b c", "a c", "b"]), progress=read.append)
+    assert model.kind == kind
+    assert read[-1] == 3
+
+
+def test_options_reach_the_model() -> None:
+    assert train("lsa", ["a b", "c"], components=1).n_components == 1  # type: ignore[attr-defined]
+    assert train("language_model", ["a b", "c"], order=3).order == 3  # type: ignore[attr-defined]
+
+
+def test_it_refuses_unknown_kinds_and_options() -> None:
+    with pytest.raises(ValueError, match="kind: found 'neural'; accepted: 'lsa', 'language_model'"):
+        train("neural", ["a"])
+    with pytest.raises(ValueError, match="lsa: found option 'order'; accepted: components, tokenize"):
+        train("lsa", ["a"], order=2)
+
+
+@pytest.mark.parametrize("name", ["good_turing", "language_model", "lsa", "training"])
+def test_the_examples_of_the_docstrings_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"metrics.scoring.models.{name}")).failed == 0
