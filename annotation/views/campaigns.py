@@ -22,6 +22,7 @@ from annotation.models import Campaign, CampaignState, PresentationKind, Project
 from annotation.parameters import whole_number
 from annotation.selectors import campaigns as selectors
 from annotation.selectors.screens import preview_screen
+from annotation.selectors.sent_back import set_to_join
 from annotation.services import campaigns as services
 
 PAGE = 50
@@ -74,6 +75,7 @@ def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     if context["may_manage"]:  # whoever has the link can rate
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
+        context["set_to_join"] = set_to_join(campaign)
     return render(request, "annotation/campaign_detail.html", context)
 
 

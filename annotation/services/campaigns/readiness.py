@@ -123,7 +123,10 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
     for name in ("instructions", "consent"):
         if left := TO_FILL_IN.findall(getattr(draft, name)):
             what = "consent text" if name == "consent" else name
-            yield Remark(f"To be filled in yet, in the {what}: {', '.join(left[:4])}.", name)
+            places = ", ".join(left[:4])
+            yield Remark(
+                f"Raters would read these brackets as they stand, in the {what}: {places}. Fill them in.", name
+            )
     if draft.ratings_per_unit == 1:
         yield Remark("With one rating of each unit nobody can tell how far raters agree.", "ratings_per_unit")
     yield from _hints_of_quality(draft, quality)

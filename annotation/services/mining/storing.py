@@ -22,10 +22,11 @@ from annotation.models import (
 )
 from annotation.selectors.mining import kept_near_duplicates
 from annotation.services.audit import audit_record
-from annotation.services.campaigns import campaign_change, campaign_start
+from annotation.services.campaigns import campaign_change, campaign_start, free_name
 from annotation.services.copying import MANY
 
 TEMPLATE = "delta-bleu-references"
+NAME = "Rating replies"  # raters read it; the template's says what the ratings are for
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,8 @@ def mining_run_rate(*, run: MiningRun, by: User | None = None) -> Campaign:
     if run.stored_at is None:
         raise AnnotationError(f"The candidates of {run} are not in the data set yet: add them first.")
     kinds = [kind for kind in SourceKind.values if kind in run.report.get("stored", {}).get("kinds", {})]
-    campaign = campaign_start(project=run.project, dataset=run.dataset, template=TEMPLATE, by=by)
+    name = free_name(run.project, NAME)
+    campaign = campaign_start(project=run.project, dataset=run.dataset, template=TEMPLATE, name=name, by=by)
     splits = run.specification["seeds"].get("splits", [])
     changes = {"target": Target.REFERENCES, "reference_kinds": kinds}
     if len(splits) == 1:

@@ -122,8 +122,8 @@ def release_attention_send(request: HttpRequest, project_slug: str, slug: str, n
             messages.success(
                 request,
                 f"“{made}” is drafted: {len(chosen):,} reference{'' if len(chosen) == 1 else 's'}, "
-                f"{made.ratings_per_unit} more of each. Launch it here; then add it to “{release.reference_set}”, "
-                "and the next release weighs with its ratings, too.",
+                f"{made.ratings_per_unit} more of each. Launch it here; its page then offers to add it to "
+                f"“{release.reference_set}”, whose next release weighs with its ratings, too.",
             )
             return redirect("annotation:campaign-detail", project.slug, made.pk)
     context = {

@@ -26,6 +26,7 @@ from annotation.selectors.browsing import (
     source_names,
 )
 from annotation.selectors.releases import reference_sets, releases
+from annotation.selectors.sent_back import campaigns_to_join
 from annotation.services.reference_sets import reference_set_add_campaign as add_campaign
 from annotation.services.reference_sets import reference_set_create as create_reference_set
 from annotation.services.reference_sets import reference_set_edit as edit_reference_set
@@ -212,6 +213,7 @@ def _render_set(
         "releases": releases(reference_set),
         "form": form,
         "add_form": add_form or AddCampaignForm(reference_set=reference_set),
+        "to_join": campaigns_to_join(reference_set),
         "may_manage": may_manage(project),
     }
     return render(request, "annotation/reference_set_detail.html", context, status=status)

@@ -7,7 +7,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, ResponseList, Target
+from annotation.models import AuditEntry, Campaign, ResponseList, Target
+from annotation.selectors.sent_back import campaigns_to_join, set_to_join
+from annotation.services.campaigns import campaign_launch
 from annotation.services.sending_back import references_send_back
 from tests.annotation.weighed import make_release
 
@@ -168,3 +170,37 @@ def test_the_service_refuses_what_is_not_on_the_list(release, manager):
     with pytest.raises(AnnotationError, match="No reference is chosen"):
         references_send_back(**asked, responses=[])
     assert not ResponseList.objects.exists()
+
+
+def test_a_launched_campaign_is_offered_to_its_set_in_one_click(as_user, manager, viewer, release):
+    """On the campaign's page and on the set's, until it is added; the log says who did."""
+    asked = {"release": release, "which": "tie", "ratings": 2, "name": "Again", "by": manager}
+    sent = references_send_back(like=release.reference_set.campaigns.earliest("pk"), **asked)
+    project, chosen = release.reference_set.project, release.reference_set
+    pages = [
+        reverse("annotation:campaign-detail", args=[project.slug, sent.pk]),
+        reverse("annotation:reference-set-detail", args=[project.slug, chosen.slug]),
+    ]
+    offer, client = f"Add it to {chosen.name}", as_user(manager)
+    assert all(offer not in client.get(page).content.decode() for page in pages)
+    campaign_launch(campaign=sent, by=manager)
+    assert all(offer in client.get(page).content.decode() for page in pages)
+    assert all(offer not in as_user(viewer).get(page).content.decode() for page in pages)
+    client.post(
+        reverse("annotation:reference-set-add-campaign", args=[project.slug, chosen.slug]), {"campaign": sent.pk}
+    )
+    assert sent in chosen.campaigns.all()
+    entry = AuditEntry.objects.get(verb="reference_set.add_campaign")
+    assert (entry.actor, entry.data["campaign"]) == (manager, sent.name)
+    assert all(offer not in client.get(page).content.decode() for page in pages)
+
+
+def test_a_list_that_only_says_it_came_from_a_release_is_offered_to_no_set(release, manager):
+    asked = {"release": release, "which": "tie", "ratings": 2, "name": "Again", "by": manager}
+    sent = references_send_back(like=release.reference_set.campaigns.earliest("pk"), **asked)
+    campaign_launch(campaign=sent, by=manager)
+    for origin in ({}, {"release": 3}, {"release": "replies/v1", "content_hash": "other"}, {"release": "gone/v1"}):
+        sent.response_list.origin = origin
+        sent.response_list.save()
+        assert set_to_join(sent) is None
+        assert campaigns_to_join(release.reference_set) == []

@@ -125,6 +125,7 @@ def test_rating_them_begins_a_campaign_about_these_kinds(run: MiningRun, manager
     campaign = services.mining_run_rate(run=run, by=manager)
     assert Campaign.objects.get() == campaign
     assert campaign.target == "references"
+    assert campaign.name == "Rating replies"
     assert set(campaign.reference_kinds) == {"mined", "parrot", "random"}
 
 
