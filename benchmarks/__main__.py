@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "docs" / "benchmarks.md"
 SECTIONS = {
     "scoring": ("Scoring", "benchmarks.bench_scoring"),
+    "overlap": ("ROUGE-L, CIDEr and METEOR", "benchmarks.bench_overlap"),
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),

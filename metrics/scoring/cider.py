@@ -19,8 +19,8 @@ Range 0 to 10. 10 is reached by a hypothesis of four words or more that is also 
 
 The score of a segment depends on the corpus. Document frequencies are of the references in use: with a subset of the
 references they are counted anew. For a corpus scored in parts, `Cider.corpus_state` of the parts is joined first.
-coco gives its scorers texts tokenised by the Penn Treebank's rules; nlg-eval gives them lines as they are, stripped
-and split at whitespace, not lowercased. Here the tokeniser is a parameter.
+coco gives its scorers texts from a Penn Treebank tokeniser that lowercases and drops punctuation; nlg-eval gives them
+lines as they are, stripped and split at whitespace, not lowercased. Here the tokeniser is a parameter.
 
 Undefined (NaN, the segment does not count): no reference in the subset; neither the hypothesis nor any reference of the
 subset has a token; and every segment of a corpus in which only one has references, for then all idf are log(1) = 0.
