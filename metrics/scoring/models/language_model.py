@@ -17,7 +17,15 @@ from metrics.scoring.models import arpa
 from metrics.scoring.models.backoff import Backoff
 from metrics.scoring.models.files import Content
 from metrics.scoring.models.katz import MAX_COUNTS, MIN_COUNTS, katz, pruned
-from metrics.scoring.models.ngram_counts import bounded, count_ngrams, word_numbers
+from metrics.scoring.models.ngram_counts import (
+    END_ID,
+    START,
+    START_ID,
+    UNKNOWN_ID,
+    bounded,
+    count_ngrams,
+    word_numbers,
+)
 from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, check_choice
 
@@ -160,7 +168,8 @@ class LanguageModel:
 
         The last N - 1 words of the history count; it may begin with <s>.
         """
-        known = [self._index.get(word, 0) for word in history][-(self.order - 1) :] if self.order > 1 else []
+        marked = {**self._index, START: START_ID}
+        known = [marked.get(word, UNKNOWN_ID) for word in history][-(self.order - 1) :] if self.order > 1 else []
         rows = np.empty((len(self.words), len(known) + 1), dtype=np.int32)
         rows[:, :-1], rows[:, -1] = known, np.arange(len(self.words))
         return np.asarray(10.0 ** self.backoff.last(rows))
@@ -209,7 +218,7 @@ class LanguageModel:
     @cached_property
     def _index(self) -> dict[str, int]:
         # A text's own "<s>" is no sentence's start.
-        return {word: place for place, word in enumerate(self.words) if place not in (1, 2)}
+        return {word: place for place, word in enumerate(self.words) if place not in (START_ID, END_ID)}
 
     @property
     def _content(self) -> Content:

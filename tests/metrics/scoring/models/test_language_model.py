@@ -57,6 +57,8 @@ def test_small_counts_by_hand() -> None:
     model = LanguageModel.train(["a b", "a c"], order=2)
     alone = dict(zip(model.words, model.distribution([]), strict=True))
     assert alone == pytest.approx({"<unk>": 1 / 7, "<s>": 0, "</s>": 2 / 7, "a": 2 / 7, "b": 1 / 7, "c": 1 / 7})
+    start = dict(zip(model.words, model.distribution(["<s>"]), strict=True))
+    assert start["a"] == pytest.approx(2 / 3)
     after = dict(zip(model.words, model.distribution(["a"]), strict=True))
     # 1/3 is left for <unk>, </s> and a, which have 5/7 of what there is without a history.
     rest = (1 / 3) / (5 / 7)

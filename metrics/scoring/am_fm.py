@@ -1,0 +1,78 @@
+"""AM-FM: ``λ AM + (1 - λ) FM`` (equation 4), λ = 0.8.
+
+With several references, the paper keeps the maximum of AM and of FM (section 3.2: "for both AM and FM ... retain the
+maximum scores among the different references"), and equation 4 combines the two: ``combine="parts"``, the default. The
+two may then come from two references. Section 5 can also be read as the maximum of the combination, which one reference
+must earn: ``combine="pairs"``, never above the other. For the mean both are the same.
+
+Range 0 to 1. Undefined (NaN, left out of a system's mean) where a segment has no reference in the subset.
+
+D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics. Computer
+Speech and Language 55, 2019, sections 3.2 and 5.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from metrics.scoring.adequacy_fluency import AdequacyFluency, AdequacyFluencyPreparation, over_references, weights_for
+from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
+from metrics.scoring.models.language_model import MAX_ORDER
+from metrics.scoring.models.lsa import MAX_COMPONENTS
+from metrics.scoring.parameters import choice, real, trained, whole
+
+REFERENCES = ("max", "mean", "weighted")
+COMBINE = ("parts", "pairs")
+
+
+@dataclass(frozen=True)
+class AmFm(Metric):
+    """AM-FM as a metric of the registry."""
+
+    name: ClassVar[str] = "am_fm"
+    label: ClassVar[str] = "AM-FM"
+    summary: ClassVar[str] = "Adequacy and fluency in one number, weighted."
+    group: ClassVar[str] = "adequacy-fluency"
+
+    balance: float = real(0.8, low=0, high=1, label="λ, the share of AM", key="lambda")
+    k: int = whole(10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k")
+    order: int = whole(2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order")
+    references: str = choice("max", REFERENCES, label="Over several references", key="over")
+    combine: str = choice("parts", COMBINE, label="Best of each part, or of the two together", key="combine")
+    am_model: str = trained("lsa", label="LSA model", key="am")
+    fm_model: str = trained("language_model", label="Language model", key="fm")
+
+    @property
+    def needs_weights(self) -> bool:
+        return self.references == "weighted"
+
+    def preparation(self) -> AdequacyFluencyPreparation:
+        return AdequacyFluencyPreparation(
+            spaces=((self.am_model, (self.k,)),), language_models=((self.fm_model, (self.order,)),)
+        )
+
+    def statistics(
+        self,
+        prepared: AdequacyFluency,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Statistics (T, S, 2): score and 1, or zeros where the segment has no score."""
+        pairs, weights = prepared.segments.pairs, weights_for(self, weights)
+        am, fm = prepared.cosines(self.am_model, self.k), prepared.ratios(self.fm_model, self.order)
+        if self.combine == "pairs":
+            scores = over_references(pairs, self.combined(am, fm), self.references, reference_mask, weights)
+        else:
+            best_am = over_references(pairs, am, self.references, reference_mask, weights)
+            best_fm = over_references(pairs, fm, self.references, reference_mask, weights)
+            scores = self.combined(best_am, best_fm)
+        return mean_statistics(scores[prepared.segments.rows])
+
+    def combined(self, am: Any, fm: Any) -> Any:
+        """``λ AM + (1 - λ) FM``, numbers or arrays."""
+        return self.balance * am + (1 - self.balance) * fm
