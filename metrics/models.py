@@ -2,8 +2,16 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import F, Q
 
 from annotation.models import Dataset, Job, Project, Release, System
+
+
+class ScoreRunManager(models.Manager):
+    """Rows without their long arrays, which are loaded where they are read."""
+
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().defer("replicates", "corpus_state")
 
 
 class ScoreRun(Job):
@@ -11,7 +19,14 @@ class ScoreRun(Job):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="score_runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="score_runs")
-    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="score_runs")
+    release = models.ForeignKey(
+        Release,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="score_runs",
+        help_text="None for a metric that reads no references.",
+    )
     metric = models.CharField(max_length=40)
     parameters = models.JSONField(default=dict, blank=True)
     subset = models.JSONField(
@@ -23,8 +38,18 @@ class ScoreRun(Job):
         max_length=600, help_text="One line from which another person can reproduce the score."
     )
     signature_hash = models.CharField(max_length=64)
-    item_ids = ArrayField(models.BigIntegerField(), default=list, blank=True, help_text="The S segments, in order.")
     report = models.JSONField(default=dict, blank=True, help_text="Counts: items dropped, references used, seconds.")
+    bootstrap = models.JSONField(
+        default=dict, blank=True, help_text='{"replicates", "seed", "method"}, or {"reason"} why there are none.'
+    )
+    replicates = models.BinaryField(
+        null=True, help_text="Little-endian float64 (B, T): the same B resamples of segments for every system."
+    )
+    corpus_state = models.BinaryField(
+        null=True, help_text="While it runs: what each shard must know of all; see metrics.scoring.states."
+    )
+
+    objects = ScoreRunManager()
 
     class Meta(Job.Meta):
         ordering = ("-id",)
@@ -37,24 +62,63 @@ class ScoreRun(Job):
         return self.signature
 
 
+class ShardStep(models.TextChoices):
+    STATE = "state", "What the corpus is like"
+    SCORES = "scores", "Scores"
+
+
+class ScoreShard(Job):
+    """Some items of a run, by their positions: the piece that one worker takes. Arrays are little-endian."""
+
+    run = models.ForeignKey(ScoreRun, on_delete=models.CASCADE, related_name="shards")
+    step = models.CharField(max_length=10, choices=ShardStep.choices, default=ShardStep.SCORES)
+    number = models.PositiveIntegerField()
+    start = models.PositiveIntegerField(help_text="Position of the first item looked at.")
+    stop = models.PositiveIntegerField(help_text="Position after the last.")
+    first = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Place of its first segment in the run; known once all shards are done."
+    )
+    n = models.PositiveIntegerField(default=0, help_text="Segments: items that were not left out.")
+    item_ids = models.BinaryField(default=b"", help_text="int64 (n,), by the items' positions.")
+    segment_scores = models.BinaryField(default=b"", help_text="float64 (T, n); NaN where a segment has no score.")
+    valid = models.BinaryField(default=b"", help_text="bool (T, n): whether the segment counts.")
+    statistics = models.BinaryField(default=b"", help_text="float64 (T, n, D): what system scores are summed from.")
+    corpus_state = models.BinaryField(default=b"", help_text="Of the step “state”: of these items alone.")
+    report = models.JSONField(default=dict, blank=True, help_text="Aggregate, items left out, references.")
+
+    class Meta(Job.Meta):
+        ordering = ("run", "step", "number")
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["run", "step", "number"], name="score_shard_once_per_run"),
+            models.CheckConstraint(condition=Q(step__in=ShardStep.values), name="score_shard_step_known"),
+            models.CheckConstraint(condition=Q(start__lte=F("stop")), name="score_shard_starts_before_it_stops"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_step_display()}, {self.start} to {self.stop}"
+
+
 class SystemScore(models.Model):
-    """One system's score in a run, with what it was summed from."""
+    """One system's score in a run."""
 
     run = models.ForeignKey(ScoreRun, on_delete=models.CASCADE, related_name="scores")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="scores")
+    position = models.PositiveSmallIntegerField(help_text="Its place among the T systems of the run's arrays.")
     score = models.FloatField(null=True, help_text="Null where undefined.")
+    low = models.FloatField(null=True, blank=True, help_text="Of the 95% interval; null where there is none.")
+    high = models.FloatField(null=True, blank=True)
+    n_segments = models.PositiveIntegerField(default=0, help_text="Segments that count.")
     undefined_reason = models.CharField(max_length=200, blank=True)
     clamped_orders = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
-    segment_scores = ArrayField(
-        models.FloatField(null=True), help_text="Shape (S,); null where the segment has no score."
-    )
-    statistics = ArrayField(models.FloatField(), help_text="Sufficient statistics of shape (S, D), row by row.")
-    statistics_width = models.PositiveSmallIntegerField(help_text="D")
     details = models.JSONField(default=dict, blank=True, help_text="Precisions, brevity penalty, lengths.")
 
     class Meta:
         ordering = ("run", "system")
-        constraints = [models.UniqueConstraint(fields=["run", "system"], name="score_once_per_run_and_system")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "system"], name="score_once_per_run_and_system"),
+            models.UniqueConstraint(fields=["run", "position"], name="score_position_once_per_run"),
+        ]
 
     def __str__(self) -> str:
         return "undefined" if self.score is None else f"{self.score:.4f}"

@@ -6,15 +6,18 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import Cursor
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
+from annotation.api.pagination import Pages
 from annotation.models import Item
 from annotation.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
+from metrics.selectors.arrays import items_at, n_segments, scores_at
 from metrics.selectors.runs import system_scores
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
@@ -38,7 +41,9 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer):
 
 class ScoreRunSerializer(JobSerializer):
     dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
+    release = serializers.SerializerMethodField(
+        help_text="As `reference-set/v2`; null for a metric that reads no references."
+    )
     parameters = serializers.DictField(read_only=True)
     subset = serializers.SerializerMethodField(help_text="As it is written in a request.")
     systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
@@ -50,8 +55,8 @@ class ScoreRunSerializer(JobSerializer):
         )  # fmt: skip
         read_only_fields = fields
 
-    def get_release(self, run: ScoreRun) -> str:
-        return release_name(run.release)
+    def get_release(self, run: ScoreRun) -> str | None:
+        return None if run.release is None else release_name(run.release)
 
     def get_subset(self, run: ScoreRun) -> str:
         return str(Subset.from_mapping(run.subset))
@@ -71,7 +76,7 @@ class SystemScoreSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = SystemScore
-        fields = ("system", "score", "undefined_reason", "clamped_orders", "details")
+        fields = ("system", "score", "low", "high", "n_segments", "undefined_reason", "clamped_orders", "details")
         read_only_fields = fields
 
 
@@ -94,7 +99,7 @@ class ScoreRunsViewSet(JobViewSet):
 
     def get_queryset(self) -> QuerySet[ScoreRun]:
         runs = self.project.score_runs.select_related("dataset", "release__reference_set", "requested_by")
-        return runs.prefetch_related("systems").defer("item_ids", "release__report")
+        return runs.prefetch_related("systems").defer("release__report")
 
     def get_serializer_class(self) -> type[ScoreRunSerializer]:
         return ScoreRunSerializer if self.action == "list" else ScoreRunDetailSerializer
@@ -141,25 +146,44 @@ class ScoresViewSet(InRunViewSet):
         return system_scores(self.run)
 
 
+class Places(Pages):
+    """Pages of the segments of a run, whose cursor is a place among them."""
+
+    def paginate_queryset(self, places: range, request: Request, view: Any = None) -> list[int]:
+        self.base_url = request.build_absolute_uri()
+        self.page_size = self.get_page_size(request)
+        self.places = places
+        cursor = self.decode_cursor(request)
+        written = cursor.position if cursor and cursor.position else "0"
+        self.start = int(written) if written.isdecimal() and len(written) < 10 else 0
+        return list(places[self.start : self.start + self.page_size])
+
+    def get_next_link(self) -> str | None:
+        following = self.start + self.page_size
+        return self._link(following) if following < len(self.places) else None
+
+    def get_previous_link(self) -> str | None:
+        return self._link(max(0, self.start - self.page_size)) if self.start else None
+
+    def _link(self, place: int) -> str:
+        return self.encode_cursor(Cursor(offset=0, reverse=False, position=str(place)))
+
+
 class SegmentsViewSet(InRunViewSet):
     """Each item with every system's score on it."""
 
     queryset = Item.objects.all()
     serializer_class = SegmentSerializer
-    ordering = "position"
-
-    def get_queryset(self) -> QuerySet[Item]:
-        return Item.objects.filter(pk__in=self.run.item_ids)
+    pagination_class = Places
 
     def list(self, request: Request, **_: Any) -> Response:
-        page = self.paginate_queryset(self.get_queryset())
-        place = {item_id: index for index, item_id in enumerate(self.run.item_ids)}
-        systems = dict(self.run.scores.values_list("system__name", "segment_scores"))
+        places = self.paginate_queryset(range(n_segments(self.run)))
+        item_ids = items_at(self.run, places)
+        external_ids = dict(Item.objects.filter(pk__in=item_ids).values_list("pk", "external_id"))
+        systems = self.run.scores.order_by("position").values_list("system__name", "position")
+        scores = {name: scores_at(self.run, position, places) for name, position in systems}
         rows = [
-            {
-                "item": item.external_id,
-                "scores": {name: scores[place[item.pk]] for name, scores in systems.items()},
-            }
-            for item in page
+            {"item": external_ids[item_id], "scores": {name: own[index] for name, own in scores.items()}}
+            for index, item_id in enumerate(item_ids)
         ]
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from annotation.models import Item, Release, ReleaseWeight, ResponseSource, System
 
 IntArray = npt.NDArray[np.int64]
+Reference = tuple[int, str, float, bool]  # response id, text, weight, whether it is the original
+DIGESTED_AT_ONCE = 10_000
 NO_REFERENCE = "no reference in the release"
 NO_POSITIVE = "no reference with a positive weight"
 NO_OUTPUT = "not every system has an output"
@@ -38,26 +40,32 @@ class Corpus:
         return np.repeat(np.arange(len(self.references)), [len(texts) for texts in self.references])
 
 
-def load_corpus(release: Release, systems: Sequence[System], *, items: str = "referenced") -> Corpus:
-    """Items that have a reference (``items="positive"``: one of positive weight) and an output of every system."""
-    references: dict[int, list[tuple[int, str, float, bool]]] = {}
-    weights = ReleaseWeight.objects.filter(release=release).order_by("response_id")
-    for item_id, *reference in weights.values_list("item_id", "response_id", "response__text", "weight", "is_original"):
-        references.setdefault(item_id, []).append((reference[0], reference[1], reference[2], reference[3]))
-    outputs: dict[tuple[int, int], tuple[int, str]] = {
-        (system_id, item_id): (response_id, text)
-        for system_id, item_id, response_id, text in ResponseSource.objects.filter(system__in=systems).values_list(
-            "system_id", "item_id", "response_id", "response__text"
-        )
-    }
-    dataset_items = Item.objects.filter(dataset=release.reference_set.dataset_id).order_by("position")
+def load_corpus(
+    release: Release | None,
+    systems: Sequence[System],
+    *,
+    items: str = "referenced",
+    start: int = 0,
+    stop: int | None = None,
+) -> Corpus:
+    """Items that have a reference (``items="positive"``: one of positive weight) and an output of every system.
+
+    Without a release every item with an output of every system, and no references. Only items from position
+    ``start`` on, and before ``stop``, are looked at.
+    """
+    dataset_id = systems[0].dataset_id if release is None else release.reference_set.dataset_id
+    dataset_items = Item.objects.filter(dataset=dataset_id, position__gte=start)
+    if stop is not None:
+        dataset_items = dataset_items.filter(position__lt=stop)
+    references = {} if release is None else _references(release, start, stop)
+    outputs = _outputs(systems, dataset_id, start, stop)
     kept: list[tuple[int, str, str]] = []
     dropped: dict[str, list[str]] = {}
-    for item_id, external_id, message in dataset_items.values_list("id", "external_id", "message"):
+    for item_id, external_id, message in dataset_items.order_by("position").values_list("id", "external_id", "message"):
         own = references.get(item_id)
-        if not own:
+        if release is not None and not own:
             reason = NO_REFERENCE
-        elif items == "positive" and max(weight for _, _, weight, _ in own) <= 0:
+        elif own and items == "positive" and max(weight for _, _, weight, _ in own) <= 0:
             reason = NO_POSITIVE
         elif any((system.pk, item_id) not in outputs for system in systems):
             reason = NO_OUTPUT
@@ -65,7 +73,7 @@ def load_corpus(release: Release, systems: Sequence[System], *, items: str = "re
             kept.append((item_id, external_id, message))
             continue
         dropped.setdefault(reason, []).append(external_id)
-    flat = [reference for item_id, *_ in kept for reference in references[item_id]]
+    flat = [reference for item_id, *_ in kept for reference in references.get(item_id, ())]
     rows = [[outputs[system.pk, item_id] for item_id, *_ in kept] for system in systems]
     return Corpus(
         systems=systems,
@@ -74,7 +82,7 @@ def load_corpus(release: Release, systems: Sequence[System], *, items: str = "re
         sources=[message for _, _, message in kept],
         hypotheses=[[text for _, text in row] for row in rows],
         hypothesis_ids=np.array([[pk for pk, _ in row] for row in rows], dtype=np.int64),
-        references=[[text for _, text, _, _ in references[item_id]] for item_id, *_ in kept],
+        references=[[text for _, text, _, _ in references.get(item_id, ())] for item_id, *_ in kept],
         reference_ids=np.array([reference[0] for reference in flat], dtype=np.int64),
         weights=np.array([reference[2] for reference in flat], dtype=np.float64),
         is_original=np.array([reference[3] for reference in flat], dtype=np.bool_),
@@ -82,10 +90,36 @@ def load_corpus(release: Release, systems: Sequence[System], *, items: str = "re
     )
 
 
+def _references(release: Release, start: int, stop: int | None) -> dict[int, list[Reference]]:
+    """Of each item those of the release, in the order of their ids."""
+    weights = ReleaseWeight.objects.filter(release=release, item_position__gte=start)
+    if stop is not None:
+        weights = weights.filter(item_position__lt=stop)
+    found: dict[int, list[Reference]] = {}
+    columns = ("item_id", "response_id", "response__text", "weight", "is_original")
+    for item_id, *reference in weights.order_by("response_id").values_list(*columns):
+        found.setdefault(item_id, []).append((reference[0], reference[1], reference[2], reference[3]))
+    return found
+
+
+def _outputs(
+    systems: Sequence[System], dataset_id: int, start: int, stop: int | None
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """Response id and text by system and item."""
+    sources = ResponseSource.objects.filter(system__in=systems)
+    if start or stop is not None:
+        sources = sources.filter(item__dataset=dataset_id, item__position__gte=start)
+    if stop is not None:
+        sources = sources.filter(item__position__lt=stop)
+    rows = sources.values_list("system_id", "item_id", "response_id", "response__text")
+    return {(system_id, item_id): (response_id, text) for system_id, item_id, response_id, text in rows}
+
+
 def outputs_digest(systems: Sequence[System]) -> str:
     """What the systems said, in eight hexadecimal digits: a changed output changes every signature that names it."""
     digest = hashlib.sha256()
     sources = ResponseSource.objects.filter(system__in=systems).order_by("system__name", "item__position")
-    for row in sources.values_list("system__name", "item__external_id", "response__text_key"):
+    rows = sources.values_list("system__name", "item__external_id", "response__text_key")
+    for row in rows.iterator(DIGESTED_AT_ONCE):
         digest.update("\x1f".join(row).encode() + b"\x1e")
     return digest.hexdigest()[:8]

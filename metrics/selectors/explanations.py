@@ -199,7 +199,8 @@ def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
 
 def explain_segment_of_run(run: ScoreRun, item: Item, system: str, hypothesis: Response) -> Explanation:
     """One hypothesis as a run scored it; BLEU's account is ΔBLEU's with every weight 1."""
-    return explain([([system], hypothesis)], release_rows(run.release, item), Reading.of_run(run))
+    rows = release_rows(run.release, item) if run.release else []
+    return explain([([system], hypothesis)], rows, Reading.of_run(run))
 
 
 def release_rows(release: Release, item: Item) -> list[ReleaseWeight]:

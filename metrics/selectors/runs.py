@@ -10,10 +10,11 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource
+from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
+from metrics.selectors.arrays import items_at, n_segments, scores_at, segment_items, segment_scores, shards_of
 from metrics.subsets import Subset
 
 PAGE = 50
@@ -22,11 +23,24 @@ PAGE = 50
 def run_page(project: Project, *, before: int | None = None) -> tuple[list[ScoreRun], bool]:
     """One page of runs, newest first, and whether there are older ones."""
     runs = ScoreRun.objects.filter(project=project).select_related("release__reference_set", "dataset")
-    runs = runs.annotate(n_systems=Count("systems")).defer("item_ids", "report", "release__report")
+    runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report")
     if before is not None:
         runs = runs.filter(pk__lt=before)
     found = list(runs[: PAGE + 1])
     return found[:PAGE], len(found) > PAGE
+
+
+def ordered_systems(run: ScoreRun) -> list[System]:
+    """The systems of a run in the order of its arrays: by name."""
+    return sorted(run.systems.all(), key=lambda system: system.name)
+
+
+def dropped_items(run: ScoreRun) -> Iterator[tuple[str, str]]:
+    """Reason and external id of every item that was left out."""
+    for report in shards_of(run).values_list("report", flat=True).iterator(1):
+        for reason, items in report["dropped"].items():
+            for item in items:
+                yield reason, item
 
 
 def metric_label(run: ScoreRun) -> str:
@@ -34,18 +48,21 @@ def metric_label(run: ScoreRun) -> str:
 
 
 def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
-    """Scores without the long arrays, best first."""
-    scores = SystemScore.objects.filter(run=run).select_related("system").defer("segment_scores", "statistics")
-    return scores.order_by("-score", "system__name")
+    """Best first."""
+    return SystemScore.objects.filter(run=run).select_related("system").order_by("-score", "system__name")
 
 
 def self_references(run: ScoreRun) -> list[tuple[str, int]]:
     """(system, segments) of systems whose own output is among the references that the run scored it with."""
+    if run.release_id is None:
+        return []
     held = ReleaseWeight.objects.filter(release=run.release_id, response=OuterRef("response"))
-    outputs = ResponseSource.objects.filter(Exists(held), system__in=run.systems.all(), item__in=run.item_ids)
-    said = list(outputs.order_by("system__name").values_list("system__name", "response_id"))
+    outputs = ResponseSource.objects.filter(Exists(held), system__in=run.systems.all())
+    said = list(outputs.order_by("system__name").values_list("system__name", "response_id", "item_id"))
     if not said:
         return []
+    scored = np.isin([item for _, _, item in said], segment_items(run)).tolist()
+    said = [(name, pk) for (name, pk, _), counts in zip(said, scored, strict=True) if counts]
     weights = ReleaseWeight.objects.filter(release=run.release_id, response__in={pk for _, pk in said})
     rows = list(weights.values_list("response_id", "weight", "is_original"))
     mask = Subset.from_mapping(run.subset).mask(
@@ -65,9 +82,8 @@ SCORE_COLUMNS = (
 def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
     """One row per run and system; runs without a result have none."""
     scores = SystemScore.objects.filter(run__in=runs).select_related("run", "system")
-    scores = scores.defer("segment_scores", "statistics", "run__item_ids", "run__report").order_by(
-        "-run", "system__name"
-    )
+    long = ("run__report", "run__replicates", "run__corpus_state")
+    scores = scores.defer(*long).order_by("-run", "system__name")
     for score in scores.iterator(500):
         details = score.details
         yield (
@@ -80,8 +96,9 @@ def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
 def segment_histogram(run: ScoreRun, bins: int = 20) -> list[dict[str, Any]]:
     """Share of each system's segments per bin of [0, 1]."""
     found = []
-    for name, values in SystemScore.objects.filter(run=run).values_list("system__name", "segment_scores"):
-        scores = np.array([value for value in values if value is not None], dtype=np.float64)
+    for name, position in SystemScore.objects.filter(run=run).values_list("system__name", "position"):
+        scores = segment_scores(run, position)
+        scores = scores[~np.isnan(scores)]
         counts, edges = np.histogram(scores, bins=bins, range=(0, 1))
         found += [
             {"system": name, "low": float(low), "high": float(high), "share": float(count / max(scores.size, 1))}
@@ -102,26 +119,26 @@ class Segment:
 SORTS = {"position": "Order of the items", "lowest": "Lowest score first", "highest": "Highest score first"}
 
 
-def segment_order(score: SystemScore, sort: str) -> npt.NDArray[np.int64]:
+def segment_order(run: ScoreRun, score: SystemScore, sort: str) -> npt.NDArray[np.int64]:
     """Places of the segments in the asked order; those without a score come last."""
-    values = np.array([np.nan if value is None else value for value in score.segment_scores], dtype=np.float64)
     if sort == "position":
-        return np.arange(values.size)
+        return np.arange(n_segments(run))
+    values = segment_scores(run, score.position)
     return np.argsort(-values if sort == "highest" else values, kind="stable")
 
 
 def segments(run: ScoreRun, score: SystemScore, places: Sequence[int]) -> list[Segment]:
     """The segments at these places, with the mean of all ratings of their responses."""
-    item_ids = [run.item_ids[place] for place in places]
+    item_ids, scores = items_at(run, places), scores_at(run, score.position, places)
     items = Item.objects.in_bulk(item_ids)
     outputs = ResponseSource.objects.filter(system=score.system_id, item__in=item_ids).select_related("response")
     responses = {source.item_id: source.response for source in outputs}
     ratings = mean_ratings(run.dataset_id, [response.pk for response in responses.values()])
     found = []
-    for place, item_id in zip(places, item_ids, strict=True):
+    for item_id, value in zip(item_ids, scores, strict=True):
         response = responses.get(item_id)
         mean, n = ratings.get(response.pk, (None, 0)) if response else (None, 0)
-        found.append(Segment(items[item_id], response, score.segment_scores[place], mean, n))
+        found.append(Segment(items[item_id], response, value, mean, n))
     return found
 
 

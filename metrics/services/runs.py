@@ -5,18 +5,24 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 
-from annotation.models import JobState, Project, Release, System, User
+from annotation.models import Dataset, JobState, Project, Release, System, User
 from annotation.selectors.releases import release_name
 from annotation.services.jobs import Claim, job_claim, job_requeue, job_run
 from metrics.errors import MetricsError, ScoreRunRefused
-from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.metric import Metric, MetricStatistics
+from metrics.models import ScoreRun
+from metrics.scoring.metric import Metric, MetricStatistics, signature_line
 from metrics.scoring.registry import get_metric
-from metrics.selectors.corpus import load_corpus, outputs_digest
-from metrics.services.scoring import Scorer, run_report, system_score_fields
+from metrics.selectors.arrays import run_arrays, segment_items
+from metrics.selectors.corpus import IntArray, load_corpus, outputs_digest
+from metrics.selectors.runs import ordered_systems
+from metrics.services.scoring import Scorer, shard_fields
+from metrics.services.shards import run_finish, whole_run_store
 from metrics.subsets import Subset
+
+ALL = Subset()
 
 
 def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
@@ -29,32 +35,42 @@ def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
         raise ScoreRunRefused(str(error), fields={field: [str(error)]}) from error
 
 
-def run_signature(metric: Metric, subset: Subset, release: Release, systems: Sequence[System], digest: str) -> str:
+def run_signature(
+    metric: Metric, subset: Subset, dataset: Dataset, release: Release | None, systems: Sequence[System], digest: str
+) -> str:
     """One line that names everything the numbers depend on; a changed weight or output changes it."""
-    parts = [
-        str(subset),
-        f"release:{release_name(release)}-{release.content_hash[:8]}",
-        f"data:{release.reference_set.dataset.slug}",
-        f"items:{subset.items}",
-        f"outputs:{len(systems)}-{digest}",
-    ]
-    return metric.signature(weights="release", references="|".join(parts))
+    fields = metric.signature_fields()
+    if metric.needs_weights:
+        fields.append(("weights", "release"))
+    if metric.needs_references:
+        fields.append(("refs", str(subset)))
+    if release is not None:
+        fields.append(("release", f"{release_name(release)}-{release.content_hash[:8]}"))
+    fields.append(("data", dataset.slug))
+    if release is not None:
+        fields.append(("items", subset.items))
+    return signature_line(metric.name, [*fields, ("outputs", f"{len(systems)}-{digest}")])
 
 
 def score_run_create(
     *,
     project: Project,
-    release: Release,
     systems: Sequence[System],
     metric: str,
     parameters: Mapping[str, Any],
-    subset: Subset,
     by: User | None,
+    release: Release | None = None,
+    dataset: Dataset | None = None,
+    subset: Subset = ALL,
 ) -> tuple[ScoreRun, bool]:
-    """The run with this signature, and whether it is new. A new one is queued; the caller enqueues its task."""
+    """The run with this signature, and whether it is new. A new one is queued; the caller enqueues its task.
+
+    Without a release, for a metric that reads no references, the items are those of ``dataset`` with an output of every
+    system; with one they are its items, whatever the metric reads.
+    """
     built = metric_from(metric, parameters)
-    ordered = _checked_systems(project, release, systems)
-    return _get_or_create(project, release, ordered, built, subset, outputs_digest(ordered), by)
+    dataset, ordered = _checked(project, release, dataset, systems)
+    return _get_or_create(project, dataset, release, ordered, built, subset, outputs_digest(ordered), by)
 
 
 def score_runs_create(
@@ -66,43 +82,65 @@ def score_runs_create(
     by: User | None,
 ) -> list[ScoreRun]:
     """Runs of many metrics and subsets over the same texts, in the order of ``rows``."""
-    ordered = _checked_systems(project, release, systems)
+    dataset, ordered = _checked(project, release, None, systems)
     digest = outputs_digest(ordered)
-    return [_get_or_create(project, release, ordered, metric, subset, digest, by)[0] for metric, subset in rows]
+    return [
+        _get_or_create(project, dataset, release, ordered, metric, subset, digest, by)[0] for metric, subset in rows
+    ]
 
 
-def _checked_systems(project: Project, release: Release, systems: Sequence[System]) -> list[System]:
+def _checked(
+    project: Project, release: Release | None, dataset: Dataset | None, systems: Sequence[System]
+) -> tuple[Dataset, list[System]]:
+    """The data set, and the systems in the order of their names."""
+    if release is not None:
+        _check_release(project, release)
+        dataset = release.reference_set.dataset
+    elif dataset is None:
+        message = "Neither a release nor a data set was chosen."
+        raise ScoreRunRefused(message, fields={"dataset": ["Choose a data set, or a release of one."]})
+    elif dataset.project_id != project.pk:
+        raise ScoreRunRefused("This data set belongs to another project.", fields={"dataset": ["Not in this project."]})
+    if not systems:
+        raise ScoreRunRefused("No system was chosen.", fields={"systems": ["Choose at least one system."]})
+    foreign = [system.name for system in systems if system.dataset_id != dataset.pk]
+    if foreign:
+        message = f"Not a system of data set {dataset}: {', '.join(foreign)}."
+        raise ScoreRunRefused(message, fields={"systems": [message]})
+    return dataset, sorted(set(systems), key=lambda system: system.name)
+
+
+def _check_release(project: Project, release: Release) -> None:
     if release.reference_set.project_id != project.pk:
         raise ScoreRunRefused("This release belongs to another project.", fields={"release": ["Not in this project."]})
     if release.state != JobState.DONE:
         message = f"Release {release} is {release.get_state_display().lower()}; accepted: a finished release."
         raise ScoreRunRefused(message, fields={"release": [message]})
-    if not systems:
-        raise ScoreRunRefused("No system was chosen.", fields={"systems": ["Choose at least one system."]})
-    foreign = [system.name for system in systems if system.dataset_id != release.reference_set.dataset_id]
-    if foreign:
-        message = f"Not a system of data set {release.reference_set.dataset}: {', '.join(foreign)}."
-        raise ScoreRunRefused(message, fields={"systems": [message]})
-    return sorted(set(systems), key=lambda system: system.name)
 
 
 @transaction.atomic
 def _get_or_create(
     project: Project,
-    release: Release,
+    dataset: Dataset,
+    release: Release | None,
     systems: Sequence[System],
     metric: Metric,
     subset: Subset,
     digest: str,
     by: User | None,
 ) -> tuple[ScoreRun, bool]:
-    signature = run_signature(metric, subset, release, systems, digest)
+    if release is None and (metric.needs_references or metric.needs_weights):
+        message = f"{metric.label} reads references; accepted: a finished release of them."
+        raise ScoreRunRefused(message, fields={"release": [message]})
+    if not metric.needs_references:  # whatever the subset, the scores are the same: one run for all
+        subset = Subset(items=subset.items) if release else ALL
+    signature = run_signature(metric, subset, dataset, release, systems, digest)
     # The unique constraint decides a race: the loser reads the winner's row once that is committed.
     run, created = ScoreRun.objects.get_or_create(
         project=project,
         signature_hash=hashlib.sha256(signature.encode()).hexdigest(),
         defaults={
-            "dataset_id": release.reference_set.dataset_id,
+            "dataset": dataset,
             "release": release,
             "metric": metric.name,
             "parameters": metric.parameters(),
@@ -126,7 +164,7 @@ def _score(run: ScoreRun, claim: Claim) -> None:
     subset = Subset.from_mapping(run.subset)
     metric = metric_from(run.metric, run.parameters)
     claim.progress(0, 3, "Loading texts")
-    corpus = load_corpus(run.release, list(run.systems.order_by("name")), items=subset.items)
+    corpus = load_corpus(run.release, ordered_systems(run), items=subset.items)
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
         raise MetricsError(f"No item can be scored. Left out: {counts or 'the data set is empty'}.")
@@ -138,18 +176,12 @@ def _score(run: ScoreRun, claim: Claim) -> None:
 
 
 def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics, seconds: float) -> None:
-    subset = Subset.from_mapping(run.subset)
-    metric = metric_from(run.metric, run.parameters)
-    corpus = scorer.corpus
-    scores = [
-        SystemScore(run=run, system=system, **system_score_fields(statistics, place))
-        for place, system in enumerate(corpus.systems)
-    ]
+    metric, subset = metric_from(run.metric, run.parameters), Subset.from_mapping(run.subset)
+    fields = shard_fields(scorer, metric, subset, statistics)
     with transaction.atomic():
         claim.lock()
-        run.scores.all().delete()
-        SystemScore.objects.bulk_create(scores)
-        claim.finish(item_ids=corpus.item_ids.tolist(), report=run_report(corpus, metric, subset, statistics, seconds))
+        whole_run_store(run, fields)
+        claim.finish(report=run_finish(run) | {"seconds": round(seconds, 3)})
 
 
 def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatistics, seconds: float) -> None:
@@ -158,3 +190,15 @@ def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatis
     claim = job_claim(ScoreRun, run.pk)
     if claim is not None:
         _store(run, claim, scorer, statistics, seconds)
+
+
+def score_run_statistics(run: ScoreRun, item_ids: IntArray) -> MetricStatistics | None:
+    """The statistics that a finished run stored, if it scored just these items (S,); None where it cannot tell.
+
+    What pools a system's outputs has no statistics that could be stored: None, too.
+    """
+    if run.state != JobState.DONE or run.report.get("pooled"):
+        return None
+    if not np.array_equal(segment_items(run), item_ids):
+        return None
+    return run_arrays(run).statistics()

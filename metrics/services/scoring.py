@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
-from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
+from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
 from metrics.scoring.metric import Metric, MetricStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
@@ -47,23 +47,17 @@ def unusable_reason(metric: Metric, subset: Subset) -> str:
     return f"{which} of positive weight" if metric.needs_weights else which
 
 
-def system_score_fields(statistics: MetricStatistics, system: int) -> dict[str, Any]:
-    """What is stored of one system: the score with all it was summed from."""
-    packed, aggregate = statistics.packed[system], statistics.aggregate
-    sums = packed.sum(axis=0)
-    score = float(aggregate(sums))
+def system_score_fields(aggregate: Aggregate, sums: FloatArray, n_segments: int, score: float) -> dict[str, Any]:
+    """What is stored of one system, whose segments that count have these sums."""
     fields: dict[str, Any] = {
         "score": none_if_nan(score),
+        "n_segments": n_segments,
         "undefined_reason": "",
         "clamped_orders": [],
-        "segment_scores": [none_if_nan(value) for value in statistics.sentence_scores[system].tolist()],
-        "statistics": packed.ravel().tolist(),
-        "statistics_width": packed.shape[1],
         "details": {},
     }
     if math.isnan(score):
-        counted = bool(statistics.valid[system].any())
-        fields["undefined_reason"] = "nothing but empty texts" if counted else "no item has a usable reference"
+        fields["undefined_reason"] = "nothing but empty texts" if n_segments else "no item has a usable reference"
     if isinstance(aggregate, BleuAggregate):
         fields["clamped_orders"] = [int(order) + 1 for order in np.flatnonzero(aggregate.clamped_orders(sums))]
         fields["details"] = bleu_details(aggregate, sums)
@@ -83,25 +77,37 @@ def bleu_details(aggregate: BleuAggregate, sums: FloatArray) -> dict[str, Any]:
     }
 
 
-def run_report(
-    corpus: Corpus, metric: Metric, subset: Subset, statistics: MetricStatistics, seconds: float
-) -> dict[str, Any]:
-    """Counts that say what the score rests on."""
+def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: MetricStatistics) -> dict[str, Any]:
+    """What is stored of some segments: their arrays, and counts that say what the scores rest on."""
+    corpus = scorer.corpus
     mask = subset.mask(corpus.weights, corpus.is_original)
     usable = statistics.valid.all(axis=0)
     dropped: dict[str, list[str]] = dict(corpus.dropped)
     unusable = np.flatnonzero(~usable)
     if unusable.size:
         dropped[unusable_reason(metric, subset)] = [corpus.external_ids[place] for place in unusable.tolist()]
-    return {
+    report = {
         "items": int(usable.size),
         "items_scored": int(usable.sum()),
-        "dropped": [{"reason": reason, "count": len(names), "items": names} for reason, names in dropped.items()],
+        "dropped": dropped,
         "references": int(mask.sum()),
         "references_in_release": int(mask.size),
         "aggregate": statistics.aggregate.parameters(),
-        "seconds": round(seconds, 3),
     }
+    if not statistics.sums:
+        report["pooled"] = [none_if_nan(score) for score in statistics.system_scores().tolist()]
+    return {
+        "n": corpus.item_ids.size,
+        "item_ids": little_endian(corpus.item_ids, "<i8"),
+        "segment_scores": little_endian(statistics.sentence_scores, "<f8"),
+        "valid": little_endian(statistics.valid, "?"),
+        "statistics": little_endian(statistics.packed, "<f8"),
+        "report": report,
+    }
+
+
+def little_endian(array: npt.NDArray[Any], kind: str) -> bytes:
+    return np.ascontiguousarray(array, dtype=kind).tobytes()
 
 
 def none_if_nan(value: float) -> float | None:

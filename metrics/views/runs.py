@@ -164,12 +164,12 @@ def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, f
     if table == "systems":
         return _scores_as_table(name, file_format, ScoreRun.objects.filter(pk=run.pk))
     if table == "dropped":
-        rows = ((entry["reason"], item) for entry in run.report.get("dropped", []) for item in entry["items"])
+        rows = selectors.dropped_items(run)
         return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=rows)
     if table == "segments":
-        rows = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
+        shares = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
         columns = ("system", "low", "high", "share_of_segments")
-        return table_response(format=file_format, filename=name, columns=columns, rows=rows)
+        return table_response(format=file_format, filename=name, columns=columns, rows=shares)
     raise Http404(f"No table {table!r}; there are systems, segments and dropped.")
 
 

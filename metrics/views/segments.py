@@ -15,6 +15,7 @@ from annotation.parameters import whole_number
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import explanations, matches
 from metrics.selectors import runs as selectors
+from metrics.selectors.arrays import items_at, n_segments, place_of
 from metrics.views.explanations import shared_context
 from metrics.views.runs import described, get_run_or_404
 
@@ -31,7 +32,7 @@ def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_p
     if sort not in selectors.SORTS:
         raise Http404(f"No order {sort!r}; there are {', '.join(selectors.SORTS)}.")
     first = whole_number(request, "start") or 0
-    order = selectors.segment_order(score, sort)
+    order = selectors.segment_order(run, score, sort)
     places = order[first : first + selectors.PAGE].tolist()
     last = first + len(places)
     context: dict[str, Any] = {
@@ -61,8 +62,9 @@ def run_system_download(
 
 
 def _segment_rows(run: ScoreRun, score: SystemScore) -> Iterator[tuple[Any, ...]]:
-    for start in range(0, len(run.item_ids), 500):
-        places = range(start, min(start + 500, len(run.item_ids)))
+    total = n_segments(run)
+    for start in range(0, total, 500):
+        places = range(start, min(start + 500, total))
         for segment in selectors.segments(run, score, places):
             text = segment.response.text if segment.response else None
             yield segment.item.external_id, text, segment.score, segment.rating, segment.n_ratings
@@ -74,8 +76,7 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
-    item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
-    place = run.item_ids.index(item_pk)
+    item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
     segment = selectors.segments(run, score, [place])[0]
     explanation = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis)
     (told,) = explanation.hypotheses
@@ -93,8 +94,8 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "chosen": explanation.choose(whole_number(request, "reference")),
         "choose_query": "reference=",
         "unchosen_query": "",
-        "previous_pk": run.item_ids[place - 1] if place else None,
-        "next_pk": run.item_ids[place + 1] if place + 1 < len(run.item_ids) else None,
+        "previous_pk": items_at(run, [place - 1])[0] if place else None,
+        "next_pk": items_at(run, [place + 1])[0] if place + 1 < n_segments(run) else None,
         **shared_context(project, run.dataset.language),
     }
     return render(request, "metrics/run_segment.html", context)
@@ -109,7 +110,7 @@ def run_segment_download(
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
-    item, hypothesis = _item_and_hypothesis(run, system_pk, item_pk)
+    item, hypothesis, _ = _item_and_hypothesis(run, system_pk, item_pk)
     (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
     name = f"{project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
     rows = map(matches.match_row, told.ngrams)
@@ -118,12 +119,14 @@ def run_segment_download(
     )
 
 
-def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response]:
-    if item_pk not in run.item_ids:
-        raise Http404("This item is not one of the run's.")
+def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response, int]:
+    """With the item's place among the segments of the run."""
     item = get_object_or_404(Item, pk=item_pk)
+    place = place_of(run, item)
+    if place is None:
+        raise Http404("This item is not one of the run's.")
     source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)
-    return item, source.response
+    return item, source.response, place
 
 
 def _unrated_reason(response: Response) -> str:
@@ -131,6 +134,4 @@ def _unrated_reason(response: Response) -> str:
 
 
 def _score(run: ScoreRun, system_pk: int) -> SystemScore:
-    return get_object_or_404(
-        SystemScore.objects.select_related("system").defer("statistics"), run=run, system=system_pk
-    )
+    return get_object_or_404(SystemScore.objects.select_related("system"), run=run, system=system_pk)

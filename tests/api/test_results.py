@@ -10,6 +10,7 @@ from annotation.models import Project
 from annotation.selectors.browsing import WeightFilter
 from correlations.models import Study
 from metrics.models import ScoreRun
+from metrics.selectors.arrays import segment_scores
 from tests.api.conftest import World
 from tests.api.world import STUDY
 
@@ -95,7 +96,10 @@ def test_segments_are_those_that_the_system_scores_rest_on(world: World, api: Ap
     segments = client.get(f"{HERE}/score-runs/{run.pk}/segments/", {"page_size": 3}).json()
     assert [row["item"] for row in segments["results"]] == ["i0", "i1", "i2"]
     last = client.get(segments["next"]).json()["results"]
-    stored = run.scores.get(system__name="Beta").segment_scores
+    stored = segment_scores(run, run.scores.get(system__name="Beta").position).tolist()
+    stored = [None if score != score else score for score in stored]
+    back = client.get(client.get(segments["next"]).json()["previous"]).json()
+    assert (segments["previous"], back["results"]) == (None, segments["results"])
     assert [row["scores"]["Beta"] for row in segments["results"] + last] == stored
 
 

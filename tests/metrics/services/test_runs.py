@@ -1,5 +1,8 @@
 import threading
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import sacrebleu
 from django.db import connection
@@ -8,9 +11,14 @@ from annotation.models import JobState, Project
 from annotation.services.jobs import job_claim, job_request_cancel, job_requeue
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.aggregates import aggregate_from
 from metrics.scoring.delta_bleu import corpus_delta_bleu
-from metrics.services.runs import score_run_create, score_run_execute
+from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.registry import get_metric
+from metrics.scoring.segments import Segments
+from metrics.selectors.arrays import run_arrays
+from metrics.selectors.corpus import load_corpus
+from metrics.services.runs import metric_from, score_run_create, score_run_execute, score_run_statistics
+from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 from tests.metrics.world import HYPOTHESES, REFERENCES, World, make_world
 
@@ -81,15 +89,32 @@ def test_delta_bleu_over_a_threshold_takes_those_weights_alone(world: World) -> 
 
 def test_stored_statistics_give_the_score_again(world: World) -> None:
     run = executed(world, "delta_bleu", "all")
-    aggregate = aggregate_from(run.report["aggregate"])
+    arrays = run_arrays(run)
 
-    for score in run.scores.all():
-        rows = [
-            score.statistics[start : start + score.statistics_width]
-            for start in range(0, len(score.statistics), score.statistics_width)
-        ]
-        assert len(rows) == len(score.segment_scores) == len(run.item_ids)
-        assert float(aggregate([sum(column) for column in zip(*rows, strict=True)])) == score.score
+    assert [system.name for system in arrays.systems] == sorted(HYPOTHESES)
+    assert arrays.item_ids.tolist() == [item.pk for item in world.items]
+    assert arrays.scores.shape == arrays.valid.shape == arrays.packed.shape[:2] == (3, len(world.items))
+    stored = [run.scores.get(system=system) for system in arrays.systems]
+    assert arrays.statistics().system_scores().tolist() == [score.score for score in stored]
+    assert [score.position for score in stored] == [0, 1, 2]
+    assert [score.n_segments for score in stored] == arrays.valid.sum(axis=1).tolist()
+
+
+def test_a_finished_run_is_looked_up_for_the_items_it_scored(world: World) -> None:
+    run = executed(world, "delta_bleu", "all")
+    items = np.array([item.pk for item in world.items])
+
+    found = score_run_statistics(run, items)
+
+    scorer = Scorer(load_corpus(world.release, world.hypotheses), [])
+    computed = scorer.statistics(metric_from(run.metric, run.parameters), Subset())
+    assert found is not None
+    np.testing.assert_array_equal(found.packed, computed.packed)
+    np.testing.assert_array_equal(found.valid, computed.valid)
+    np.testing.assert_array_equal(found.sentence_scores, computed.sentence_scores)
+    assert found.aggregate == computed.aggregate
+    assert score_run_statistics(run, items[1:]) is None
+    assert score_run_statistics(create(world, "bleu")[0], items) is None
 
 
 def test_a_system_that_matches_nothing_is_clamped_and_says_at_which_order(world: World) -> None:
@@ -215,3 +240,58 @@ def test_a_wrong_field_is_named(world: World, change: dict[str, object], field: 
         create(world, **change)
 
     assert message in refusal.value.fields[field][0]
+
+
+@dataclass(frozen=True)
+class Characters(Metric):
+    """How long an output is: no reference is read."""
+
+    name: ClassVar[str] = "characters"
+    label: ClassVar[str] = "Characters"
+    summary: ClassVar[str] = "Characters of an output."
+    group: ClassVar[str] = "text"
+    needs_references: ClassVar[bool] = False
+
+    def preparation(self) -> "CharacterCounts":
+        return CharacterCounts()
+
+    def statistics(self, prepared: Any, **_: Any) -> MetricStatistics:
+        return mean_statistics(prepared)
+
+
+@dataclass(frozen=True)
+class CharacterCounts(Preparation):
+    def __call__(self, segments: Segments, models: object) -> np.ndarray:
+        return np.array([len(str(text)) for text in segments.row_texts], dtype=np.float64)[segments.rows]
+
+
+@pytest.fixture
+def characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "metrics.services.runs.get_metric",
+        lambda name, **given: Characters(**given) if name == Characters.name else get_metric(name, **given),
+    )
+
+
+def test_what_reads_no_references_needs_no_release(world: World, characters: None) -> None:
+    """Its items are all with an output of every system."""
+    world.systems["Echo"].outputs.filter(item=world.items[0]).delete()
+
+    run = executed(world, "characters", release=None, dataset=world.dataset, parameters={})
+
+    assert run_arrays(run).item_ids.tolist() == [item.pk for item in world.items[1:]]
+    lengths = [len(world.responses["Quill", place].text) for place in range(1, len(world.items))]
+    assert run.scores.get(system__name="Quill").score == pytest.approx(sum(lengths) / len(lengths))
+    digest = run.signature.split("outputs:3-")[1].split("|")[0]
+    assert run.signature == f"characters|data:cats|outputs:3-{digest}|version:0.1.0"
+
+
+def test_what_reads_no_references_is_one_run_whatever_the_subset(world: World, characters: None) -> None:
+    runs = {create(world, "characters", subset, parameters={})[0].pk for subset in ("all", "w>0", "original")}
+
+    assert len(runs) == 1
+
+
+def test_what_reads_references_is_refused_without_them(world: World) -> None:
+    with pytest.raises(ScoreRunRefused, match="BLEU reads references; accepted: a finished release"):
+        create(world, release=None, dataset=world.dataset)

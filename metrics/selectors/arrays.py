@@ -1,0 +1,177 @@
+"""The arrays of a score run, which lie in its shards: segments, their scores, and what system scores are summed from.
+
+T systems in the order of ``SystemScore.position``, S segments in the order of the items, D statistics.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import BinaryField, F, Func, QuerySet, Value
+
+from annotation.models import Item, System
+from metrics.models import ScoreRun, ScoreShard, ShardStep
+from metrics.scoring.aggregates import Aggregate, aggregate_from
+from metrics.scoring.metric import MetricStatistics
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ARRAYS = ("item_ids", "segment_scores", "valid", "statistics", "corpus_state")
+FLOAT, INTEGER = np.dtype("<f8"), np.dtype("<i8")
+
+
+@dataclass(frozen=True, eq=False)
+class ShardArrays:
+    """A part of a run's segments: n of them from place ``first`` on."""
+
+    first: int
+    item_ids: Ints  # (n,)
+    scores: Floats  # (T, n); NaN where a segment has no score
+    valid: Bools  # (T, n)
+    packed: Floats  # (T, n, D); zero where a segment does not count
+
+
+@dataclass(frozen=True, eq=False)
+class RunArrays:
+    """All segments of a run."""
+
+    systems: Sequence[System]
+    item_ids: Ints  # (S,)
+    scores: Floats  # (T, S)
+    valid: Bools  # (T, S)
+    packed: Floats  # (T, S, D)
+    aggregate: Aggregate
+
+    def statistics(self) -> MetricStatistics:
+        """As the metric returned them. Of a metric that pools outputs they are those of the mean of segment scores."""
+        return MetricStatistics(self.packed, self.valid, self.scores, self.aggregate)
+
+
+def shards_of(run: ScoreRun) -> QuerySet[ScoreShard]:
+    """The shards that hold scores, in order, without their arrays."""
+    return ScoreShard.objects.filter(run=run, step=ShardStep.SCORES).order_by("number").defer(*ARRAYS)
+
+
+def run_aggregate(run: ScoreRun) -> Aggregate:
+    return aggregate_from(run.report["aggregate"])
+
+
+def run_systems(run: ScoreRun) -> list[System]:
+    """The T systems of a finished run."""
+    return [score.system for score in run.scores.select_related("system").order_by("position")]
+
+
+def iter_shards(run: ScoreRun) -> Iterator[ShardArrays]:
+    """Shard by shard, so that no more than one need be held."""
+    for pk in list(shards_of(run).values_list("pk", flat=True)):
+        yield shard_arrays(ScoreShard.objects.get(pk=pk))
+
+
+def shard_arrays(shard: ScoreShard) -> ShardArrays:
+    item_ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
+    valid = np.frombuffer(shard.valid, dtype=np.bool_)
+    n_systems = valid.size // shard.n if shard.n else 0
+    scores = np.frombuffer(shard.segment_scores, dtype=FLOAT).reshape(n_systems, shard.n)
+    statistics = np.frombuffer(shard.statistics, dtype=FLOAT)
+    width = statistics.size // valid.size if valid.size else 0
+    packed = statistics.reshape(n_systems, shard.n, width)
+    return ShardArrays(shard.first or 0, item_ids, scores, valid.reshape(n_systems, shard.n), packed)
+
+
+def run_arrays(run: ScoreRun) -> RunArrays:
+    """All of a finished run at once: 8 (T S (D + 1)) bytes."""
+    shards = [shard for shard in iter_shards(run) if shard.item_ids.size]
+    return RunArrays(
+        run_systems(run),
+        np.concatenate([shard.item_ids for shard in shards]),
+        np.concatenate([shard.scores for shard in shards], axis=1),
+        np.concatenate([shard.valid for shard in shards], axis=1),
+        np.concatenate([shard.packed for shard in shards], axis=1),
+        run_aggregate(run),
+    )
+
+
+def run_replicates(run: ScoreRun) -> Floats | None:
+    """(B, T) scores of the resampled segments, the same resamples for every system; None where there are none."""
+    if run.replicates is None:
+        return None
+    return np.frombuffer(run.replicates, dtype=FLOAT).reshape(run.bootstrap["replicates"], -1)
+
+
+# --- One system, some places ------------------------------------------------------------------------------------------
+
+
+def segment_scores(run: ScoreRun, position: int) -> Floats:
+    """(S,) of the system with this position; NaN where a segment has no score."""
+    parts = [_scores_of(row.scores) for row in _with_scores(shards_of(run), position)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def segment_items(run: ScoreRun) -> Ints:
+    """(S,) ids of the items."""
+    parts = [np.frombuffer(ids, dtype=INTEGER) for ids in shards_of(run).values_list("item_ids", flat=True)]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def n_segments(run: ScoreRun) -> int:
+    """S of a finished run."""
+    return int(run.report.get("items", 0))
+
+
+def items_at(run: ScoreRun, places: Sequence[int]) -> list[int]:
+    """Ids of the items at these places."""
+    found = {}
+    for shard, own in _holding(run, places):
+        ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
+        found |= {place: int(ids[place - shard.first]) for place in own}
+    return [found[place] for place in places]
+
+
+def scores_at(run: ScoreRun, position: int, places: Sequence[int]) -> list[float | None]:
+    """The system's scores at these places; None where a segment has none."""
+    found: dict[int, float | None] = {}
+    holding = {shard.pk: (shard.first, own) for shard, own in _holding(run, places)}
+    for row in _with_scores(ScoreShard.objects.filter(pk__in=holding).defer(*ARRAYS), position):
+        first, own = holding[row.pk]
+        scores = _scores_of(row.scores)
+        found |= {place: None if np.isnan(scores[place - first]) else float(scores[place - first]) for place in own}
+    return [found[place] for place in places]
+
+
+def place_of(run: ScoreRun, item: Item) -> int | None:
+    """Where the item stands among the segments of a finished run; None where it was left out."""
+    if item.dataset_id != run.dataset_id:
+        return None
+    shards = ScoreShard.objects.filter(run=run, step=ShardStep.SCORES, first__isnull=False)
+    holding = shards.filter(start__lte=item.position, stop__gt=item.position).only("first", "item_ids").first()
+    if holding is None:
+        return None
+    found = np.flatnonzero(np.frombuffer(holding.item_ids, dtype=INTEGER) == item.pk)
+    return holding.first + int(found[0]) if found.size else None
+
+
+def _holding(run: ScoreRun, places: Sequence[int]) -> list[tuple[Any, list[int]]]:
+    """Each shard that holds some of the places, with its item ids, and those places."""
+    found = []
+    for pk, first, n in list(shards_of(run).values_list("pk", "first", "n")):
+        own = [place for place in places if first <= place < first + n]
+        if own:
+            found.append((ScoreShard.objects.only("first", "item_ids").get(pk=pk), own))
+    return found
+
+
+def _with_scores(shards: QuerySet[ScoreShard], position: int) -> QuerySet[ScoreShard]:
+    """With ``scores``, the bytes of one system's alone."""
+    length = F("n") * FLOAT.itemsize
+    substring = Func(
+        F("segment_scores"), length * Value(position) + 1, length, function="substring", output_field=BinaryField()
+    )
+    return shards.annotate(scores=substring)
+
+
+def _scores_of(content: Any) -> Floats:
+    return np.frombuffer(content, dtype=FLOAT)
