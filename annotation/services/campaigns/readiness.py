@@ -125,7 +125,7 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
             what = "consent text" if name == "consent" else name
             places = ", ".join(left[:4])
             yield Remark(
-                f"Raters would read these brackets as they stand, in the {what}: {places}. Fill them in.", name
+                f"Raters would read these places as they stand, in the {what}: {places}. Fill them in.", name
             )
     if draft.ratings_per_unit == 1:
         yield Remark("With one rating of each unit nobody can tell how far raters agree.", "ratings_per_unit")
