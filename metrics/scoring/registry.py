@@ -8,6 +8,8 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any
 
+from metrics.scoring.am import Am
+from metrics.scoring.am_fm import AmFm
 from metrics.scoring.bleu import Bleu
 from metrics.scoring.chrf import Chrf
 from metrics.scoring.cider import Cider
@@ -15,6 +17,7 @@ from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.distinct import Distinct
 from metrics.scoring.embedding_average import EmbeddingAverage
 from metrics.scoring.entropy import Entropy
+from metrics.scoring.fm import Fm
 from metrics.scoring.greedy_matching import GreedyMatching
 from metrics.scoring.ibleu import IBleu
 from metrics.scoring.length import Length
@@ -44,6 +47,9 @@ OWN: tuple[type[Metric], ...] = (
     VectorExtrema,
     GreedyMatching,
     SentenceCosine,
+    Am,
+    Fm,
+    AmFm,
     Length,
     Distinct,
     Entropy,

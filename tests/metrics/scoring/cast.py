@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.scoring.metric import Metric, MetricStatistics, Workspace
+from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import Model, ModelStore
 from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.registry import METRICS, get_metric
@@ -26,6 +28,8 @@ TRAINING = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] + [
 
 # By kind of model: how a small one is trained.
 TRAINED: dict[str, Callable[[], Model]] = {
+    LanguageModel.kind: lambda: LanguageModel.train(TRAINING),
+    LsaModel.kind: lambda: LsaModel.train(TRAINING + " ".join(TRAINING).split(), components=16),
     WordVectors.kind: lambda: WordVectors.train(TRAINING, min_count=1, dimension=12),
 }
 
