@@ -3,7 +3,7 @@
 Whether its values make a campaign, and fit a data set, is for others to say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 FILE_VERSION = 1
@@ -64,8 +64,9 @@ CRITERION: dict[str, tuple[str, Any]] = {
     "standard_source": ("text", ""),
     "standard_value": ("number or null", None),
 }
+TEXT = "text without NUL characters and halves of surrogate pairs"
 ACCEPTED = {
-    "text": "text",
+    "text": TEXT,
     "texts": "a list of texts",
     "whole": "a whole number",
     "whole or null": "a whole number or null",
@@ -155,6 +156,8 @@ def _value(value: Any, kind: str, path: str, problems: dict[str, str]) -> Any:
         return None
     if not _fits(value, kind):
         problems[path] = f"Found {_short(value)}; accepted: {ACCEPTED[kind]}."
+    if kind in ("object", "rules"):
+        problems |= {place: f"Found {_short(text)}; accepted: {TEXT}." for place, text in _odd_texts(value, path)}
     return value
 
 
@@ -188,11 +191,30 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and "\x00" not in value
+    return isinstance(value, str) and _escaped(value) == value
+
+
+def _odd_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Where a text within is one that cannot be kept, be it the name of a field, and that text."""
+    if isinstance(value, str) and not _is_text(value):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            if not _is_text(name):
+                yield _join(path, name), name
+            yield from _odd_texts(part, _join(path, name))
+    elif isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from _odd_texts(part, _join(path, str(place)))
 
 
 def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    return f"{path}.{_escaped(name)}" if path else _escaped(name)
+
+
+def _escaped(text: str) -> str:
+    """Without NUL characters and halves of surrogate pairs, which neither a database nor UTF-8 can hold."""
+    return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
 
 
 def _short(value: object) -> str:

@@ -43,6 +43,14 @@ json_values = st.recursive(
         ({"criteria": [{"name": "x", "question": "?", "ties": 1}]}, "criteria.0.ties"),
         ({"rules": [1]}, "rules"),
         ({"quality": []}, "quality"),
+        ({"name": "a\ud800b"}, "name"),
+        ({"systems": ["A", "\udfff"]}, "systems"),
+        ({"col\ud800r": "red"}, r"col\ud800r"),
+        ({"quality": {"\ud800": 1}}, r"quality.\ud800"),
+        ({"quality": {"mix": ["a", "\x00"]}}, "quality.mix.1"),
+        ({"rules": [{"rule": "\udc00"}]}, "rules.0.rule"),
+        ({"payment": {"\ud800": "1"}}, r"payment.\ud800"),
+        ({"response_list": {"name": "L", "responses": [["i1", "\ud800"]]}}, "response_list.responses"),
     ],
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], field: str) -> None:
@@ -50,6 +58,7 @@ def test_a_wrong_field_is_named(change: dict[str, Any], field: str) -> None:
         read_campaign_file({**GOOD, **change})
     assert list(refused.value.problems) == [field]
     assert "accepted" in refused.value.problems[field]
+    str(refused.value).encode()
 
 
 def test_every_mistake_is_named_at_once() -> None:
