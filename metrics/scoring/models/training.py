@@ -9,11 +9,13 @@ from typing import Any
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import Model
+from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.texts import Text, check_choice
 
 TRAINERS: dict[str, Callable[..., Model]] = {
     LsaModel.kind: LsaModel.train,
     LanguageModel.kind: LanguageModel.train,
+    WordVectors.kind: WordVectors.train,
 }
 
 
@@ -22,13 +24,13 @@ def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] |
 
     Parameters
     ----------
-    kind : {"lsa", "language_model"}
+    kind : {"lsa", "language_model", "vectors"}
     texts : iterable of strings
         One sentence each.
     progress : callable, optional
         Told how many texts have been read.
     **options
-        As `LsaModel.train` and `LanguageModel.train` take them.
+        As `LsaModel.train`, `LanguageModel.train` and `WordVectors.train` take them.
 
     Raises
     ------
@@ -40,10 +42,15 @@ def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] |
     >>> train("language_model", ["a b", "a c"], order=2).n_ngrams
     (6, 5)
     """
-    check_choice("kind", kind, TRAINERS)
-    trainer = TRAINERS[kind]
-    accepted = [name for name in signature(trainer).parameters if name not in ("texts", "progress")]
+    accepted = options_of(kind)
     for option in options:
         if option not in accepted:
             raise ValueError(f"{kind}: found option {option!r}; accepted: {', '.join(accepted)}")
-    return trainer(texts, progress=progress, **options)
+    return TRAINERS[kind](texts, progress=progress, **options)
+
+
+def options_of(kind: str) -> dict[str, Any]:
+    """What can be chosen about a model of that kind, and what is taken where nothing is."""
+    check_choice("kind", kind, TRAINERS)
+    known = signature(TRAINERS[kind]).parameters
+    return {name: one.default for name, one in known.items() if name not in ("texts", "progress")}

@@ -1,0 +1,1 @@
+"""Metrics from the command line, without a database: ``python -m metrics``."""

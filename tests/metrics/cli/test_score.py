@@ -1,0 +1,241 @@
+"""Scores from files, as a person at a command line asks for them; no database is there."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+from sacrebleu import corpus_bleu, corpus_chrf
+
+from annotation.one_line import escaped
+from metrics.cli import scoring
+from metrics.cli.main import main
+from metrics.scoring.delta_bleu import corpus_delta_bleu
+from tests.conftest import ROOT
+from tests.metrics.scoring.corpora import dstc7_sample
+
+ANSWERS = ["the cat sat on the mat", "", "i think so too , yes"]
+OTHERS = ["a cat sat", "who knows ?", "i do not think so"]
+REFERENCES = [
+    ["the cat is on the mat", "nobody knows", "i think so"],
+    ["there sat a cat on a mat", "", "yes , i think so too"],
+]
+WEIGHTED = "1\t0.9\tthe cat is on the mat\t-0.3\ta cat sat\n2\t1.0\tnobody knows\n3\t0.4\ti think so\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, lines in {"answers": ANSWERS, "others": OTHERS, "ref0": REFERENCES[0], "ref1": REFERENCES[1]}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "weighted.tsv").write_text(WEIGHTED)
+    return tmp_path
+
+
+def asked(files: Path, *options: str) -> list[str]:
+    """Options with file names made paths; nothing is kept between tests."""
+    return [
+        "score",
+        *(str(files / option) if (files / option).exists() else option for option in options),
+        "--cache",
+        str(files / "cache"),
+    ]
+
+
+def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    assert main(arguments) == 2
+    return capsys.readouterr().err
+
+
+def test_scores_are_those_of_sacrebleu_on_the_same_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = asked(
+        files, "--systems", "answers.txt", "others.txt", "--references", "ref0.txt", "ref1.txt",
+        "--metric", "bleu:order=4,tok=13a,smooth=exp", "--metric", "chrf", "--format", "json",
+    )  # fmt: skip
+    bleu, chrf = json.loads(printed(capsys, arguments))
+
+    known = [[line or None for line in lines] for lines in REFERENCES]  # sacrebleu's word for a missing reference
+    for place, hypotheses in enumerate((ANSWERS, OTHERS)):
+        assert bleu["systems"][place]["score"] == pytest.approx(corpus_bleu(hypotheses, known).score / 100)
+        assert chrf["systems"][place]["score"] == pytest.approx(corpus_chrf(hypotheses, known).score / 100)
+    assert bleu["signature"] == "bleu|order:4|tok:13a|lc:no|smooth:exp|refs:all|nrefs:1-2|version:0.1.0"
+
+
+def test_weighted_references_make_delta_bleu(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = asked(
+        files, "--systems", "answers.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu", "--format", "json"
+    )
+    (told,) = json.loads(printed(capsys, arguments))
+
+    references = [["the cat is on the mat", "a cat sat"], ["nobody knows"], ["i think so"]]
+    expected = corpus_delta_bleu(ANSWERS, references, [[0.9, -0.3], [1.0], [0.4]])
+    assert told["systems"][0]["score"] == expected.score
+    assert (
+        told["signature"].split("|weights:")[1].split("|")[0] == expected.signature.split("|weights:")[1].split("|")[0]
+    )
+
+
+def test_a_subset_by_weight_leaves_references_out(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the same references in a file of their own."""
+    (files / "good.txt").write_text("the cat is on the mat\nnobody knows\n\n")
+    by_weight = asked(
+        files, "--systems", "others.txt", "--weighted", "weighted.tsv", "--subset", "w>=0.5", "--metric", "rouge_l"
+    )
+    by_file = asked(files, "--systems", "others.txt", "--references", "good.txt", "--metric", "rouge_l")
+    scores = [
+        json.loads(printed(capsys, [*arguments, "--format", "json"]))[0]["systems"]
+        for arguments in (by_weight, by_file)
+    ]
+    assert scores[0] == scores[1]
+    assert scores[0][0]["segments_without_score"] == 1
+
+
+def test_parts_of_a_corpus_give_what_the_whole_gives(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = asked(
+        files, "--systems", "answers.txt", "others.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu",
+        "--metric", "cider", "--metric", "bleu", "--metric", "distinct", "--format", "tsv", "--no-cache",
+    )  # fmt: skip
+    whole = printed(capsys, arguments)
+    monkeypatch.setattr(scoring, "PART", 1)
+    assert printed(capsys, arguments) == whole
+
+
+def test_what_was_computed_before_is_looked_up(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = asked(
+        files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu", "--metric", "self_bleu"
+    )
+    first = printed(capsys, arguments)
+
+    def nothing_to_compute(given: object, metrics: list[object], *rest: object) -> list[object]:
+        assert metrics == []
+        return []
+
+    monkeypatch.setattr(scoring, "_computed", nothing_to_compute)
+    assert printed(capsys, arguments) == first
+
+
+def test_another_text_is_another_score(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+    before = printed(capsys, arguments)
+    (files / "ref0.txt").write_text("the cat sat\nnobody knows\ni think so\n")
+    assert printed(capsys, arguments) != before
+
+
+def test_every_segment_is_written(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = files / "segments.tsv"
+    system = f"mine={files / 'answers.txt'}"
+    arguments = asked(files, "--systems", system, "--references", "ref0.txt", "--metric", "sbleu")
+    printed(capsys, [*arguments, "--segments", str(out)])
+    header, *rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert header[:2] == ["line", "system"]
+    assert [row[:2] for row in rows] == [["1", "mine"], ["2", "mine"], ["3", "mine"]]
+    assert float(rows[1][2]) == 0.0
+
+
+def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "chrf", "--no-cache")
+    expected = printed(capsys, plain).splitlines()[-1].split()[-1]
+    (files / "answers.txt.gz").write_bytes(gzip.compress((files / "answers.txt").read_bytes()))
+    (files / "ref0.txt.zst").write_bytes(zstandard.compress((files / "ref0.txt").read_bytes()))
+    packed = asked(
+        files, "--systems", "answers.txt.gz", "--references", "ref0.txt.zst", "--metric", "chrf", "--no-cache"
+    )
+    assert printed(capsys, packed).splitlines()[-1].split()[-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("answers.txt --metric bleu", "--metric bleu: found no reference; accepted: --references"),
+        ("answers.txt --metric blue", "--metric: found 'blue'; accepted: bleu, sbleu, "),
+        ("answers.txt --metric bleu:n=3", "found 'n=3'; accepted: max_order=, tokenize=, "),
+        ("answers.txt --metric bleu:order=9", "max_order: found 9; accepted: an integer from 1 to 4"),
+        ("no.txt --metric length", "no.txt: cannot be read: No such file or directory"),
+        ("short.txt answers.txt --metric length", "answers.txt: found 3 lines; accepted: 1, as many as "),
+        ("latin.txt --metric length", "latin.txt, line 2: found a byte 0xe9 that is no UTF-8"),
+        ("answers.txt --references ref0.txt --metric delta_bleu", "found no weights; accepted: --weighted"),
+        ("answers.txt --weighted heavy.tsv --metric bleu", "line 2: found weight '7'; accepted: a number from -1 to 1"),
+        (
+            "answers.txt --weighted odd.tsv --metric bleu",
+            "odd.tsv, line 1: found 1 cells after the id; accepted: pairs",
+        ),
+        (
+            "answers.txt --weighted slash.tsv --metric bleu",
+            "slash.tsv, line 1: found a backslash before 'x'; accepted: ",
+        ),
+        ("answers.txt --references ref0.txt --subset w>0 --metric bleu", "--subset: found w>0 without weights"),
+        ("answers.txt --references ref0.txt --metric ibleu", "--metric ibleu: found no sources; accepted: --sources"),
+        ("answers.txt answers.txt --metric length", "found the name 'answers' twice"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line(
+    files: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    (files / "short.txt").write_text("one\n")
+    (files / "latin.txt").write_bytes(b"fine\ncaf\xe9\n\n")
+    (files / "heavy.tsv").write_text("1\t0.5\ta\n2\t7\tb\n3\t1\tc\n")
+    (files / "odd.tsv").write_text("1\t0.5\n2\n3\n")
+    (files / "slash.tsv").write_text("1\t0.5\ta\\x\n2\n3\n")
+    assert message in refused(capsys, asked(files, "--systems", *options.split()))
+
+
+def test_it_runs_without_django(files: Path) -> None:
+    program = (
+        "import sys; from metrics.cli.main import main; status = main(sys.argv[1:]); "
+        "loaded = {'django', 'celery', 'psycopg'} & set(sys.modules); sys.exit(status or sorted(loaded) or 0)"
+    )
+    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("bleu|order:2|tok:none|lc:no|smooth:none|refs:all|nrefs:1|version:")
+
+
+def test_it_is_a_module_to_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "metrics", "list", "bleu"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "from 0 to 1, higher is better; needs references" in done.stdout
+
+
+def test_a_real_corpus_is_scored_in_parts_as_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = dstc7_sample()
+    hypotheses = next(iter(sample.outputs.values()))
+    (tmp_path / "system.txt").write_text("".join(f"{text}\n" for text in hypotheses))
+    lines = (
+        "\t".join(
+            [
+                str(row),
+                *(cell for text, weight in zip(texts, own, strict=True) for cell in (repr(weight), escaped(text))),
+            ]
+        )
+        for row, (texts, own) in enumerate(zip(sample.weighted, sample.weights, strict=True))
+    )
+    (tmp_path / "weighted.tsv").write_text("".join(f"{line}\n" for line in lines))
+    monkeypatch.setattr(scoring, "PART", 17)
+
+    told = printed(
+        capsys,
+        asked(
+            tmp_path, "--systems", "system.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu:tok=13a,lc=yes",
+            "--format", "json",
+        ),
+    )  # fmt: skip
+    expected = corpus_delta_bleu(
+        hypotheses, sample.weighted, sample.weights, tokenize="13a", lowercase=True, on_no_positive="drop"
+    )
+    assert json.loads(told)[0]["systems"][0]["score"] == pytest.approx(expected.score, abs=1e-12)
