@@ -29,8 +29,8 @@ def test_a_model_is_kept_under_its_hash_and_scores(
     assert ModelStore([models]).path("lsa", reference) == Path(path)
     outputs = tmp_path / "outputs.txt"
     outputs.write_text("the cat sat\na dog\n")
-    arguments = ["score", "--systems", str(outputs), "--references", str(outputs), "--models", str(models), "--no-cache"]
-    assert main([*arguments, "--metric", f"am:model={reference},k=2"]) == 0
+    files = ["--systems", str(outputs), "--references", str(outputs), "--models", str(models)]
+    assert main(["score", *files, "--no-cache", "--metric", f"am:model={reference},k=2"]) == 0
     told = capsys.readouterr().out
     assert reference[7:19] in told.splitlines()[0]
     assert told.splitlines()[2].split() == ["outputs", "1.0000"]
