@@ -1,6 +1,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 
@@ -189,6 +191,24 @@ def test_multi_reference_files_are_aligned_and_sacrebleu_scores_them_as_it_score
     assert sacrebleu.corpus_bleu(hypotheses, streams).score == pytest.approx(
         sacrebleu.corpus_bleu(hypotheses, short).score
     )
+
+
+def test_sacrebleus_own_command_line_reads_the_multi_reference_files(release, tmp_path):
+    """As the data formats' page writes it: ``sacrebleu references.ref* -i hypotheses.txt``."""
+    files = members(release, "multi-reference.zip")
+    references = sorted(name for name in files if name.startswith("references.ref"))
+    for name in references:
+        (tmp_path / name).write_bytes(files[name])
+    hypotheses = ["two lines are here now", "a back slash and quotes", "Plain."]
+    (tmp_path / "hypotheses.txt").write_text("".join(f"{line}\n" for line in hypotheses), encoding="utf-8")
+    command = [sys.executable, "-m", "sacrebleu", *references, "-i", "hypotheses.txt"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    said = json.loads(told.stdout)
+    # The lists of each item's references, without the lines that pad shorter ones; None is no reference to sacrebleu.
+    by_item = [[escaped(text) for item, text, *_ in truth(release) if item == one] for one in ("i1", "=i2", "i3")]
+    lists = [[refs[number] if number < len(refs) else None for refs in by_item] for number in range(len(references))]
+    assert said["score"] == round(sacrebleu.corpus_bleu(hypotheses, lists).score, 1)
+    assert said["score"] > 0
 
 
 def test_the_hugging_face_folder_names_its_splits_and_their_files_hold_the_items(release):
