@@ -20,10 +20,13 @@ from tests.metrics.scoring.corpora import WORDS
 
 # What the small models are trained on: the words of the random corpora and of the examples.
 TRAINING = [" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))] + [
+    *(" ".join(WORDS[: at + 1]) for at in range(len(WORDS))),
     "the cat sat on the mat",
     "a dog sat down by the door",
     "yes we can talk about the weather",
     "it rains cats and dogs in the street",
+    "we sat by the street and the cat sat down",
+    "can the dog talk in the rain",
 ]
 
 # By kind of model: how a small one is trained.
