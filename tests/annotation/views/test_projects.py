@@ -48,6 +48,14 @@ def test_the_overview_of_an_empty_project_points_to_the_import(as_user, project,
     )
 
 
+def test_the_overview_of_an_empty_project_offers_a_corpus_too(as_user, project, viewer, manager) -> None:
+    corpus, page = url("corpus-create", project.slug), url("project-detail", project.slug)
+    assert corpus in as_user(manager).get(page).content.decode()
+    assert corpus not in as_user(viewer).get(page).content.decode()
+    example_dataset(project)
+    assert corpus not in as_user(manager).get(page).content.decode()
+
+
 def test_the_overview_counts_and_names_the_next_step(
     as_user, project: Project, manager: User, django_assert_max_num_queries
 ) -> None:
