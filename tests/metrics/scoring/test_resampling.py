@@ -1,0 +1,195 @@
+"""The bootstrap over segments, held to sacrebleu's on the same resamples, and to SciPy's laws of draws."""
+
+import math
+
+import numpy as np
+import pytest
+import sacrebleu
+from sacrebleu import significance
+from scipy import stats
+
+from metrics.scoring.aggregates import BleuAggregate, MeanAggregate
+from metrics.scoring.metric import Workspace, mean_packed
+from metrics.scoring.registry import get_metric
+from metrics.scoring.resampling import (
+    BLOCK,
+    block_sizes,
+    bootstrap_replicates,
+    draws_in_block,
+    draws_per_block,
+    paired_difference,
+    percentile_interval,
+    resampled_sums,
+)
+from metrics.scoring.segments import Segments
+from tests.metrics.scoring.corpora import dstc7_sample
+
+
+def blocks_of(packed: np.ndarray) -> list[np.ndarray]:
+    return [packed[:, start : start + BLOCK] for start in range(0, packed.shape[1], BLOCK)]
+
+
+def mean_statistics_of(n_systems: int, n_segments: int, seed: int = 3) -> np.ndarray:
+    packed, _ = mean_packed(np.random.default_rng(seed).random((n_systems, n_segments)))
+    return packed
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """A system of the demo, and the same with every third word left out."""
+    sample = dstc7_sample()
+    texts = sample.outputs["TeamD"]
+    worse = [" ".join(word for place, word in enumerate(text.split()) if place % 3) or "." for text in texts]
+    references = sample.weighted
+    metric = get_metric("bleu", max_order=2, tokenize="whitespace")
+    return [texts, worse], references, Workspace(Segments([texts, worse], references)).statistics(metric)
+
+
+def test_intervals_and_p_values_are_sacrebleus_on_the_same_resamples(scored) -> None:
+    systems, references, statistics = scored
+    n_segments, seed, n = len(references), 7, 400
+    bleu = sacrebleu.BLEU(
+        max_ngram_order=2, tokenize="none", smooth_method="none", references=list(zip(*references, strict=True))
+    )
+    given = bleu._extract_corpus_statistics(systems[0], None)
+    baseline = {"BLEU": (given, bleu._aggregate_and_compute(given))}
+    _, found = significance._paired_bs_test(baseline, "worse", systems[1], None, {"BLEU": bleu}, n_samples=n, seed=seed)
+    expected = found["BLEU"]
+    indices = np.random.default_rng(seed).choice(n_segments, size=(n, n_segments), replace=True)
+    counts = np.stack([np.bincount(row, minlength=n_segments) for row in indices])
+
+    replicates = statistics.aggregate(resampled_sums(statistics.packed, counts))
+
+    scores = statistics.system_scores()
+    interval = percentile_interval(replicates[:, 1])
+    compared = paired_difference(*scores, *replicates.T)
+    assert scores[1] == pytest.approx(expected.score / 100, abs=1e-9)
+    assert interval.mean == pytest.approx(expected.mean / 100, abs=1e-6)  # sacrebleu sums in single precision
+    assert (interval.high - interval.low) / 2 == pytest.approx(expected.ci / 100, abs=1e-6)
+    assert compared.p_value == pytest.approx(expected.p_value, abs=1e-12)
+    assert compared.low < compared.difference < compared.high
+
+
+def test_two_alike_systems_have_sacrebleus_p_value(scored) -> None:
+    """Of systems that hardly differ the p-value is no longer the smallest there is."""
+    systems, references, _ = scored
+    n_segments, seed, n = len(references), 11, 300
+    other = [*systems[0][: n_segments - 2], *systems[1][n_segments - 2 :]]
+    metric = get_metric("bleu", max_order=2, tokenize="whitespace")
+    statistics = Workspace(Segments([systems[0], other], references)).statistics(metric)
+    bleu = sacrebleu.BLEU(
+        max_ngram_order=2, tokenize="none", smooth_method="none", references=list(zip(*references, strict=True))
+    )
+    given = bleu._extract_corpus_statistics(systems[0], None)
+    baseline = {"BLEU": (given, bleu._aggregate_and_compute(given))}
+    _, found = significance._paired_bs_test(baseline, "other", other, None, {"BLEU": bleu}, n_samples=n, seed=seed)
+    indices = np.random.default_rng(seed).choice(n_segments, size=(n, n_segments), replace=True)
+    counts = np.stack([np.bincount(row, minlength=n_segments) for row in indices])
+
+    replicates = statistics.aggregate(resampled_sums(statistics.packed, counts))
+
+    p_value = paired_difference(*statistics.system_scores(), *replicates.T).p_value
+    assert p_value == pytest.approx(found["BLEU"].p_value, abs=1e-12)
+    assert p_value > 1.5 / (n + 1)
+
+
+def test_each_resample_has_as_many_segments_as_there_are() -> None:
+    sizes = block_sizes(2300)
+    drawn = draws_per_block(sizes, 50, seed=1)
+    counts = np.hstack([draws_in_block(drawn[:, number], size, number, 1) for number, size in enumerate(sizes)])
+
+    assert counts.shape == (50, 2300)
+    assert (counts.sum(axis=1) == 2300).all()
+    assert (counts >= 0).all()
+
+
+def test_draws_are_those_of_a_bootstrap() -> None:
+    """How often a segment is drawn is binomial (SciPy's), within a block and over blocks."""
+    n = BLOCK + 500
+    sizes = block_sizes(n)
+    drawn = draws_per_block(sizes, 2000, seed=5)
+    counts = np.hstack([draws_in_block(drawn[:, number], size, number, 5) for number, size in enumerate(sizes)])
+    times = np.arange(6)
+
+    for segment in (0, BLOCK - 1, BLOCK, n - 1):
+        seen = np.bincount(np.minimum(counts[:, segment], 5).astype(int), minlength=6)
+        expected = np.append(stats.binom.pmf(times[:-1], n, 1 / n), stats.binom.sf(4, n, 1 / n)) * 2000
+        assert stats.chisquare(seen, expected).pvalue > 1e-4
+    # Draws of two segments push each other aside a little: covariance -1/n, whatever their blocks.
+    assert np.cov(counts[:, 0], counts[:, BLOCK])[0, 1] == pytest.approx(-1 / n, abs=0.08)
+
+
+def test_the_mean_has_the_spread_that_theory_gives() -> None:
+    packed = mean_statistics_of(1, 2500)
+    found = bootstrap_replicates(blocks_of(packed), 2500, MeanAggregate(), replicates=2000)
+
+    scores = packed[0, :, 0]
+    assert found.mean() == pytest.approx(scores.mean(), abs=4 * scores.std() / math.sqrt(2500 * 2000))
+    assert found.std() == pytest.approx(scores.std() / math.sqrt(2500), rel=0.06)
+
+
+def test_systems_together_are_systems_alone() -> None:
+    packed = mean_statistics_of(3, 1200)
+
+    together = bootstrap_replicates(blocks_of(packed), 1200, MeanAggregate(), replicates=20)
+
+    for system in range(3):
+        alone = bootstrap_replicates(blocks_of(packed[[system]]), 1200, MeanAggregate(), replicates=20)
+        np.testing.assert_allclose(together[:, system], alone[:, 0], rtol=1e-13)
+
+
+def test_the_seed_settles_the_replicates() -> None:
+    packed = mean_statistics_of(2, 1500)
+
+    def drawn(seed: int) -> np.ndarray:
+        return bootstrap_replicates(blocks_of(packed), 1500, MeanAggregate(), replicates=10, seed=seed)
+
+    np.testing.assert_array_equal(drawn(4), drawn(4))
+    assert not np.array_equal(drawn(4), drawn(5))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([], "blocks: found 0; accepted: 2"),
+        ([1000], "blocks: found 1; accepted: 2"),
+        ([999, 201], r"blocks\[0\]: found 999 segments; accepted: 1000 each, 1200 in all"),
+        ([1000, 200, 1], r"blocks\[2\]: found 1 segments"),
+    ],
+)
+def test_other_blocks_than_the_segments_make_are_refused(sizes: list[int], message: str) -> None:
+    blocks = [np.zeros((1, size, 2)) for size in sizes]
+
+    with pytest.raises(ValueError, match=message):
+        bootstrap_replicates(blocks, 1200, MeanAggregate(), replicates=2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_segments", 0), ("replicates", 0), ("seed", -1)])
+def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
+    options = {"n_segments": 1, "replicates": 1, "seed": 0, name: value}
+
+    with pytest.raises(ValueError, match=f"{name}: found {value}"):
+        bootstrap_replicates([np.zeros((1, 1, 2))], options.pop("n_segments"), MeanAggregate(), **options)
+
+
+def test_one_segment_is_its_own_resample() -> None:
+    packed = np.array([[[3.0, 3.0, 2.0, 3.0]]])
+
+    found = bootstrap_replicates([packed], 1, BleuAggregate(max_order=1), replicates=4)
+
+    assert found[:, 0].tolist() == [pytest.approx(2 / 3)] * 4
+
+
+def test_a_resample_without_a_score_leaves_no_interval_and_says_so() -> None:
+    interval = percentile_interval([0.1, np.nan, 0.3])
+
+    assert math.isnan(interval.low)
+    assert interval.reason == "1 of 3 resamples have no score"
+    assert paired_difference(0.1, 0.2, [0.1, np.nan], [0.2, 0.2]).reason == "1 of 2 resamples have no score"
+    assert paired_difference(math.nan, 0.2, [0.1], [0.2]).reason == "a system has no score"
+    assert percentile_interval([]).reason == "no resample"
+
+
+def test_replicates_of_different_runs_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"second_replicates: found shape \(3,\)"):
+        paired_difference(0.1, 0.2, [0.1, 0.2], [0.1, 0.2, 0.3])
