@@ -8,20 +8,18 @@ Works in a process of its own on a PostgreSQL of its own, durable as in producti
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import numpy as np
 
-from benchmarks.bench_import import in_own_process, row, timed
+from benchmarks.bench_import import MEASURE, in_own_process, printed, row, timed
 from benchmarks.references import RARE, made_release
 
 if TYPE_CHECKING:
     from annotation.models import Release
 
-MEASURE = "--measure"
 ITEMS = {1_000: 63, 100_000: 6_250}  # of 16 references each
 PER_ITEM = 16
 TIMES = 7
@@ -184,16 +182,5 @@ def _place(release: Release, share: float) -> int:
     return int(pks[int(share * pks.count())])
 
 
-def main() -> None:
-    if MEASURE in sys.argv:
-        import json
-
-        print(json.dumps(measure()))
-        return
-    from benchmarks.__main__ import table
-
-    print(table(run()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(run, measure)

@@ -130,7 +130,8 @@ def row(
     return {"name": name, "value": value, "unit": unit, "against": against, "ratio": ratio, "target": target}
 
 
-def main() -> None:
+def printed(run: Callable[[], list[dict[str, Any]]], measure: Callable[[], list[dict[str, Any]]]) -> None:
+    """What ``python -m`` of a benchmark says: its table or, in the process that measures, its rows as JSON."""
     if MEASURE in sys.argv:
         print(json.dumps(measure()))
         return
@@ -140,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    printed(run, measure)

@@ -7,12 +7,11 @@ Works in a process of its own on a PostgreSQL of its own, durable as in producti
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.bench_import import in_own_process, row, timed
+from benchmarks.bench_import import MEASURE, in_own_process, printed, row, timed
 
 if TYPE_CHECKING:
     from annotation.models import Campaign, Dataset, Project
@@ -21,7 +20,6 @@ SYSTEMS, RATINGS_PER_UNIT = 5, 5
 SIZES = (1_000, 200_000, 1_000_000)  # slots
 LAUNCH_SECONDS, DASHBOARD_MS, FLAT = 60, 300, 1.5
 ANSWERS, JUDGED = 150, 100_000
-MEASURE = "--measure"
 
 
 def run() -> list[dict[str, Any]]:
@@ -200,16 +198,5 @@ def snapshot_if_needed(campaign: Campaign) -> None:
         snapshots.snapshot_update(campaign_id=campaign_id)
 
 
-def main() -> None:
-    if MEASURE in sys.argv:
-        import json
-
-        print(json.dumps(measure()))
-        return
-    from benchmarks.__main__ import table
-
-    print(table(run()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(run, measure)

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench_import import in_own_process, row, timed
+from benchmarks.bench_import import MEASURE, in_own_process, printed, row, timed
 from benchmarks.bench_mining import BEST, MINING_SECONDS, SEEDS, TRIPLES, Texts, queries
 
 if TYPE_CHECKING:
     from annotation.models import Corpus, Dataset, MiningRun, Project
-
-MEASURE = "--measure"
 
 
 def run() -> list[dict[str, Any]]:
@@ -120,14 +117,5 @@ def by_two_workers(asked: MiningRun) -> None:
     helper.join()
 
 
-def main() -> None:
-    if MEASURE in sys.argv:
-        print(json.dumps(measure()))
-        return
-    from benchmarks.__main__ import table
-
-    print(table(run()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(run, measure)

@@ -36,7 +36,6 @@ from annotation.models import (
     Recruitment,
     System,
     Target,
-    UnitResponse,
     User,
 )
 from annotation.providers.base import Arrival, Outcome
@@ -51,6 +50,7 @@ from annotation.services.campaigns import (
 )
 from annotation.services.demo import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.services.demo_raters import NAME as WATCHED
+from annotation.services.demo_raters import worth_of_screen
 from annotation.services.dry_runs import dry_run_create, suggested
 from annotation.services.handout import unit_request
 from annotation.services.raters import participation_start, rater_create
@@ -58,7 +58,7 @@ from annotation.services.ratings import ratings_submit
 from annotation.services.records import datasheet
 from annotation.services.recruitment.terms import Terms, terms_of
 from annotation.services.rules import rules_apply, rules_register
-from annotation.simulation.answers import answer, latent_quality
+from annotation.simulation.answers import answer
 from annotation.simulation.raters import SimulatedRater
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import add_response
@@ -211,18 +211,10 @@ def _work(campaign: Campaign, rater: Rater, traits: dict[str, Any], screens: int
         if place == 3 and number % 3 == 0 and shown.purpose == Purpose.WORK:
             ratings_submit(token=shown.token, rater=rater, values={}, cannot_judge={0: REASONS[0]})
             continue
-        value = int(answer(who, _worth(shown), 1, 5, 1))
+        value = int(answer(who, worth_of_screen(shown, seed=SEED), 1, 5, 1))
         values = {(0, "relevance"): value, (0, "informativeness"): max(1, value - (place % 2))}
         comment = "The passage is about something else." if place == 5 and number % 2 else ""
         ratings_submit(token=shown.token, rater=rater, values=values, comment=comment)
-
-
-def _worth(shown: Presentation) -> float:
-    if shown.purpose in (Purpose.WORK, Purpose.REPEAT):
-        (response,) = UnitResponse.objects.filter(unit=shown.unit_id).values_list("response_id", flat=True)
-        return float(latent_quality([response], SEED)[0])
-    low, high = shown.check_unit.texts[0]["expected"]["relevance"] if shown.check_unit else (1, 5)
-    return ((low + high) / 2 - 1) / 4
 
 
 # --- Recruitment ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ They work through the same services as people do, checks and all; their names sa
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -102,7 +103,7 @@ def _quality() -> dict[str, Any]:
 def _work(campaign: Campaign, name: str, who: SimulatedRater) -> None:
     rater = rater_create(project=campaign.project, name=name)
     participation_start(campaign=campaign, rater=rater)
-    work_through(campaign, rater, who, _worth, screens=SCREENS)
+    work_through(campaign, rater, who, partial(worth_of_screen, seed=SEED), screens=SCREENS)
 
 
 def work_through(
@@ -131,10 +132,10 @@ def work_through(
     return number + 1
 
 
-def _worth(shown: Presentation) -> float:
+def worth_of_screen(shown: Presentation, *, seed: int) -> float:
     """What the screen's text is worth in the simulation."""
     if shown.purpose in (Purpose.WORK, Purpose.REPEAT):
         (response,) = UnitResponse.objects.filter(unit=shown.unit_id).values_list("response_id", flat=True)
-        return float(latent_quality([response], SEED)[0])
+        return float(latent_quality([response], seed)[0])
     low, high = shown.check_unit.texts[0]["expected"]["relevance"] if shown.check_unit else (1, 5)
     return ((low + high) / 2 - 1) / 4
