@@ -4,8 +4,8 @@ from celery import shared_task
 
 from annotation.services import jobs
 from annotation.tasks import again
-from metrics.models import ScoreRun
-from metrics.services import runs
+from metrics.models import ScoreRun, TrainedModel
+from metrics.services import runs, training
 
 
 @shared_task
@@ -13,8 +13,15 @@ def requeue_stale() -> None:
     """Hand out again what a dead worker left."""
     for job_id in jobs.stale_ids(ScoreRun):
         again(execute, job_id)
+    for model_id in jobs.stale_ids(TrainedModel):
+        again(train_model, model_id)
 
 
 @shared_task
 def execute(job_id: int) -> None:
     runs.score_run_execute(run_id=job_id)
+
+
+@shared_task
+def train_model(model_id: int) -> None:
+    training.model_execute(model_id=model_id)

@@ -18,6 +18,7 @@ from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
 from metrics.selectors.corpus import IntArray, load_corpus, outputs_digest
 from metrics.selectors.runs import ordered_systems
+from metrics.services.models import parameters_with_models
 from metrics.services.scoring import Scorer, shard_fields
 from metrics.services.shards import run_finish, whole_run_store
 from metrics.subsets import Subset
@@ -68,7 +69,7 @@ def score_run_create(
     Without a release, for a metric that reads no references, the items are those of ``dataset`` with an output of every
     system; with one they are its items, whatever the metric reads.
     """
-    built = metric_from(metric, parameters)
+    built = metric_from(metric, parameters_with_models(project, metric, parameters))
     dataset, ordered = _checked(project, release, dataset, systems)
     return _get_or_create(project, dataset, release, ordered, built, subset, outputs_digest(ordered), by)
 

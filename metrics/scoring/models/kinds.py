@@ -1,0 +1,172 @@
+"""Kinds of trained models: what each is for, what may be chosen when one is trained, what one is like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from metrics.scoring.adequacy_fluency_text import TOKENIZERS as CLEANED_TOKENIZERS
+from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
+from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
+from metrics.scoring.models.sentence_encoder import SentenceEncoder
+from metrics.scoring.models.store import Model
+from metrics.scoring.models.vector_training import MAX_DIMENSION, MAX_WINDOW
+from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.parameters import Parameter, choice, flag, parameters_of, real, whole
+from metrics.scoring.texts import TOKENIZERS, Text, check_choice
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be chosen about a training; each field says its range."""
+
+    def __post_init__(self) -> None:
+        for parameter in parameters_of(self):
+            parameter.check(getattr(self, parameter.name))
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LsaOptions(Options):
+    components: int = whole(
+        100, low=1, high=MAX_COMPONENTS, label="Dimensions", key="k",
+        hint="A metric may use fewer of them: the first k of a larger model are the model with k.",
+    )  # fmt: skip
+    tokenize: str = choice("whitespace", CLEANED_TOKENIZERS, label="Tokeniser", key="tok")
+
+
+@dataclass(frozen=True)
+class LanguageModelOptions(Options):
+    order: int = whole(
+        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order", hint="A metric may use a lower order."
+    )
+    prune: float = real(
+        0.0, low=0, high=0.1, label="Pruning", key="prune",
+        hint="N-grams whose loss raises the perplexity by less than this share are left out; 0 keeps all.",
+    )  # fmt: skip
+    tokenize: str = choice("whitespace", CLEANED_TOKENIZERS, label="Tokeniser", key="tok")
+
+
+@dataclass(frozen=True)
+class VectorOptions(Options):
+    dimension: int = whole(100, low=1, high=MAX_DIMENSION, label="Dimensions", key="d")
+    window: int = whole(
+        5, low=1, high=MAX_WINDOW, label="Window", key="window", hint="Words to either side that are a word's context."
+    )
+    min_count: int = whole(
+        2, low=1, high=1_000_000, label="Least count", key="min", hint="A word that occurs less often has no vector."
+    )
+    tokenize: str = choice("whitespace", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(True, label="Lowercase first", key="lc")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of trained model.
+
+    Attributes
+    ----------
+    name : str
+        As metrics' parameters and `ModelStore` call it.
+    label, summary : str
+        For people.
+    made_elsewhere : str
+        Which files of other programs are read; empty where there is none.
+    model : type
+        Its class.
+    options : type of Options, or None
+        None where nothing here can train one.
+    facts : callable
+        What a model is like, in plain values.
+    """
+
+    name: str
+    label: str
+    summary: str
+    made_elsewhere: str
+    model: Any
+    options: type[Options] | None
+    facts: Callable[[Any], dict[str, Any]]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return () if self.options is None else parameters_of(self.options)
+
+    def checked(self, options: Mapping[str, Any]) -> Options:
+        """The options, those left out at their defaults.
+
+        Raises
+        ------
+        ValueError
+            An unknown option, or a value that is not accepted: which, what was found, what is accepted.
+        """
+        if self.options is None:
+            raise ValueError(f"kind: found {self.name!r}; accepted: {', '.join(TRAINABLE)}")
+        accepted = [parameter.name for parameter in self.parameters]
+        for name in options:
+            if name not in accepted:
+                raise ValueError(f"{name}: no option of kind {self.name!r}; accepted: {', '.join(accepted)}")
+        return self.options(**options)
+
+    def train(self, texts: Iterable[Text], options: Options, progress: Progress | None = None) -> Model:
+        """A model learnt from texts that are read once; ``progress`` is told how many have been read."""
+        trained: Model = self.model.train(texts, progress=progress, **options.as_dict())
+        return trained
+
+
+def _lsa_facts(model: LsaModel) -> dict[str, Any]:
+    return {
+        "vocabulary": len(model.words),
+        "dimensions": model.n_components,
+        "singular_values": model.singular_values.tolist(),
+    }
+
+
+def _language_model_facts(model: LanguageModel) -> dict[str, Any]:
+    return {"vocabulary": len(model.words), "order": model.order, "ngrams": list(model.n_ngrams)}
+
+
+def _vector_facts(model: WordVectors) -> dict[str, Any]:
+    return {"vocabulary": len(model), "dimensions": model.dimension}
+
+
+def _encoder_facts(model: SentenceEncoder) -> dict[str, Any]:
+    return {}
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            LsaModel.kind, "LSA space", "Texts as points by the words that occur in them: what adequacy is judged by.",
+            "", LsaModel, LsaOptions, _lsa_facts,
+        ),
+        Kind(
+            LanguageModel.kind, "n-gram model", "How probable each next word is: what fluency is judged by.",
+            "ARPA, as SRILM and KenLM write it, perhaps compressed with gzip", LanguageModel, LanguageModelOptions,
+            _language_model_facts,
+        ),
+        Kind(
+            WordVectors.kind, "word vectors", "Words as points: what embedding metrics compare.",
+            "word2vec text or binary, or GloVe text, perhaps compressed with gzip", WordVectors, VectorOptions,
+            _vector_facts,
+        ),
+        Kind(
+            SentenceEncoder.kind, "sentence encoder", "Whole sentences as points, by a neural network made elsewhere.",
+            "", SentenceEncoder, None, _encoder_facts,
+        ),
+    )
+}  # fmt: skip
+
+TRAINABLE = tuple(name for name, kind in KINDS.items() if kind.options is not None)
+
+
+def get_kind(name: str) -> Kind:
+    """The kind of that name; a ValueError says which there are."""
+    check_choice("kind", name, KINDS)
+    return KINDS[name]

@@ -1,0 +1,143 @@
+"""Reads over trained models: lists, who uses one, its files, and the model that a parameter means."""
+
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+
+from annotation.errors import AnnotationError
+from annotation.models import Dataset, JobState, Project
+from annotation.zipped import zip_chunks
+from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.models.store import SHOWN, model_name
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS
+
+CHUNK_BYTES = 1024 * 1024
+PREFIX = "sha256:"
+WRITTEN = re.compile(r"(?P<name>.+?)(?:/v(?P<version>[0-9]{1,9}))?")
+LISTED = 20
+
+
+def models_of(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
+    """Newest first, without the files they were trained on."""
+    found = TrainedModel.objects.filter(project=project).select_related("dataset", "corpus", "requested_by")
+    return (found.filter(kind=kind) if kind else found).defer("content").order_by("-pk")
+
+
+def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
+    return models_of(project, kind).filter(state=JobState.DONE).order_by("-finished_at", "-pk")
+
+
+def folder_of(model: TrainedModel) -> Path:
+    return Path(settings.MODELS_DIR) / model_name(model.kind, model.digest)
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+def model_parameters(metric: str) -> list[Parameter]:
+    """Those parameters of a metric that name a trained model; none of a metric that is not here."""
+    found = METRICS.get(metric)
+    return [] if found is None else [one for one in found.parameter_list() if one.kind == "model"]
+
+
+def _reading() -> dict[str, list[Parameter]]:
+    """Metrics that read trained models, and by which parameters."""
+    return {name: found for name in METRICS if (found := model_parameters(name))}
+
+
+def runs_using(model: TrainedModel) -> QuerySet[ScoreRun]:
+    """Score runs of its project whose numbers depend on it, newest first."""
+    wanted = Q(pk__in=[])
+    if model.digest:
+        for metric, parameters in _reading().items():
+            for parameter in parameters:
+                wanted |= Q(metric=metric, **{f"parameters__{parameter.name}": model.reference})
+    return ScoreRun.objects.filter(wanted, project=model.project_id).order_by("-pk")
+
+
+def uses_by_reference(project: Project) -> Counter[str]:
+    """How many score runs of a project read each model."""
+    reading = _reading()
+    runs = ScoreRun.objects.filter(project=project, metric__in=reading).order_by()
+    counts: Counter[str] = Counter()
+    for metric, parameters in runs.values_list("metric", "parameters").iterator(chunk_size=2000):
+        counts.update({str(parameters.get(one.name)) for one in reading[metric]})
+    return counts
+
+
+def models_of_run(run: ScoreRun) -> list[tuple[Parameter, TrainedModel | None]]:
+    """The trained models that a run reads, by the parameter that names them; None for one that is not here any more."""
+    asked = [(one, str(run.parameters.get(one.name, ""))) for one in model_parameters(run.metric)]
+    digests = [reference.removeprefix(PREFIX) for _, reference in asked]
+    known = TrainedModel.objects.filter(project=run.project_id, digest__in=digests).defer("content").order_by("pk")
+    found = {(model.kind, model.reference): model for model in known}  # of equal ones the newest
+    return [(one, found.get((one.choices[0], reference))) for one, reference in asked if reference]
+
+
+# --- Which model is meant ---------------------------------------------------------------------------------------------
+
+
+def model_named(project: Project, kind: str, written: str) -> TrainedModel | None:
+    """The finished model meant by ``name``, ``name/v2`` or ``sha256:`` and digits; the newest where nothing is written.
+
+    A name without version means its newest version.
+    """
+    finished = finished_models(project, kind)
+    if not written:
+        return finished.first()
+    if written.startswith(PREFIX):
+        digits = written.removeprefix(PREFIX)
+        return finished.filter(digest__startswith=digits).first() if len(digits) >= SHOWN else None
+    parts = WRITTEN.fullmatch(written)
+    if parts is None:
+        return None
+    named = finished.filter(Q(slug=parts["name"]) | Q(name=parts["name"])).order_by("-version")
+    return named.filter(version=parts["version"]).first() if parts["version"] else named.first()
+
+
+def model_names(project: Project, kind: str) -> str:
+    """The names that a parameter of this kind accepts."""
+    named = finished_models(project, kind).values_list("slug", "version")[:LISTED]
+    return ", ".join(f"{slug}/v{version}" for slug, version in named)
+
+
+# --- Overlap ----------------------------------------------------------------------------------------------------------
+
+
+def overlap_rows(project: Project, report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a training shares with each data set that is still there: outputs and references, of how many."""
+    rows = report.get("overlap", [])
+    datasets = Dataset.objects.filter(project=project).in_bulk([row["dataset_id"] for row in rows])
+    return [
+        row | {"dataset": datasets[row["dataset_id"]], "shared": row["outputs"] + row["references"]}
+        for row in rows
+        if row["dataset_id"] in datasets
+    ]
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def model_chunks(model: TrainedModel) -> Iterator[bytes]:
+    """The model as a zip: equal models, equal bytes."""
+    folder = folder_of(model)
+    if not folder.exists():
+        raise AnnotationError(
+            f"The files of “{model}” are not on this host: {socket.gethostname()} has no {folder}. "
+            f"Let every host share {settings.MODELS_DIR}, or copy them there from the host that has them."
+        )
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return zip_chunks((file.relative_to(folder.parent).as_posix(), _pieces(file)) for file in files)
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while piece := stream.read(CHUNK_BYTES):
+            yield piece

@@ -1,0 +1,115 @@
+"""Texts that a model is trained on, and those that metrics will compare with its help."""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Set
+from itertools import chain
+from typing import Any, BinaryIO
+
+import zstandard
+from django.db.models import QuerySet
+
+from annotation.errors import AnnotationError
+from annotation.lines import UTF8_MARK
+from annotation.mining.opening import compression_of, decompressed
+from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
+from annotation.selectors.mining import corpus_index, named_sources, told_of_damage
+from metrics.models import TrainedModel
+from metrics.scoring.models.distinct_texts import text_key
+
+CHUNK_ROWS = 5000
+MAGIC_BYTES = 4
+MESSAGES, CONTEXTS, RESPONSES = "messages", "contexts", "responses"
+PARTS = (MESSAGES, CONTEXTS, RESPONSES)
+
+Texts = Callable[[], Iterable[str]]
+
+
+def dataset_texts(
+    dataset: Dataset, parts: Iterable[str], source_kinds: Iterable[str], source_systems: Iterable[str]
+) -> Iterator[str]:
+    """The chosen texts in an order that is the same wherever the data set was imported."""
+    items = Item.objects.filter(dataset=dataset).order_by("position")
+    chosen = set(parts)
+    if CONTEXTS in chosen:
+        yield from chain.from_iterable(items.values_list("context", flat=True).iterator(chunk_size=CHUNK_ROWS))
+    if MESSAGES in chosen:
+        yield from items.values_list("message", flat=True).iterator(chunk_size=CHUNK_ROWS)
+    sources = ResponseSource.objects.filter(
+        named_sources(list(source_kinds), list(source_systems)), item__dataset=dataset
+    )
+    rows = sources.order_by("item__position", "response__text_key").values_list(
+        "item__position", "response__text_key", "response__text"
+    )
+    for _, _, text in rows.distinct().iterator(chunk_size=CHUNK_ROWS):
+        yield text
+
+
+def corpus_texts(corpus: Corpus, parts: Iterable[str]) -> Iterator[str]:
+    """The chosen texts of each triple, in the order of the index."""
+    chosen = set(parts)
+    with told_of_damage(corpus):
+        for triple in corpus_index(corpus).triples():
+            if CONTEXTS in chosen:
+                yield from triple.context
+            if MESSAGES in chosen:
+                yield triple.message
+            if RESPONSES in chosen:
+                yield triple.response
+
+
+def file_texts(open_file: Callable[[], BinaryIO], filename: str) -> Iterator[str]:
+    """One text a line, in UTF-8; compressed or not, the first bytes tell."""
+    with open_file() as stream:
+        compression = compression_of(stream.read(MAGIC_BYTES))
+        stream.seek(0)
+        try:
+            for number, line in enumerate(decompressed(stream, compression), start=1):
+                yield _decoded(line.removeprefix(UTF8_MARK) if number == 1 else line, filename, number)
+        except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+            message = f"{filename}: found a damaged {compression} file ({error}); accepted: a whole one."
+            raise AnnotationError.at("file", message) from error
+
+
+def _decoded(line: bytes, filename: str, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        message = f"{filename}, line {number}: found bytes that are not UTF-8; accepted: text in UTF-8, one a line."
+        raise AnnotationError.at("file", message) from error
+
+
+def corpora_to_train_on(project: Project) -> QuerySet[Corpus]:
+    return project.corpora.filter(state=JobState.DONE).defer("content", "report").order_by("name")
+
+
+# --- What metrics will compare ----------------------------------------------------------------------------------------
+
+Group = tuple[int, str]  # a data set and one of the two below
+OUTPUTS, REFERENCES = "outputs", "references"
+
+
+def compared_keys(project: Project) -> dict[Group, Set[bytes]]:
+    """Of each data set: keys of all systems' outputs, and of the references in its finished releases."""
+    found: dict[Group, Set[bytes]] = {}
+    for pk in project.datasets.order_by("name").values_list("pk", flat=True):
+        outputs = ResponseSource.objects.filter(item__dataset=pk, kind=SourceKind.SYSTEM)
+        references = ReleaseWeight.objects.filter(release__reference_set__dataset=pk, release__state=JobState.DONE)
+        found[pk, OUTPUTS] = _keys(outputs)
+        found[pk, REFERENCES] = _keys(references)
+    return found
+
+
+def _keys(rows: QuerySet[Any]) -> Set[bytes]:
+    texts = rows.order_by().exclude(response__text="").values_list("response__text", flat=True).distinct()
+    return {text_key(text) for text in texts.iterator(chunk_size=CHUNK_ROWS)}
+
+
+def source_label(model: TrainedModel) -> str:
+    """Where its texts, or the model itself, came from."""
+    source = model.source
+    if "registered" in source:
+        return f"Made elsewhere: {source['registered']}"
+    where = source.get("dataset") or source.get("corpus") or source.get("file", "")
+    chosen = [*source.get("texts", []), *source.get("source_kinds", []), *source.get("source_systems", [])]
+    return f"{where}: {', '.join(chosen)}" if chosen else where

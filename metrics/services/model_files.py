@@ -1,0 +1,44 @@
+"""Models that were made elsewhere, on their way into this installation's folder."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from metrics.scoring.models.kinds import Kind
+from metrics.scoring.models.sentence_encoder import SentenceEncoder, located
+from metrics.scoring.models.store import Model
+from metrics.scoring.models.vector_conversion import convert
+from metrics.scoring.models.vectors import WordVectors
+
+Progress = Callable[[int, int], None]
+
+
+@contextmanager
+def read_file(content: bytes, filename: str) -> Iterator[Path]:
+    """An uploaded file as one that libraries can open, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="assay-model-") as folder:
+        path = Path(folder) / (Path(filename).name or "model")
+        path.write_bytes(content)
+        yield path
+
+
+def stored(kind: Kind, reference: str, directory: Path, progress: Progress) -> Model:
+    """The model of a file or folder. Word vectors are turned into their folder below ``directory`` at once.
+
+    An encoder may also be named by an installed package that carries it, or as the Hugging Face cache has it.
+
+    Raises
+    ------
+    ValueError
+        There is no such model: what was found, what is accepted.
+    """
+    if kind.name == SentenceEncoder.kind:
+        reference = located(reference)
+    path = Path(reference)
+    if not path.exists():
+        raise ValueError(f"path: found no {reference}; accepted: a file or folder of a {kind.label} on this host")
+    if kind.name == WordVectors.kind and path.is_file():
+        path = convert(path, directory, progress)
+    model: Model = kind.model.load(path)
+    return model

@@ -1,0 +1,45 @@
+"""Which trained models a metric's parameters mean: names become content hashes before anything is signed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.models import Project
+from metrics.errors import ScoreRunRefused
+from metrics.scoring.models.kinds import KINDS, TRAINABLE
+from metrics.selectors.models import model_named, model_names, model_parameters
+
+
+def parameters_with_models(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, each trained model among them as ``sha256:`` and its digest.
+
+    A model may be written as ``name``, ``name/v2`` or ``sha256:...``; where none is, the project's newest of the kind
+    is meant. One that is not there is a refusal of the field, which says how to make one.
+    """
+    settled = dict(parameters)
+    for parameter in model_parameters(metric):
+        written = settled.get(parameter.name) or ""
+        if isinstance(written, str):  # anything else the metric itself refuses, in its own words
+            settled[parameter.name] = _reference(project, parameter.choices[0], written, parameter.name)
+    return settled
+
+
+def _reference(project: Project, kind: str, written: str, field: str) -> str:
+    model = model_named(project, kind, written)
+    if model is not None:
+        return model.reference
+    label = KINDS[kind].label
+    names = model_names(project, kind)
+    if names:
+        message = f"{field}: found {written!r}; accepted: {names}, or sha256: and 12 or more digits of one of them."
+    else:
+        found = f"found {written!r}, but" if written else "none was named, and"
+        message = f"{field}: {found} this project has no {label} yet. {how_to_make(project, kind)}"
+    raise ScoreRunRefused(message, fields={field: [message]})
+
+
+def how_to_make(project: Project, kind: str) -> str:
+    """How a project comes by a model of a kind."""
+    command = f"manage.py train_metric_model --project {project.slug} --kind {kind}"
+    if kind in TRAINABLE:
+        return f"Train one under Models, or with {command}."
+    return f"Register one with {command} --register FOLDER."
