@@ -20,6 +20,7 @@ SECTIONS = {
     "mining-run": ("Mining through the whole product", "benchmarks.bench_mining_run"),
     "launch": ("A million slots", "benchmarks.bench_launch"),
     "browse": ("Browsing references", "benchmarks.bench_browse"),
+    "weighing": ("What stands behind a large release", "benchmarks.bench_weighing"),
     "handout": ("Hand-out and submit over HTTP", "benchmarks.bench_handout"),
 }
 COLUMNS = ("name", "value", "unit", "against", "ratio", "target")

@@ -1,0 +1,115 @@
+"""First views of what stands behind a release of 100,000 rated references, against one of 1,000 in the same run.
+
+python -m benchmarks.bench_weighing
+
+Works in a process of its own on a PostgreSQL of its own, durable as in production, and removes both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.bench_import import MEASURE, in_own_process, printed, row, timed
+from benchmarks.weighed import PER_ITEM, rated_release
+
+if TYPE_CHECKING:
+    from annotation.models import Release
+
+SIZES = {1_000: (63, 50), 100_000: (100_000 // PER_ITEM, 500)}  # items, raters
+TIMES = 5
+PAGES = {
+    "To look at": "release-attention",
+    "Sensitivity": "release-sensitivity",
+    "Raters": "release-influence",
+    "Circularity": "release-guard",
+}
+MOST_MS = 1000  # that a page may compute
+
+
+def run() -> list[dict[str, Any]]:
+    return in_own_process("benchmarks.bench_weighing", MEASURE)
+
+
+def measure() -> list[dict[str, Any]]:
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotation.models import Membership, Project, Role, User
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(name="Benchmark", slug="benchmark")
+    user = User.objects.create(username="reader")
+    Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+    made = {size: rated_release(project, items, n_raters=raters) for size, (items, raters) in SIZES.items()}
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    waiting = views(made[100_000], user, status=202)
+    computing = computed(made[100_000])
+    small, large = (views(made[size], user, status=200) for size in SIZES)
+    return [
+        *(
+            row(f"{name}: first view, 100,000 references", large[name], "ms", target=f"at most {MOST_MS} ms",
+                against=f"1,000 references: {small[name]:.0f} ms", ratio=large[name] / small[name])
+            for name in PAGES
+        ),
+        *(
+            row(f"{name}: that it is being computed", waiting[name], "ms", target=f"at most {MOST_MS} ms",
+                against=f"its first view: {large[name]:.0f} ms", ratio=waiting[name] / large[name])
+            for name in PAGES
+        ),
+        *(
+            row(f"{name}: computed once, by a worker", seconds, "s",
+                against=f"its first view: {large[name]:.0f} ms", ratio=1000 * seconds / large[name])
+            for name, seconds in zip(PAGES, computing, strict=True)
+        ),
+    ]  # fmt: skip
+
+
+def views(release: Release, user: Any, *, status: int) -> dict[str, float]:
+    """Median milliseconds of each page, nothing in the cache."""
+    from django.core.cache import cache
+    from django.test import Client
+    from django.urls import reverse
+
+    client = Client()
+    client.force_login(user)
+    where = [release.reference_set.project.slug, release.reference_set.slug, release.number]
+    found = {}
+    for name, page in PAGES.items():
+        address, taken = reverse(f"annotation:{page}", args=where), []
+        for _ in range(TIMES):
+            cache.clear()
+            seconds, answer = timed(lambda address=address: client.get(address))
+            if answer.status_code != status:
+                raise RuntimeError(f"{address} was answered with status {answer.status_code}, not {status}.")
+            taken.append(1000 * seconds)
+        found[name] = float(np.median(taken))
+    return found
+
+
+def computed(release: Release) -> list[float]:
+    """Seconds of each page's figures, in the order of the pages, each with the judgements read anew."""
+    from django.core.cache import cache
+
+    from annotation.models import FiguresPart
+    from annotation.services.figures import figures_compute, figures_request
+
+    taken = []
+    for part in (FiguresPart.ATTENTION, FiguresPart.SENSITIVITY, FiguresPart.INFLUENCE, FiguresPart.TEXTS):
+        figures, _ = figures_request(release=release, part=part)
+        cache.clear()
+        seconds, _ = timed(lambda pk=figures.pk: figures_compute(figures_id=pk))
+        taken.append(seconds)
+    return taken
+
+
+if __name__ == "__main__":
+    printed(run, measure)
