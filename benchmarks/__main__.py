@@ -14,6 +14,7 @@ REPORT = ROOT / "docs" / "benchmarks.md"
 SECTIONS = {
     "scoring": ("Scoring", "benchmarks.bench_scoring"),
     "overlap": ("ROUGE-L, CIDEr and METEOR", "benchmarks.bench_overlap"),
+    "am-fm": ("Adequacy and fluency", "benchmarks.bench_am_fm"),
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),

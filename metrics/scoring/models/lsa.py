@@ -36,7 +36,7 @@ _NOISE = 1e-6
 # A text whose vector is this much shorter than its counts lies off the dimensions: what is left of it is rounding.
 _OFF = 1e-9
 # Matrices whose smaller side is this are decomposed whole; up to the second, where more than one in `_FEW` is wanted.
-_SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 8000, 20
+_SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 12_000, 20
 _PAIRS_AT_ONCE = 1 << 16
 _WIDTH_AT_ONCE = 128
 
