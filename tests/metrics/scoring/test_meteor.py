@@ -185,6 +185,15 @@ def test_equal_pairs_of_texts_are_asked_about_once(jar: MeteorJar, monkeypatch: 
     assert found[:, 0].tolist() == [0, 23, 0, 0]
 
 
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=8))
+def test_whatever_stands_in_texts_each_pair_has_its_own_answer(jar: MeteorJar, pairs: list[tuple[str, str]]) -> None:
+    together = jar.statistics(pairs)
+
+    assert together.tolist() == [line for pair in pairs for line in jar.statistics([pair]).tolist()]
+    if pairs:
+        assert np.nan_to_num(MeteorAggregate()(together)) == pytest.approx(jar.evaluate(together)[0], abs=1e-12)
+
+
 WORDS = ["the", "cat", "cats", "sat", "big", "large", "on", "🙂"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 
