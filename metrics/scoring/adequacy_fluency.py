@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.metric import Preparation, needed_weights
+from metrics.scoring.metric import Metric, Preparation, needed_weights
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel, Products, products
 from metrics.scoring.models.store import ModelStore
@@ -140,9 +140,9 @@ def over_references(
     return np.where(positive, pairs.best(own * values, mask) / np.where(positive, largest, 1.0), np.nan)
 
 
-def weights_for(metric: object, weights: ArrayLike | None) -> ArrayLike | None:
+def weights_for(metric: Metric, weights: ArrayLike | None) -> ArrayLike | None:
     """The weights where the metric reads them, an error where it needs them and there are none."""
-    return needed_weights(metric, weights) if metric.needs_weights else None  # type: ignore[arg-type, attr-defined]
+    return needed_weights(metric, weights) if metric.needs_weights else None
 
 
 def _cosine(inner: ArrayLike, norms: Floats) -> Floats:

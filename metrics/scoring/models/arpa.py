@@ -58,7 +58,7 @@ def read_arpa(path: Path | str) -> tuple[Backoff, list[str]]:
     """
     path = Path(path)
     with _opened(path, "rt") as file:
-        lines = ((number, line.strip()) for number, line in enumerate(file, start=1))
+        lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(file, start=1))
         return _read(lines, path.name)
 
 
@@ -126,7 +126,8 @@ def _section(
             continue
         if line.startswith("\\"):
             break
-        fields = line.split()
+        # A space that is not ASCII's may be part of a word.
+        fields = [field for field in line.replace("\t", " ").split(" ") if field]
         try:
             if len(fields) not in (n + 1, n + 2):
                 raise ValueError

@@ -72,6 +72,12 @@ class Content:
         arrays = {file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in sorted(path.glob("*.npy"))}
         return cls(kind, header, words, arrays)
 
+    def array(self, name: str) -> NDArray[Any]:
+        """The array of that name, or an error that says that its file is missing."""
+        if name not in self.arrays:
+            raise ValueError(f"model: found no {name}.npy; accepted: the folder of a {self.kind} model as it was saved")
+        return self.arrays[name]
+
     def _header_bytes(self) -> bytes:
         return json.dumps({"kind": self.kind, **self.header}, sort_keys=True, indent=1).encode()
 

@@ -187,13 +187,13 @@ class LanguageModel:
         if Path(path).is_file():
             return cls.read_arpa(path)
         content = Content.load(path, cls.kind, _LAYOUT)
-        header, arrays = content.header, content.arrays
+        header, array = content.header, content.array
         order = int(header["order"])
         backoff = Backoff(
             len(content.words),
-            tuple(arrays[f"keys-{n}"] for n in range(2, order + 1)),
-            tuple(arrays[f"logs-{n}"] for n in range(1, order + 1)),
-            tuple(arrays[f"weights-{n}"] for n in range(1, order)),
+            tuple(array(f"keys-{n}") for n in range(2, order + 1)),
+            tuple(array(f"logs-{n}") for n in range(1, order + 1)),
+            tuple(array(f"weights-{n}") for n in range(1, order)),
         )
         return cls(content.words, backoff, header["tokenize"], header["clean"])
 

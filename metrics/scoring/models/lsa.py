@@ -128,9 +128,8 @@ class LsaModel:
     @classmethod
     def load(cls, path: Path) -> Self:
         content = Content.load(path, cls.kind, _LAYOUT)
-        header, arrays = content.header, content.arrays
-        values = np.array(arrays["singular_values"])
-        return cls(content.words, arrays["components"], values, header["tokenize"], header["n_texts"])
+        values, components = np.array(content.array("singular_values")), content.array("components")
+        return cls(content.words, components, values, content.header["tokenize"], content.header["n_texts"])
 
     def counts(self, texts: Iterable[Text]) -> csr_matrix:
         """(n, M) counts of known words in each text."""
@@ -141,7 +140,7 @@ class LsaModel:
         """(n, k) the texts as points; a text of unknown words, or of words off the k dimensions, is the origin."""
         self.check_dimensions(self.n_components if k is None else k)
         counts = self.counts(texts)
-        found: Floats = np.asarray(counts @ self._block(0, k or self.n_components))
+        found: Floats = np.asarray(counts @ self.block(0, k or self.n_components))
         found[_is_off(np.einsum("ij,ij->i", found, found), counts)] = 0.0
         return found
 
@@ -150,8 +149,8 @@ class LsaModel:
         if not 1 <= k <= self.n_components:
             raise ValueError(f"k: found {k}; accepted: 1 to {self.n_components}, the dimensions of the model")
 
-    def _block(self, low: int, high: int) -> Floats:
-        """(M, high - low) some dimensions."""
+    def block(self, low: int, high: int) -> Floats:
+        """(M, high - low) some dimensions, as columns."""
         return np.ascontiguousarray(self.components[low:high].T, dtype=np.float64)
 
     @cached_property
@@ -218,7 +217,7 @@ def products(
     found = {}
     for low, high in pairwise([0, *wanted]):
         for start in range(low, high, _WIDTH_AT_ONCE):
-            block = model._block(start, min(start + _WIDTH_AT_ONCE, high))  # noqa: SLF001 # the model's own module
+            block = model.block(start, min(start + _WIDTH_AT_ONCE, high))
             a, b = np.asarray(left_counts @ block), np.asarray(right_counts @ block)
             sums[0] += np.einsum("ij,ij->i", a, a)
             sums[1] += np.einsum("ij,ij->i", b, b)

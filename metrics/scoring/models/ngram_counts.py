@@ -78,9 +78,8 @@ def count_ngrams(sentences: Iterable[Tokens], order: int, progress: Progress | N
     n_sentences = 0
     rest = iter(sentences)
     while some := list(islice(rest, _SENTENCES_AT_ONCE)):
-        for word in chain.from_iterable(some):
-            if word not in number:
-                number[word] = len(number)
+        for word in dict.fromkeys(chain.from_iterable(some)):
+            number.setdefault(word, len(number))
         merged.append(_distinct(_windows(some, order, number, reserved)))
         # As in a counter's digits, each part is more than twice the next: a row is merged a few times only.
         while len(merged) > 1 and len(merged[-1][0]) * 2 >= len(merged[-2][0]):

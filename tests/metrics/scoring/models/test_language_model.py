@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.scoring.adequacy_fluency_text import words_of
-from metrics.scoring.models import ngram_counts
+from metrics.scoring.models import katz, ngram_counts
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.store import ModelStore
 from tests.metrics.scoring.corpora import dstc7_sample
@@ -196,6 +197,22 @@ def test_pruning_takes_the_least_needed_and_more_at_a_higher_threshold(conversat
     assert perplexity(whole) < perplexity(some) < perplexity(most)
 
 
+def test_the_loss_of_an_ngram_is_the_divergence_that_leaving_it_out_makes() -> None:
+    # By the definition: p(h) sum_w p(w|h) (log p(w|h) - log p'(w|h)), as relative perplexity (Stolcke 1998).
+    whole = LanguageModel.train(["a b c", "a b", "c c a b", "b a", "a c"] * 3 + ["d a", "b d", "c b a"], order=2)
+    backoff = whole.backoff
+    found = katz._change(backoff, 2)
+    alone = whole.distribution([])
+    for place, (history, _) in enumerate(backoff.rows(2).tolist()):
+        kept = np.arange(found.size) != place
+        less = replace(backoff, keys=(backoff.keys[0][kept],), logs=(backoff.logs[0], backoff.logs[1][kept]))
+        rows = np.array([[history, word] for word in range(len(whole.words)) if word != 1], dtype=np.int32)
+        before, after = backoff.last(rows), less.normalised(2).last(rows)
+        context = alone[2 if history == 1 else history]  # a sentence's start is as frequent as its end
+        divergence = context * (10**before * (before - after)).sum() * math.log(10)
+        assert found[place] == pytest.approx(math.exp(divergence) - 1, abs=1e-12)
+
+
 def test_pruning_leaves_out_what_changes_nothing() -> None:
     # After b comes what comes anyway: the bigrams of b say nothing new.
     texts = ["a b a", "b a b", "b b a", "a a b"] * 5
@@ -293,6 +310,18 @@ def test_a_folder_that_is_no_model_is_refused(trigrams: LanguageModel, tmp_path:
     header.write_text(header.read_text().replace("language_model", "lsa"))
     with pytest.raises(ValueError, match="model: found kind 'lsa'"):
         LanguageModel.load(tmp_path / "lm")
+
+
+def test_a_folder_with_a_file_missing_is_refused(trigrams: LanguageModel, tmp_path: Path) -> None:
+    trigrams.save(tmp_path / "lm")
+    (tmp_path / "lm" / "keys-2.npy").unlink()
+    with pytest.raises(ValueError, match=r"model: found no keys-2\.npy"):
+        LanguageModel.load(tmp_path / "lm")
+
+
+def test_words_of_other_programs_may_hold_other_spaces(tmp_path: Path) -> None:
+    (tmp_path / "model.arpa").write_text(ARPA.replace("-1 b", "-1 new\u00a0york").replace("a b", "a new\u00a0york"))
+    assert "new\u00a0york" in LanguageModel.read_arpa(tmp_path / "model.arpa").words
 
 
 def test_compressed_files_are_what_their_name_says(trigrams: LanguageModel, tmp_path: Path) -> None:
