@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import explanations, runs, segments
+from metrics.views import explanations, models, runs, segments
 
 app_name = "metrics"
 
@@ -23,11 +23,25 @@ run_urls: list[URLPattern | URLResolver] = [
     ),
 ]
 
+model_urls: list[URLPattern | URLResolver] = [
+    path("", models.model_detail, name="model-detail"),
+    path("cancel/", models.model_cancel, name="model-cancel"),
+    path("retry/", models.model_retry, name="model-retry"),
+    path("delete/", models.model_delete, name="model-delete"),
+    path("download/", models.model_download, name="model-download"),
+    path("overlap.<str:file_format>", models.model_overlap_download, name="model-overlap-download"),
+    path("singular-values/", models.model_spectrum, name="model-spectrum"),
+    path("singular-values.<str:file_format>", models.model_spectrum_download, name="model-spectrum-download"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/", runs.run_list, name="run-list"),
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
     path("p/<slug:project_slug>/runs.<str:file_format>", runs.run_list_download, name="run-list-download"),
     path("p/<slug:project_slug>/runs/<int:pk>/", include(run_urls)),
+    path("p/<slug:project_slug>/models/", models.model_list, name="model-list"),
+    path("p/<slug:project_slug>/models/new/", models.model_create, name="model-create"),
+    path("p/<slug:project_slug>/models/<int:pk>/", include(model_urls)),
     path(
         "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/items/<int:pk>/",
         explanations.release_item,

@@ -1,0 +1,48 @@
+"""What the singular values of a space say: numbers in, Vega-Lite specification and a sentence out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from annotation.charts import PALETTES, Theme, finished
+
+
+def spectrum_points(values: Sequence[float]) -> list[dict[str, float]]:
+    """Each dimension with its singular value, and the share of the space's energy (squares) up to it."""
+    squares = np.square(np.asarray(values, dtype=np.float64))
+    shares = np.cumsum(squares) / squares.sum()
+    return [
+        {"dimension": place, "value": float(value), "share": float(share)}
+        for place, (value, share) in enumerate(zip(values, shares, strict=True), start=1)
+    ]
+
+
+def spectrum_words(facts: Mapping[str, Any]) -> dict[str, float] | None:
+    """How soon a space holds half and nine tenths of what it holds; None of a model that is no such space."""
+    values = facts.get("singular_values")
+    if not values:
+        return None
+    shares = [point["share"] for point in spectrum_points(values)]
+    half, most = (1 + int(np.searchsorted(shares, share - 1e-12)) for share in (0.5, 0.9))
+    return {"n": len(values), "half": half, "most": most, "last": values[-1] / values[0]}
+
+
+def spectrum(values: Sequence[float], *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
+    """Singular values by dimension, falling; where the line is flat, further dimensions tell little apart."""
+    theme: Theme = "dark" if dark else "light"
+    drawn = (
+        alt.Chart(alt.InlineData(values=spectrum_points(values)))
+        .mark_line(color=PALETTES[theme]["accent"], point=alt.OverlayMarkDef(size=18, color=PALETTES[theme]["accent"]))
+        .encode(
+            x=alt.X("dimension:Q", title="Dimension", axis=alt.Axis(format="d", tickMinStep=1)),
+            y=alt.Y("value:Q", title="Singular value", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+            tooltip=[
+                alt.Tooltip("dimension:Q", title="Dimension"),
+                alt.Tooltip("value:Q", title="Singular value", format=".4g"),
+                alt.Tooltip("share:Q", title="Share up to here", format=".1%"),
+            ],
+        )
+    )
+    return finished(drawn, theme, picture)

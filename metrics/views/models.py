@@ -1,0 +1,319 @@
+"""Trained models: list, train or take in, watch, cancel, repeat, download, delete."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.text import capfirst
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.charts import PICTURE_TYPES, picture_of
+from annotation.errors import AnnotationError
+from annotation.exports import table_response
+from annotation.models import JobState, Project, Role, User
+from annotation.services.jobs import job_request_cancel
+from annotation.views.jobs import start_over
+from metrics import charts_models, tasks
+from metrics.forms_models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
+from metrics.models import TrainedModel
+from metrics.scoring.models.kinds import KINDS, Kind
+from metrics.selectors import models as selectors
+from metrics.selectors.training_texts import corpora_to_train_on, source_label
+from metrics.services import training as services
+
+MODEL_COLUMNS = ("model", "version", "kind", "state", "texts", "words", "vocabulary", "bytes", "sha256", "runs", "made")
+OVERLAP_COLUMNS = ("dataset", "outputs", "outputs_of", "references", "references_of", "kept_apart")
+SHOWN_RUNS = 20
+
+
+def get_model_or_404(project: Project, pk: int) -> TrainedModel:
+    return get_in_project_or_404(selectors.models_of(project), project, pk=pk)
+
+
+# --- List -------------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+def model_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    uses = selectors.uses_by_reference(project)
+    rows = [
+        {"model": model, "facts": model.report.get("model", {}), "source": source_label(model),
+         "n_runs": uses[model.reference] if model.digest else 0}
+        for model in selectors.models_of(project)
+    ]  # fmt: skip
+    if wanted := request.GET.get("format"):
+        return table_response(
+            format=wanted,
+            filename=f"{project.slug}-models",
+            columns=MODEL_COLUMNS,
+            rows=[_list_row(**row) for row in rows],
+        )
+    context = {"project": project, "rows": rows, "kinds": KINDS.values(), "may_manage": may_manage(project)}
+    return render(request, "metrics/model_list.html", context)
+
+
+def _list_row(*, model: TrainedModel, facts: dict[str, Any], source: str, n_runs: int) -> tuple[object, ...]:
+    report = model.report
+    return (
+        model.slug, model.version, model.kind, model.state, report.get("texts"), report.get("words"),
+        facts.get("vocabulary"), model.size or None, model.digest, n_runs, model.finished_at,
+    )  # fmt: skip
+
+
+# --- New --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a model can come from: what its form is, and which service it is asked of."""
+
+    value: str
+    label: str
+    form: Callable[..., Any]
+    create: Callable[..., TrainedModel]
+    of: dict[str, Any]
+
+
+def origins_for(project: Project, kind: Kind) -> list[Origin]:
+    """Data sets, corpora, an upload of texts; for some kinds a file of another program."""
+    found: list[Origin] = []
+    if kind.options is not None:
+        found += [
+            Origin(f"dataset:{one.slug}", f"Data set: {one.name}", DatasetTrainingForm,
+                   services.model_train_on_dataset, {"dataset": one})
+            for one in project.datasets.order_by("name")
+        ]  # fmt: skip
+        found += [
+            Origin(f"corpus:{one.slug}", f"Corpus: {one.name}", CorpusTrainingForm,
+                   services.model_train_on_corpus, {"corpus": one})
+            for one in corpora_to_train_on(project)
+        ]  # fmt: skip
+        found.append(
+            Origin("texts", "An upload: one text a line", UploadTrainingForm, services.model_train_on_upload, {})
+        )
+    if kind.made_elsewhere:
+        found.append(
+            Origin("model", "An upload: a model made elsewhere", ModelUploadForm, services.model_register_upload, {})
+        )
+    return found
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def model_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Kind and origin are settled first: they decide what there is to choose."""
+    user = cast(User, request.user)
+    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
+    kind = _chosen_kind(request)
+    origins = origins_for(project, kind)
+    origin = _chosen_origin(request, origins)
+    context: dict[str, Any] = {
+        "project": project,
+        "kind": kind,
+        "kinds": KINDS.values(),
+        "origins": origins,
+        "origin": origin,
+        "folder_command": f"manage.py train_metric_model --project {project.slug} --user {user} --kind {kind.name}",
+    }
+    if origin is not None:
+        form = origin.form(
+            request.POST or None, request.FILES or None, kind=kind, initial={"name": _usual_name(kind, origin)},
+            **origin.of,
+        )  # fmt: skip
+        if request.method == "POST" and form.is_valid():
+            model = _asked_for(project, user, kind, origin, form)
+            if model is not None:
+                return redirect("metrics:model-detail", project.slug, model.pk)
+        context["form"] = form
+    return render(request, "metrics/model_create.html", context)
+
+
+def _chosen_kind(request: HttpRequest) -> Kind:
+    asked = request.GET.get("kind") or next(iter(KINDS))
+    if asked not in KINDS:
+        raise Http404(f"No kind {asked!r} of model; there are {', '.join(KINDS)}.")
+    return KINDS[asked]
+
+
+def _chosen_origin(request: HttpRequest, origins: list[Origin]) -> Origin | None:
+    """The one asked for, else the first: another kind may not have what was chosen before."""
+    asked = request.GET.get("from", "")
+    return next((one for one in origins if one.value == asked), origins[0] if origins else None)
+
+
+def _usual_name(kind: Kind, origin: Origin) -> str:
+    of = next(iter(origin.of.values()), None)
+    return f"{of} {kind.label}" if of is not None else ""
+
+
+@transaction.atomic
+def _asked_for(project: Project, user: User, kind: Kind, origin: Origin, form: Any) -> TrainedModel | None:
+    try:
+        model = origin.create(project=project, by=user, kind=kind.name, **origin.of, **form.asked())
+    except AnnotationError as error:
+        _blame(form, error)
+        return None
+    tasks.train_model.delay_on_commit(model.pk)
+    return model
+
+
+def _blame(form: forms.Form, error: AnnotationError) -> None:
+    """The service's refusal, at the input it is about."""
+    for name, found in (error.fields or {"": [error.message]}).items():
+        form.add_error(form.field_of(name), found)  # type: ignore[attr-defined] # every form here has it
+
+
+# --- One --------------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_GET
+def model_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    model = get_model_or_404(project, pk)
+    context: dict[str, Any] = {"project": project, "model": model, "may_manage": may_manage(project)}
+    if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
+        if model.is_finished:  # while watched: the whole page has more to show now
+            return HttpResponseClientRefresh()
+        return render(request, "metrics/_model_status.html", context)
+    kind = KINDS[model.kind]
+    context |= {
+        "kind": kind,
+        "kind_title": capfirst(kind.label),
+        "source": source_label(model),
+        "options": [
+            (one.label, _said(model.options[one.name])) for one in kind.parameters if one.name in model.options
+        ],
+        "facts": model.report.get("model", {}),
+        "may_retry": may_manage(project) and model.state in (JobState.FAILED, JobState.CANCELLED),
+        "here": model.source.get("here", False),
+    }
+    if model.state == JobState.DONE:
+        runs = selectors.runs_using(model)
+        overlap = selectors.overlap_rows(project, model.report)
+        context |= {
+            "runs": list(runs.only("pk", "metric", "parameters", "signature", "state")[:SHOWN_RUNS]),
+            "n_runs": runs.count(),
+            "overlap": overlap,
+            "kept_apart": model.source.get("keep_apart", False),
+            "shares": any(row["shared"] for row in overlap) and not model.source.get("keep_apart", False),
+            "spectrum": charts_models.spectrum_words(model.report.get("model", {})),
+        }
+    return render(request, "metrics/model_detail.html", context)
+
+
+def _said(value: object) -> object:
+    return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+
+
+@login_required
+@require_POST
+def model_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    job_request_cancel(get_model_or_404(project, pk))
+    return redirect("metrics:model-detail", project.slug, pk)
+
+
+@login_required
+@require_POST
+def model_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    start_over(get_model_or_404(project, pk), tasks.train_model)
+    return redirect("metrics:model-detail", project.slug, pk)
+
+
+@login_required
+@require_POST
+def model_delete(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    user = cast(User, request.user)
+    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
+    model = get_model_or_404(project, pk)
+    try:
+        services.model_delete(model=model, by=user)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("metrics:model-detail", project.slug, pk)
+    messages.success(request, f"The model “{model}” is gone.")
+    return redirect("metrics:model-list", project.slug)
+
+
+# --- Downloads --------------------------------------------------------------------------------------------------------
+
+
+def _done_or_404(project: Project, pk: int) -> TrainedModel:
+    model = get_model_or_404(project, pk)
+    if model.state != JobState.DONE:
+        raise Http404("This model is not there yet.")
+    return model
+
+
+@login_required
+@require_GET
+def model_download(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+    """The model's folder as a zip, named by its hash."""
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    model = _done_or_404(project, pk)
+    try:
+        chunks = selectors.model_chunks(model)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("metrics:model-detail", project.slug, pk)
+    response = StreamingHttpResponse(chunks, content_type="application/zip")
+    name = f"{model.slug}-v{model.version}-{model.digest[:12]}.zip"
+    response["Content-Disposition"] = content_disposition_header(True, name)
+    return response
+
+
+@login_required
+@require_GET
+def model_overlap_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    model = _done_or_404(project, pk)
+    rows = [
+        (row["dataset"].slug, *(row[name] for name in OVERLAP_COLUMNS[1:-1]), model.source.get("keep_apart"))
+        for row in selectors.overlap_rows(project, model.report)
+    ]
+    filename = f"{model.slug}-v{model.version}-overlap"
+    return table_response(format=file_format, filename=filename, columns=OVERLAP_COLUMNS, rows=rows)
+
+
+def _singular_values(project: Project, pk: int) -> list[float]:
+    values: list[float] = _done_or_404(project, pk).report.get("model", {}).get("singular_values", [])
+    if not values:
+        raise Http404("This model has no singular values.")
+    return values
+
+
+@login_required
+@require_GET
+def model_spectrum(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    return JsonResponse(charts_models.spectrum(_singular_values(project, pk), dark=request.GET.get("theme") == "dark"))
+
+
+@login_required
+@require_GET
+def model_spectrum_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponseBase:
+    """The figure as a picture, or its numbers as a table."""
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    values = _singular_values(project, pk)
+    filename = f"{project.slug}-model-{pk}-singular-values"
+    if file_format not in PICTURE_TYPES:
+        rows = [(point["dimension"], point["value"], point["share"]) for point in charts_models.spectrum_points(values)]
+        columns = ("dimension", "singular_value", "cumulative_share")
+        return table_response(format=file_format, filename=filename, columns=columns, rows=rows)
+    content = picture_of(charts_models.spectrum(values, picture=True), file_format)
+    response = HttpResponse(content, content_type=PICTURE_TYPES[file_format])
+    response["Content-Disposition"] = content_disposition_header(True, f"{filename}.{file_format}")
+    return response

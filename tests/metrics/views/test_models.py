@@ -1,0 +1,282 @@
+"""Pages of trained models: for members, in their roles; for nobody else."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation.models import JobState
+from annotation.services.jobs import job_claim
+from metrics.models import TrainedModel
+from metrics.services.runs import score_run_create
+from metrics.services.training import model_execute
+from tests.annotation.mined import indexed_corpus
+from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+
+READING = [
+    ("model-list", []),
+    ("model-detail", ["model"]),
+    ("model-download", ["model"]),
+    ("model-overlap-download", ["model", "csv"]),
+    ("model-spectrum", ["model"]),
+    ("model-spectrum-download", ["model", "svg"]),
+    ("model-spectrum-download", ["model", "csv"]),
+]
+CHANGING = [("model-cancel", ["model"]), ("model-retry", ["model"]), ("model-delete", ["model"])]
+
+
+@pytest.fixture
+def model(world: World) -> TrainedModel:
+    return trained_model(world)
+
+
+def address(world: World, name: str, parts: list[str], model: TrainedModel | None = None) -> str:
+    found = {"model": model.pk if model else 0}
+    return reverse(f"metrics:{name}", args=[world.project.slug, *(found.get(part, part) for part in parts)])
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def page_of(client, url: str) -> str:
+    return " ".join(client.get(url).content.decode().split())
+
+
+def test_a_viewer_may_read(world: World, model: TrainedModel, viewer, as_user) -> None:
+    for name, parts in READING:
+        assert as_user(viewer).get(address(world, name, parts, model)).status_code == 200, name
+
+
+def test_an_outsider_gets_404(world: World, model: TrainedModel, outsider, as_user) -> None:
+    client = as_user(outsider)
+    for name, parts in [*READING, ("model-create", [])]:
+        assert client.get(address(world, name, parts, model)).status_code == 404, name
+    for name, parts in CHANGING:
+        assert client.post(address(world, name, parts, model)).status_code == 404, name
+    assert client.get(reverse("metrics:model-detail", args=["elsewhere", model.pk])).status_code == 404
+
+
+def test_a_viewer_may_not_change(world: World, model: TrainedModel, viewer, as_user) -> None:
+    for name, parts in [*CHANGING, ("model-create", [])]:
+        assert as_user(viewer).post(address(world, name, parts, model)).status_code == 403, name
+
+
+def test_changes_reject_get(world: World, model: TrainedModel, manager, as_user) -> None:
+    for name, parts in CHANGING:
+        assert as_user(manager).get(address(world, name, parts, model)).status_code == 405, name
+
+
+def test_the_list_tells_what_there_is_and_what_for(world: World, model: TrainedModel, viewer, as_user) -> None:
+    page = page_of(as_user(viewer), address(world, "model-list", []))
+    rows = json.loads(body(as_user(viewer).get(address(world, "model-list", []) + "?format=json")))
+
+    assert "Cat space v1" in page
+    assert "LSA space" in page
+    assert [(row["model"], row["texts"], row["sha256"]) for row in rows] == [
+        ("cat-space", model.report["texts"], model.digest)
+    ]
+
+
+def test_an_empty_list_says_what_models_are_for(world: World, manager, as_user) -> None:
+    page = page_of(as_user(manager), address(world, "model-list", []))
+
+    assert "No model yet" in page
+    assert address(world, "model-create", []) in page
+
+
+def test_the_page_warns_of_texts_that_are_judged(world: World, model: TrainedModel, viewer, as_user) -> None:
+    (row,) = model.report["overlap"]
+
+    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], model))
+
+    assert "Trained on texts that it will help to judge." in page
+    assert f"{row['references']} of {row['references_of']}" in page
+    assert model.reference in page
+    assert "What the singular values say" in page
+
+
+def test_a_model_that_kept_them_apart_says_so(world: World, viewer, as_user) -> None:
+    made = trained_model(world, keep_apart=True)
+
+    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], made))
+
+    assert "None of the texts below was trained on: 40 were met and left out." in page
+    assert "Trained on texts that it will help to judge." not in page
+
+
+@pytest.mark.parametrize("kind", ["language_model", "vectors"])
+def test_a_model_without_singular_values_has_no_figure(world: World, viewer, as_user, kind: str) -> None:
+    made = trained_model(world, kind=kind, name="Other")
+
+    page = page_of(as_user(viewer), address(world, "model-detail", ["model"], made))
+
+    assert "singular values" not in page
+    assert as_user(viewer).get(address(world, "model-spectrum", ["model"], made)).status_code == 404
+
+
+def test_a_waiting_model_is_watched_and_cancelled(world: World, manager, as_user) -> None:
+    made = asked_model(world)
+    url = address(world, "model-detail", ["model"], made)
+
+    part = as_user(manager).get(url, headers={"HX-Request": "true"}).content.decode()
+    assert "Waiting for a worker" in part
+    assert "<html" not in part
+    assert as_user(manager).get(address(world, "model-download", ["model"], made)).status_code == 404
+    as_user(manager).post(address(world, "model-cancel", ["model"], made))
+    assert as_user(manager).get(url, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+    made.refresh_from_db()
+    assert made.state == JobState.CANCELLED
+
+
+def test_a_failed_model_is_started_over(world: World, manager, as_user, django_capture_on_commit_callbacks) -> None:
+    made = asked_model(world)
+    job_claim(TrainedModel, made.pk).fail("No room.")
+    assert "No room." in page_of(as_user(manager), address(world, "model-detail", ["model"], made))
+
+    with django_capture_on_commit_callbacks() as enqueued:
+        as_user(manager).post(address(world, "model-retry", ["model"], made))
+
+    made.refresh_from_db()
+    assert (made.state, len(enqueued)) == (JobState.QUEUED, 1)
+
+
+def test_the_download_is_the_models_folder(world: World, model: TrainedModel, viewer, as_user) -> None:
+    answer = as_user(viewer).get(address(world, "model-download", ["model"], model))
+    archive = zipfile.ZipFile(io.BytesIO(body(answer)))
+
+    assert f"cat-space-v1-{model.digest[:12]}.zip" in answer["Content-Disposition"]
+    assert f"lsa-{model.digest[:12]}/model.json" in archive.namelist()
+    assert archive.testzip() is None
+
+
+def test_files_that_are_not_here_are_told(world: World, model: TrainedModel, viewer, as_user, settings) -> None:
+    settings.MODELS_DIR = settings.MODELS_DIR / "elsewhere"
+
+    answer = as_user(viewer).get(address(world, "model-download", ["model"], model), follow=True)
+
+    assert "are not on this host" in answer.content.decode()
+
+
+def test_a_model_is_deleted_unless_a_run_reads_it(world: World, model: TrainedModel, manager, as_user) -> None:
+    client, url = as_user(manager), address(world, "model-delete", ["model"], model)
+    run, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="am",
+        parameters={"k": 2}, by=None,
+    )  # fmt: skip
+
+    assert f"is read by score run {run.pk}" in client.post(url, follow=True).content.decode()
+    assert f"Run {run.pk}" in page_of(client, address(world, "model-detail", ["model"], model))
+    run.delete()
+    assert "is gone" in client.post(url, follow=True).content.decode()
+    assert not TrainedModel.objects.exists()
+
+
+# --- New --------------------------------------------------------------------------------------------------------------
+
+
+def test_outputs_are_not_trained_on_unless_they_are_chosen(world: World, manager, as_user) -> None:
+    page = as_user(manager).get(address(world, "model-create", []) + "?kind=lsa&from=dataset:cats")
+
+    form = page.context["form"]
+    assert form["texts"].initial == ["messages", "contexts"]
+    assert ("system:Human", "Outputs of Human (40)") in form.fields["texts"].choices
+    assert form["keep_apart"].initial is True
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("lsa", {"option_components": "3", "option_tokenize": "13a"}),
+        ("language_model", {"option_order": "3", "option_prune": "0.000001", "option_tokenize": "whitespace"}),
+        ("vectors", {"option_dimension": "5", "option_window": "2", "option_min_count": "1",
+                     "option_tokenize": "none"}),
+    ],
+)  # fmt: skip
+def test_a_form_trains_each_kind_on_a_data_set(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, kind: str, options: dict
+) -> None:
+    data = {"name": "Mine", "texts": ["messages", "system:Human"], **options}
+
+    with django_capture_on_commit_callbacks() as enqueued:
+        answer = as_user(manager).post(address(world, "model-create", []) + f"?kind={kind}&from=dataset:cats", data)
+
+    made = TrainedModel.objects.get()
+    assert answer.url == address(world, "model-detail", ["model"], made)
+    assert len(enqueued) == 1
+    model_execute(model_id=made.pk)
+    made.refresh_from_db()
+    assert (made.state, made.kind, made.requested_by) == (JobState.DONE, kind, manager)
+    assert made.source["source_systems"] == ["Human"]
+    assert made.source["keep_apart"] is False
+    assert str(next(iter(options.values()))) in map(str, made.options.values())
+
+
+def test_a_form_trains_on_a_corpus(world: World, manager, as_user, settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+    corpus = indexed_corpus(world.project)
+    data = {"name": "Pool", "texts": ["responses"], "option_order": "2", "option_prune": "0",
+            "option_tokenize": "whitespace", "keep_apart": "on"}  # fmt: skip
+
+    url = address(world, "model-create", []) + f"?kind=language_model&from=corpus:{corpus.slug}"
+    as_user(manager).post(url, data)
+
+    made = TrainedModel.objects.get()
+    assert (made.corpus, made.source["texts"], made.source["keep_apart"]) == (corpus, ["responses"], True)
+
+
+def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, manager, as_user) -> None:
+    lines = SimpleUploadedFile("lines.txt", b"the cat sat\na dog saw it\n")
+    vectors = SimpleUploadedFile("glove.txt", b"cat 1 0\ndog 0 1\n")
+    client, url = as_user(manager), address(world, "model-create", [])
+
+    client.post(f"{url}?kind=lsa&from=texts", {"name": "A", "file": lines, "option_components": "2",
+                                              "option_tokenize": "whitespace"})  # fmt: skip
+    client.post(f"{url}?kind=vectors&from=model", {"name": "B", "file": vectors})
+
+    for made in TrainedModel.objects.all():
+        model_execute(model_id=made.pk)
+    assert list(TrainedModel.objects.order_by("name").values_list("name", "state")) == [("A", "done"), ("B", "done")]
+
+
+@pytest.mark.parametrize(
+    ("query", "data", "field"),
+    [
+        ("kind=lsa&from=dataset:cats", {"name": "A", "option_components": "2", "option_tokenize": "13a"}, "texts"),
+        ("kind=lsa&from=dataset:cats",
+         {"name": "猫", "texts": "messages", "option_components": "2", "option_tokenize": "13a"}, "name"),
+        ("kind=lsa&from=dataset:cats",
+         {"name": "A", "texts": "messages", "option_components": "0", "option_tokenize": "13a"}, "option_components"),
+        ("kind=lsa&from=texts", {"name": "A", "option_components": "2", "option_tokenize": "13a"}, "file"),
+        ("kind=vectors&from=model", {"name": "A"}, "file"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, query: str, data: dict, field: str) -> None:
+    answer = as_user(manager).post(address(world, "model-create", []) + f"?{query}", data)
+
+    assert list(answer.context["form"].errors) == [field]
+    assert "Nothing was started" in answer.content.decode()
+    assert not TrainedModel.objects.exists()
+
+
+def test_a_file_above_the_limit_is_refused(world: World, manager, as_user, settings) -> None:
+    settings.UPLOAD_MAX_BYTES = 3
+    data = {"name": "B", "file": SimpleUploadedFile("glove.txt", b"cat 1 0\n")}
+
+    answer = as_user(manager).post(address(world, "model-create", []) + "?kind=vectors&from=model", data)
+
+    assert "by the command train_metric_model" in answer.content.decode()
+
+
+def test_an_encoder_is_registered_by_the_command_alone(world: World, manager, as_user) -> None:
+    page = page_of(as_user(manager), address(world, "model-create", []) + "?kind=sentence")
+
+    assert "--register FOLDER" in page
+    assert as_user(manager).get(address(world, "model-create", []) + "?kind=glove").status_code == 404
