@@ -10,13 +10,16 @@ from annotation.models import (
     Corpus,
     DatasetImport,
     DryRun,
+    Job,
     MiningRun,
     RatingImport,
     Recruitment,
     Release,
     ReleaseFigures,
+    SeedSelecting,
     Submission,
     User,
+    WeightsImport,
 )
 from annotation.providers.errors import ProviderError
 from annotation.services import (
@@ -30,7 +33,9 @@ from annotation.services import (
     pace,
     recruitment,
     releases,
+    seeds_selecting,
     snapshots,
+    weights_imports,
 )
 
 
@@ -44,22 +49,22 @@ def sweep() -> None:
     """Tidy up, and hand out again what dead workers left."""
     handout.slots_sweep()
     pace.paces_update()
-    for release_id in jobs.stale_ids(Release):
-        again(release_build, release_id)
-    for figures_id in jobs.stale_ids(ReleaseFigures):
-        again(release_figures_compute, figures_id)
-    for import_id in jobs.stale_ids(DatasetImport):
-        again(dataset_import_execute, import_id)
-    for import_id in jobs.stale_ids(RatingImport):
-        again(rating_import_execute, import_id)
-    for dry_run_id in jobs.stale_ids(DryRun):
-        again(dry_run_execute, dry_run_id)
+    work: tuple[tuple[type[Job], Task], ...] = (
+        (Release, release_build),
+        (ReleaseFigures, release_figures_compute),
+        (WeightsImport, weights_import_execute),
+        (SeedSelecting, seeds_select_execute),
+        (DatasetImport, dataset_import_execute),
+        (RatingImport, rating_import_execute),
+        (DryRun, dry_run_execute),
+        (Corpus, corpus_index),
+        (MiningRun, mining_run_execute),
+    )
+    for model, task in work:
+        for job_id in jobs.stale_ids(model):
+            again(task, job_id)
     for release_id in evidence.releases_without_evidence():
         again(release_evidence_fill, release_id)
-    for corpus_id in jobs.stale_ids(Corpus):
-        again(corpus_index, corpus_id)
-    for run_id in jobs.stale_ids(MiningRun):
-        again(mining_run_execute, run_id)
     dry_runs.sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)
@@ -104,6 +109,18 @@ def dataset_import_execute(import_id: int) -> None:
 @shared_task
 def rating_import_execute(import_id: int) -> None:
     imports.rating_import_execute(import_id=import_id)
+
+
+@shared_task
+def weights_import_execute(import_id: int) -> None:
+    made = weights_imports.weights_import_execute(import_id=import_id)
+    if made is not None:
+        figures_follow(made)
+
+
+@shared_task
+def seeds_select_execute(selecting_id: int) -> None:
+    seeds_selecting.seeds_select_execute(selecting_id=selecting_id)
 
 
 @shared_task

@@ -29,9 +29,10 @@ from annotation.services.reference_sets import (
     reference_set_edit,
 )
 from annotation.services.release_files import FILES
-from annotation.services.release_imports import ADDED_KINDS, release_import
+from annotation.services.release_imports import ADDED_KINDS
 from annotation.services.releases import MAX_REASON, release_create, release_deprecate, release_restore
-from annotation.tasks import release_build
+from annotation.services.weights_imports import weights_import_create
+from annotation.tasks import release_build, weights_import_execute
 from annotation.weighting import SCHEME_NAMES
 
 CHOSEN = ("source_kinds", "source_systems", "original_kinds", "original_systems")
@@ -88,7 +89,7 @@ class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer):
         extra_kwargs = {"name": {"required": False}, "description": {"required": False}}
 
 
-class WeightsImportSerializer(Strict, serializers.Serializer):
+class WeightsFileSerializer(Strict, serializers.Serializer):
     dataset = serializers.SlugField(help_text="Slug of the data set whose items and texts the file names.")
     file = serializers.FileField(help_text="JSON Lines as a release is exported, or TSV or CSV; in UTF-8.")
     file_format = serializers.ChoiceField(
@@ -108,11 +109,8 @@ class WeightsImportSerializer(Strict, serializers.Serializer):
     )
 
 
-class ImportedReleaseSerializer(serializers.Serializer):
-    url = serializers.URLField()
-    name = serializers.CharField(help_text="As score runs and studies name it.")
-    content_hash = serializers.CharField()
-    report = serializers.DictField()
+class WeightsImportAnswerSerializer(serializers.Serializer):
+    weights_import = serializers.URLField(help_text="Poll it until its state is done; it then names the release.")
 
 
 class DeprecationSerializer(Strict, serializers.Serializer):
@@ -253,22 +251,22 @@ class ReferenceSetsViewSet(ReadViewSet):
                 reference_set_add_campaign(reference_set=reference_set, campaign=campaign, by=request.user)
         return self.answer(reference_set)
 
-    @extend_schema(request={"multipart/form-data": WeightsImportSerializer}, responses={201: ImportedReleaseSerializer})
+    @extend_schema(
+        request={"multipart/form-data": WeightsFileSerializer}, responses={202: WeightsImportAnswerSerializer}
+    )
     @action(detail=False, methods=["post"], url_path="import", url_name="import", parser_classes=[MultiPartParser])
     def import_weights(self, request: Request, **_: Any) -> Response:
-        """Weights that were made elsewhere, as a finished release: all of them, or none."""
-        asked = self.asked(WeightsImportSerializer)
+        """Weights that were made elsewhere; a worker makes a finished release of all of them, or of none."""
+        asked = self.asked(WeightsFileSerializer)
         file = asked.pop("file")
         (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
         if slug := asked.pop("reference_set", ""):
             sets = self.project.reference_sets.all()
             (asked["reference_set"],) = find_named(sets, [slug], field="reference_set", by="slug")
-        release = release_import(dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked)
-        where = {"project_slug": self.project.slug, "reference_set_slug": release.reference_set.slug}
-        url = reverse("api:release-detail", kwargs=where | {"release_number": release.number}, request=request)
-        report = release.report
-        made = {"url": url, "name": release_name(release), "content_hash": release.content_hash, "report": report}
-        return Response(made, status=status.HTTP_201_CREATED, headers={"Location": url})
+        job = weights_import_create(dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked)
+        weights_import_execute.delay_on_commit(job.pk)
+        where = reverse("api:weights-import-detail", args=[self.project.slug, job.pk], request=request)
+        return Response({"weights_import": where}, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
 
 
 class ReleasesViewSet(JobViewSet):

@@ -2,7 +2,18 @@
 
 from rest_framework.routers import BaseRouter
 
-from annotation.api import campaigns, datasets, imports, mining, operations, projects, references, seeds
+from annotation.api import (
+    campaigns,
+    datasets,
+    imports,
+    mining,
+    operations,
+    projects,
+    references,
+    seeds,
+    seeds_selecting,
+    weights_imports,
+)
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"
@@ -29,10 +40,12 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/reference-sets", references.ReferenceSetsViewSet, "reference-set")
     router.register(f"{REFERENCE_SET}/releases", references.ReleasesViewSet, "release")
     router.register(f"{REFERENCE_SET}/releases/<int:release_number>/weights", references.WeightsViewSet, "weight")
+    router.register(f"{PROJECT}/weights-imports", weights_imports.WeightsImportsViewSet, "weights-import")
     router.register(f"{PROJECT}/response-lists", seeds.ResponseListsViewSet, "response-list")
     router.register(
         f"{PROJECT}/response-lists/<int:list_pk>/responses", seeds.ListedResponsesViewSet, "listed-response"
     )
     router.register(f"{PROJECT}/seed-samples", seeds.SeedSamplesViewSet, "seed-sample")
+    router.register(f"{PROJECT}/seed-selectings", seeds_selecting.SeedSelectingsViewSet, "seed-selecting")
     router.register(f"{PROJECT}/seed-selections", seeds.SeedSelectionsViewSet, "seed-selection")
     router.register(f"{PROJECT}/seed-selections/<int:selection_pk>/members", seeds.SeedMembersViewSet, "seed-member")

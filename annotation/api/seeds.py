@@ -29,8 +29,9 @@ from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.response_lists import response_lists_of, responses_named
 from annotation.selectors.seeds import has_fallen, means_now, selections_of
 from annotation.services.response_lists import campaign_for_list, response_list_create, response_list_delete
-from annotation.services.seeds import seeds_preview, seeds_rate_again, seeds_sample, seeds_select, seeds_unselect
-from annotation.tasks import dataset_import_execute
+from annotation.services.seeds import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
+from annotation.services.seeds_selecting import seeds_select_create
+from annotation.tasks import dataset_import_execute, seeds_select_execute
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
@@ -84,6 +85,10 @@ class SeedSampleSerializer(Strict, serializers.Serializer):
     hygiene = serializers.ListField(
         child=serializers.DictField(), required=False, help_text='Such as {"step": "length", "max_tokens": 50}.'
     )
+
+
+class SeedSelectingAnswerSerializer(serializers.Serializer):
+    seed_selecting = serializers.URLField(help_text="Poll it until its state is done; it then names the selection.")
 
 
 class SeedSampleAnswerSerializer(serializers.Serializer):
@@ -280,11 +285,13 @@ class SeedSelectionsViewSet(_Rating, ReadViewSet):
         campaigns = find_named(self.project.campaigns.all(), asked["campaigns"], field="campaigns")
         return asked | {"dataset": dataset, "campaigns": campaigns}
 
-    @extend_schema(request=SeedsSelectSerializer, responses={201: SeedSelectionSerializer})
+    @extend_schema(request=SeedsSelectSerializer, responses={202: SeedSelectingAnswerSerializer})
     def create(self, request: Request, **_: Any) -> Answer:
-        """Keep the seeds with a mean of the threshold or more, and bin their items into splits."""
-        made = seeds_select(by=request.user, **self._asked(SeedsSelectSerializer))
-        return self.answer(made, status.HTTP_201_CREATED)
+        """Keep the seeds with a mean of the threshold or more, and bin their items into splits; a worker does."""
+        job = seeds_select_create(by=request.user, **self._asked(SeedsSelectSerializer))
+        seeds_select_execute.delay_on_commit(job.pk)
+        where = reverse("api:seed-selecting-detail", args=[self.project.slug, job.pk], request=request)
+        return Answer({"seed_selecting": where}, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
 
     @extend_schema(request=SeedsAskedSerializer, responses=SeedPreviewSerializer)
     @action(detail=False, methods=["post"])

@@ -4,10 +4,10 @@ Means are exact: a rating enters as the decimal number that it was, so a mean of
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.decisions import excluded_rater_ids
-from annotation.selectors.ratings import campaign_criteria, rating_columns, scale_name
+from annotation.selectors.ratings import RatingColumns, campaign_criteria, rating_columns, scale_name
 from annotation.selectors.releases import release_campaigns
 
 CURVE_POINTS = 8  # half points of a scale of five; as many steps of a longer one
@@ -82,9 +82,6 @@ def exactly(number: float | str) -> Fraction:
     return Fraction(str(number))
 
 
-_exactly = lru_cache(maxsize=4096)(exactly)
-
-
 # --- Seeds and their ratings ------------------------------------------------------------------------------------------
 
 
@@ -127,20 +124,36 @@ def exact_means(
     ratings = ratings.select(
         np.isin(ratings.criterion_id, list(campaign_of)) & ~np.isin(ratings.rater_id, excluded_rater_ids(campaigns))
     )
-    judged: dict[tuple[int, int], list[Fraction]] = defaultdict(list)
-    needed: dict[tuple[int, int], int] = {}
-    columns = (ratings.presentation_id, ratings.response_id, ratings.criterion_id, ratings.value)
-    for presentation, response, criterion, value in zip(*(column.tolist() for column in columns), strict=True):
-        judged[presentation, response].append(_exactly(value))
-        needed[presentation, response] = wanted[campaign_of[criterion]]
-    totals: dict[int, Fraction] = defaultdict(Fraction)
-    counts: Counter[int] = Counter()
-    for (presentation, response), values in judged.items():
-        n = needed[presentation, response]
-        if len(values) == n:
-            totals[response] += values[0] if n == 1 else sum(values, Fraction(0)) / n
-            counts[response] += 1
-    return {response: Mean(total / counts[response], counts[response]) for response, total in totals.items()}
+    return _exact_means(ratings, {pk: wanted[campaign] for pk, campaign in campaign_of.items()})
+
+
+def _exact_means(ratings: RatingColumns, needed_of: Mapping[int, int]) -> dict[int, Mean]:
+    """In whole numbers over one denominator, which is as exact as fractions and takes a tenth of the time."""
+    if not len(ratings.value):
+        return {}
+    values, of_value = np.unique(ratings.value, return_inverse=True)
+    written = [exactly(value) for value in values.tolist()]
+    unit = lcm(*(one.denominator for one in written), *needed_of.values())
+    parts = [int(one * unit) for one in written]
+    kind = np.int64 if max(map(abs, parts)) * unit * len(of_value) < 2**62 else object
+    order = np.lexsort((ratings.response_id, ratings.presentation_id))
+    presentation, response = ratings.presentation_id[order], ratings.response_id[order]
+    start = np.flatnonzero(np.r_[True, (presentation[1:] != presentation[:-1]) | (response[1:] != response[:-1])])
+    n = np.diff(np.r_[start, len(order)])
+    needed = np.array([needed_of[pk] for pk in ratings.criterion_id[order][start].tolist()], dtype=np.int64)
+    judged = np.add.reduceat(np.array(parts, dtype=kind)[of_value[order]], start)
+    complete = n == needed
+    share = judged[complete] * (unit // needed[complete].astype(kind))  # of a judgement's mean, over unit squared
+    by_response = np.argsort(response[start][complete], kind="stable")
+    of, share = response[start][complete][by_response], share[by_response]
+    first = np.flatnonzero(np.r_[True, of[1:] != of[:-1]][: len(of)])
+    if not len(first):
+        return {}
+    totals, counts = np.add.reduceat(share, first).tolist(), np.diff(np.r_[first, len(of)]).tolist()
+    return {
+        pk: Mean(Fraction(total, count * unit * unit), count)
+        for pk, total, count in zip(of[first].tolist(), totals, counts, strict=True)
+    }
 
 
 def rated_seeds(dataset: Dataset, campaigns: Sequence[Campaign], *, up_to: int | None = None) -> Rated:

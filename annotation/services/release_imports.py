@@ -128,31 +128,68 @@ def release_import(
     A text that its item does not have is refused, or with ``add_texts`` becomes a response of the kinds of source that
     the file names for it; of this ``kind`` where it names none.
     """
-    kept = _checked_request(dataset, name, reference_set, kind, origin, licence)
+    told = {"origin": origin, "licence": licence}
+    written = import_check(
+        dataset=dataset, filename=filename, name=name, reference_set=reference_set, file_format=file_format, kind=kind,
+        **told,
+    )  # fmt: skip
     problems = Problems(filename)
-    found = read_weights(content, _format(filename, file_format), problems)
-    with transaction.atomic():
-        Dataset.objects.select_for_update().get(pk=dataset.pk)  # texts are added one import at a time
-        matched, added = _matched(dataset, found, problems, add_texts=add_texts, kind=kind)
-        own = reference_set or _new_set(dataset, name, matched)
-        about = kept | {
-            "filename": storable(filename)[:255],
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "release": storable(found.release),
-            "content_hash": storable(found.content_hash),
-            "texts_added": added.total(),
-            "texts_added_kinds": dict(sorted(added.items())),
-        }
-        release = _stored(own, matched, about, by)
-        summary = f"Imported {len(matched):,} weights from {about['filename']} as {release}"
-        data = {**about, "release": release_name(release), "release_named_in_file": about["release"]}
-        audit_record(verb="release.import", summary=summary, project=dataset.project, by=by, data=data)
+    found = read_weights(content, written, problems)
+    return weights_store(
+        dataset=dataset, filename=filename, sha256=hashlib.sha256(content).hexdigest(), found=found, problems=problems,
+        by=by, name=name, reference_set=reference_set, add_texts=add_texts, kind=kind, **told,
+    )  # fmt: skip
+
+
+@transaction.atomic
+def weights_store(
+    *,
+    dataset: Dataset,
+    filename: str,
+    sha256: str,
+    found: Content,
+    problems: Problems,
+    by: User | None,
+    name: str,
+    reference_set: ReferenceSet | None,
+    add_texts: bool,
+    kind: str,
+    origin: str,
+    licence: str,
+) -> Release:
+    """What was read of a file, as ``release_import`` stores it."""
+    Dataset.objects.select_for_update().get(pk=dataset.pk)  # texts are added one import at a time
+    matched, added = _matched(dataset, found, problems, add_texts=add_texts, kind=kind)
+    own = reference_set or _new_set(dataset, name, matched)
+    about = {
+        "origin": origin.strip(),
+        "licence": licence.strip(),
+        "filename": storable(filename)[:255],
+        "sha256": sha256,
+        "release": storable(found.release),
+        "content_hash": storable(found.content_hash),
+        "texts_added": added.total(),
+        "texts_added_kinds": dict(sorted(added.items())),
+    }
+    release = _stored(own, matched, about, by)
+    summary = f"Imported {len(matched):,} weights from {about['filename']} as {release}"
+    data = {**about, "release": release_name(release), "release_named_in_file": about["release"]}
+    audit_record(verb="release.import", summary=summary, project=dataset.project, by=by, data=data)
     return release
 
 
-def _checked_request(
-    dataset: Dataset, name: str, reference_set: ReferenceSet | None, kind: str, origin: str, licence: str
-) -> dict[str, str]:
+def import_check(
+    *,
+    dataset: Dataset,
+    filename: str,
+    name: str,
+    reference_set: ReferenceSet | None,
+    file_format: str | None,
+    kind: str,
+    origin: str,
+    licence: str,
+) -> str:
+    """Refuse what can be refused before a file is read; the file's format."""
     if reference_set is None:
         check_name(name)
     elif reference_set.dataset_id != dataset.pk:
@@ -163,10 +200,6 @@ def _checked_request(
     for field_name, text in (("origin", origin), ("licence", licence)):
         if len(text.strip()) > MAX_TOLD:
             raise AnnotationError.at(field_name, f"Found {len(text.strip())} characters; accepted: at most {MAX_TOLD}.")
-    return {"origin": origin.strip(), "licence": licence.strip()}
-
-
-def _format(filename: str, file_format: str | None) -> str:
     wanted = file_format or format_of(filename, ENDINGS)
     if wanted not in FORMATS:
         accepted = ", ".join(FORMATS)

@@ -206,13 +206,11 @@ def seeds_select(
     Once for a data set. ``again`` replaces a selection, which is possible as long as nothing was mined or rated for it.
     """
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
-    low, high = _checked(dataset, campaigns, threshold, shares, min_ratings)
-    _check_seed(seed)
-    earlier = SeedSelection.objects.filter(dataset=dataset).first()
+    low, high, earlier = seeds_check(
+        dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, min_ratings=min_ratings,
+        again=again,
+    )  # fmt: skip
     if earlier is not None:
-        if not again:
-            message = f"The seeds of “{dataset}” were selected on {earlier.created_at:%Y-%m-%d}; accepted: once."
-            raise AnnotationError.at("dataset", message)
         _remove(earlier)
     ratings_await(campaigns=campaigns)
     last = Rating.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"] or 0
@@ -245,6 +243,28 @@ def seeds_select(
               "min_ratings": min_ratings, "campaigns": [campaign.name for campaign in campaigns]},
     )  # fmt: skip
     return selection
+
+
+def seeds_check(
+    *,
+    dataset: Dataset,
+    campaigns: Sequence[Campaign],
+    threshold: float,
+    shares: Mapping[str, float],
+    seed: int,
+    min_ratings: int,
+    again: bool,
+) -> tuple[float, float, SeedSelection | None]:
+    """Refuse what can be refused before a rating is read; the ends of the scale, and the selection to be replaced."""
+    low, high = _checked(dataset, campaigns, threshold, shares, min_ratings)
+    _check_seed(seed)
+    earlier = SeedSelection.objects.filter(dataset=dataset).first()
+    if earlier is not None:
+        if not again:
+            message = f"The seeds of “{dataset}” were selected on {earlier.created_at:%Y-%m-%d}; accepted: once."
+            raise AnnotationError.at("dataset", message)
+        _check_nothing_came_of(earlier)
+    return low, high, earlier
 
 
 def _nothing_kept(preview: SeedPreview, threshold: float, least: int) -> AnnotationError:
@@ -291,11 +311,15 @@ def seeds_unselect(*, selection: SeedSelection, by: User | None = None) -> None:
     )
 
 
-def _remove(selection: SeedSelection) -> None:
+def _check_nothing_came_of(selection: SeedSelection) -> None:
     if reasons := what_came_of(selection):
         raise AnnotationError(
             f"The seeds of “{selection.dataset}” stay as they were selected: there is {', '.join(reasons)} already."
         )
+
+
+def _remove(selection: SeedSelection) -> None:
+    _check_nothing_came_of(selection)
     items = list(selection.members.order_by().values_list("item_id", flat=True))
     _set_splits(items, [""] * len(items))
     selection.delete()

@@ -1,7 +1,7 @@
 from django.urls import URLPattern, path
 
 from annotation.views import responses
-from annotation.views.references import browsing, compare, downloads, releases, sets
+from annotation.views.references import browsing, compare, downloads, imports, releases, sets
 
 SET = "p/<slug:project_slug>/references/<slug:slug>/"
 RELEASE = f"{SET}v<int:number>/"
@@ -11,6 +11,14 @@ urlpatterns: list[URLPattern] = [
     path("p/<slug:project_slug>/references/", sets.reference_set_list, name="reference-set-list"),
     path("p/<slug:project_slug>/references/new/", sets.reference_set_create, name="reference-set-create"),
     path("p/<slug:project_slug>/references/import/", sets.reference_set_import, name="reference-set-import"),
+    path(
+        "p/<slug:project_slug>/weights-imports/<int:pk>/", imports.weights_import_detail, name="weights-import-detail"
+    ),
+    path(
+        "p/<slug:project_slug>/weights-imports/<int:pk>/cancel/",
+        imports.weights_import_cancel,
+        name="weights-import-cancel",
+    ),
     path(SET, sets.reference_set_detail, name="reference-set-detail"),
     path(f"{SET}edit/", sets.reference_set_edit, name="reference-set-edit"),
     path(f"{SET}campaigns/", sets.reference_set_add_campaign, name="reference-set-add-campaign"),

@@ -7,19 +7,23 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.charts_seeds import seed_means
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.seeds import SampleForm, SelectForm
-from annotation.models import Dataset, Project, Role, SeedMember, SeedSelection
+from annotation.models import Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
 from annotation.parameters import whole_number
 from annotation.selectors import seeds as selectors
 from annotation.services import seeds as services
-from annotation.tasks import dataset_import_execute
+from annotation.services.jobs import job_request_cancel
+from annotation.services.seeds_selecting import seeds_select_create
+from annotation.tasks import dataset_import_execute, seeds_select_execute
 from annotation.views.figures import chart_theme, picture_response
 
 PAGE = 50
@@ -87,9 +91,9 @@ def seed_select(request: HttpRequest, project_slug: str, dataset_slug: str) -> H
         asked = form.asked()
         try:
             if request.method == "POST":
-                services.seeds_select(dataset=dataset, again=earlier is not None, by=request.user, **asked)
-                messages.success(request, "Selected: the items have their splits.")
-                return redirect("annotation:seed-detail", project.slug, dataset.slug)
+                job = seeds_select_create(dataset=dataset, again=earlier is not None, by=request.user, **asked)
+                seeds_select_execute.delay_on_commit(job.pk)
+                return redirect("annotation:seed-selecting", project.slug, dataset.slug, job.pk)
             preview = services.seeds_preview(
                 dataset=dataset, **{name: value for name, value in asked.items() if name != "seed"}
             )
@@ -107,6 +111,32 @@ def seed_select(request: HttpRequest, project_slug: str, dataset_slug: str) -> H
         "sent": [(name, value) for name, values in form.data.lists() for value in values if name in form.fields],
     }
     return render(request, "annotation/seed_select.html", context)
+
+
+@login_required
+@require_GET
+def seed_selecting(request: HttpRequest, project_slug: str, dataset_slug: str, pk: int) -> HttpResponse:
+    """A selection on its way; whoever watches it is taken to what was selected."""
+    project, dataset = _dataset(request, project_slug, dataset_slug)
+    job = get_object_or_404(SeedSelecting.objects.select_related("selection"), dataset=dataset, pk=pk)
+    if job.selection is not None:
+        messages.success(request, "Selected: the items have their splits.")
+        made = reverse("annotation:seed-detail", args=[project.slug, dataset.slug])
+        return HttpResponseClientRedirect(made) if request.htmx else redirect(made)
+    asked = {key: value for key, value in job.asked.items() if key in ("campaigns", "threshold", "min_ratings", "seed")}
+    shares = ", ".join(f"{name} {share:g}" for name, share in job.asked["shares"].items())
+    again = urlencode({**asked, "shares": shares}, doseq=True)
+    context = {"project": project, "dataset": dataset, "job": job, "again": again, "may_manage": may_manage(project)}
+    template = "seed_selecting_status" if request.htmx else "seed_selecting"
+    return render(request, f"annotation/{template}.html", context)
+
+
+@login_required
+@require_POST
+def seed_selecting_cancel(request: HttpRequest, project_slug: str, dataset_slug: str, pk: int) -> HttpResponse:
+    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+    job_request_cancel(get_object_or_404(SeedSelecting, dataset=dataset, pk=pk))
+    return redirect("annotation:seed-selecting", project.slug, dataset.slug, pk)
 
 
 def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, Any]]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from annotation.models import Release
+from annotation.models import Release, WeightsImport
 from annotation.services.release_files import FILES
+from annotation.services.weights_imports import weights_import_execute
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]
@@ -61,13 +62,21 @@ def test_weights_made_elsewhere_are_imported_or_refused_with_every_bad_row(world
     client, where = api(world.people["manager"]), f"{HERE}/reference-sets/import/"
     exported = body(client.get(f"{GOLD}releases/1/files/items.jsonl/"))
     asked = {"dataset": "chats", "name": "Theirs", "file": SimpleUploadedFile("w.jsonl", exported), "origin": "A paper"}
-    made = client.post(where, asked, format="multipart")
-    assert (made.status_code, made.json()["name"]) == (201, "theirs/v1")
+    sent = client.post(where, asked, format="multipart")
+    assert (sent.status_code, sent["Location"]) == (202, sent.json()["weights_import"])
+    weights_import_execute(import_id=WeightsImport.objects.latest("pk").pk)
+    made = client.get(sent["Location"]).json()
+    assert (made["state"], made["release"], made["report"]) == ("done", "theirs/v1", {})
     taken, gold = (Release.objects.get(reference_set__slug=slug, number=1) for slug in ("theirs", "gold"))
     weights = [set(one.weights.values_list("response", "weight", "rating_mean", "low")) for one in (taken, gold)]
     assert weights[0] == weights[1]
-    assert client.get(made.json()["url"]).json()["method"] == "imported"
+    assert client.get(made["release_url"]).json()["method"] == "imported"
     bad = SimpleUploadedFile("w.csv", b"item,text,weight\nnowhere,x,9\n")
-    refused = client.post(where, {"dataset": "chats", "name": "Bad", "file": bad}, format="multipart")
-    assert refused.status_code == 400
-    assert [(row["line"], row["field"], row["found"]) for row in refused.json()["rows"]] == [(2, "weight", "9")]
+    sent = client.post(where, {"dataset": "chats", "name": "Bad", "file": bad}, format="multipart")
+    weights_import_execute(import_id=WeightsImport.objects.latest("pk").pk)
+    refused = client.get(sent["Location"]).json()
+    assert (refused["state"], refused["release"]) == ("failed", None)
+    assert [(row["line"], row["field"], row["found"]) for row in refused["report"]["errors"]] == [(2, "weight", "9")]
+    unread = SimpleUploadedFile("w.csv", b"item,text,weight\nnowhere,x,9\n")
+    refused = client.post(where, {"dataset": "chats", "name": "", "file": unread}, format="multipart")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["name"])

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import Campaign, Dataset, DatasetImport, Item, ResponseList, SeedSelection
+from annotation.models import Campaign, Dataset, DatasetImport, Item, ResponseList, SeedSelecting, SeedSelection
+from annotation.services.seeds_selecting import seeds_select_execute
 from tests.annotation.rated import rate
 from tests.api.conftest import World
 
@@ -112,14 +113,14 @@ def test_seeds_are_previewed_selected_again_and_taken_back(selection: SeedSelect
     assert [4.0, 2] in preview["kept_at"]
     once = manager.post(f"{LAB}/seed-selections/", ASKED, format="json")
     assert (once.status_code, list(once.json()["fields"])) == (400, ["dataset"])
-    made = manager.post(f"{LAB}/seed-selections/", {**ASKED, "again": True}, format="json")
-    assert (made.status_code, made.json()["n_members"], made.json()["report"]["splits"]) == (
-        201,
-        2,
-        {"dev": 1, "test": 1},
-    )
-    assert made.json()["id"] != selection.pk
-    assert manager.delete(made["Location"]).status_code == 204
+    sent = manager.post(f"{LAB}/seed-selections/", {**ASKED, "again": True}, format="json")
+    assert (sent.status_code, sent["Location"]) == (202, sent.json()["seed_selecting"])
+    seeds_select_execute(selecting_id=SeedSelecting.objects.latest("pk").pk)
+    job = manager.get(sent["Location"]).json()
+    made = manager.get(job["selection"]).json()
+    assert (job["state"], made["n_members"], made["report"]["splits"]) == ("done", 2, {"dev": 1, "test": 1})
+    assert made["id"] != selection.pk
+    assert manager.delete(job["selection"]).status_code == 204
     assert not Item.objects.filter(dataset__slug="seeds").exclude(split="").exists()
 
 

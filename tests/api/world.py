@@ -14,6 +14,8 @@ from annotation.services.releases import release_build, release_create
 from annotation.services.response_lists import response_list_create
 from annotation.services.rules import rules_register
 from annotation.services.seeds import seeds_select
+from annotation.services.seeds_selecting import seeds_select_create
+from annotation.services.weights_imports import weights_import_create
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
@@ -131,6 +133,20 @@ def _selected(project: Project, by: User, name: str) -> SeedSelection:
     )
 
 
+def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
+    """Two files of weights and two selections that no worker has taken up; the id of one of the files."""
+    for n in range(2):
+        weights_import_create(
+            dataset=project.datasets.get(slug="chats"), filename="w.csv", content=b"item,text,weight\n", by=by,
+            name=f"Theirs {n}",
+        )  # fmt: skip
+        seeds_select_create(
+            dataset=selection.dataset, campaigns=list(selection.campaigns.all()), threshold=4, shares={"dev": 1},
+            seed=n, again=True, by=by,
+        )  # fmt: skip
+    return int(project.weights_imports.values_list("pk", flat=True)[0])
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -202,6 +218,8 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "file_name": "card.md",
         "score_run_pk": run.pk,
         "study_pk": study.pk,
+        "weights_import_pk": _waiting(project, owner, selections[0]),
+        "seed_selecting_pk": project.seed_selectings.first().pk,
         "list_pk": lists[0].pk,
         "selection_pk": selections[0].pk,
         "corpus_slug": "pool",

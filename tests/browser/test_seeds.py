@@ -2,8 +2,10 @@
 
 import pytest
 
-from annotation.models import Campaign, SeedSelection
+from annotation import tasks
+from annotation.models import Campaign, SeedSelecting, SeedSelection
 from annotation.services.campaigns import campaign_launch
+from annotation.services.seeds_selecting import seeds_select_execute
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
@@ -29,7 +31,10 @@ def fits(page):
 
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(live_server, new_page, campaign, manager, device):
+def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
+    live_server, new_page, campaign, manager, device, monkeypatch
+):
+    monkeypatch.setattr(tasks.seeds_select_execute, "delay_on_commit", lambda pk: None)  # no worker: it is done below
     page = new_page(**device)
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{live_server.url}/p/chit-chat/seeds/")
@@ -54,6 +59,10 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(live_server,
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Select these 5 seeds").click()
 
+    page.get_by_role("heading", name="Selecting seeds").wait_for()
+    axe(page)
+    assert fits(page)
+    seeds_select_execute(selecting_id=SeedSelecting.objects.get().pk)  # the page follows by itself
     page.get_by_role("heading", name="How they were selected").wait_for()
     page.wait_for_selector("[data-chart] svg.marks")
     axe(page)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import tasks
 from annotation.access import get_project_or_404, may_manage
-from annotation.errors import AnnotationError, ImportRefused
+from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.references import (
     AddCampaignForm,
@@ -30,8 +30,8 @@ from annotation.selectors.sent_back import campaigns_to_join
 from annotation.services.reference_sets import reference_set_add_campaign as add_campaign
 from annotation.services.reference_sets import reference_set_create as create_reference_set
 from annotation.services.reference_sets import reference_set_edit as edit_reference_set
-from annotation.services.release_imports import release_import
 from annotation.services.releases import release_create as create_release
+from annotation.services.weights_imports import weights_import_create
 from annotation.views.references.common import release_url, set_or_404
 
 SET_COLUMNS = ("name", "slug", "dataset", "campaigns", "source_kinds", "source_systems", "finished_releases", "latest")
@@ -181,18 +181,15 @@ def reference_set_import(request: HttpRequest, project_slug: str) -> HttpRespons
         asked_for = dict(form.cleaned_data)
         file = asked_for.pop("file")
         try:
-            made = release_import(
+            job = weights_import_create(
                 dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked_for
             )
-        except ImportRefused as error:
-            form.add_error("file", error.message)
-            context |= {"errors": error.rows, "more": error.total - len(error.rows)}
         except AnnotationError as error:
             for name, texts in (error.fields or {"": [error.message]}).items():
                 form.add_error(name if name in form.fields else None, texts)
         else:
-            messages.success(request, f"{made} is there, with {made.report['references']['weighted']:,} weights.")
-            return redirect(release_url(project, made))
+            tasks.weights_import_execute.delay_on_commit(job.pk)
+            return redirect("annotation:weights-import-detail", project.slug, job.pk)
     return render(request, "annotation/reference_set_import.html", context, status=400 if form.errors else 200)
 
 

@@ -8,11 +8,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.models import Release
+from annotation.models import Release, WeightsImport
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.release_files import FILES
 from annotation.services.release_imports import release_import
 from annotation.services.releases import release_build, release_create, release_deprecate
+from annotation.services.weights_imports import weights_import_create, weights_import_execute
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
@@ -264,23 +265,59 @@ def test_a_set_is_renamed_and_gains_a_campaign_and_refusals_stand_at_their_field
     assert set(reference_set.campaigns.values_list("name", flat=True)) == {"Quality", "Later"}
 
 
-def test_weights_are_imported_or_every_bad_row_is_shown(reference_set, dataset, manager, as_user):
+def test_weights_are_imported_or_every_bad_row_is_shown(reference_set, dataset, manager, outsider, as_user):
     client, address = as_user(manager), page("reference-set-import") + "?dataset=replies"
     bad = SimpleUploadedFile("w.csv", b"item,text,weight\ni0,Good 0,2\ni9,Good 0,1\n")
-    refused = client.post(address, {"name": "Theirs", "file": bad})
-    assert refused.status_code == 400
+    sent = client.post(address, {"name": "Theirs", "file": bad})
+    assert "Queued" in client.get(sent.url).content.decode()
+    assert as_user(outsider).get(sent.url).status_code == 404
+    job = WeightsImport.objects.get()
+    weights_import_execute(import_id=job.pk)
+    refused = client.get(sent.url)
     assert [(row["line"], row["field"]) for row in refused.context["errors"]] == [(2, "weight")]
+    told = b"".join(client.get(f"{sent.url}?format=csv").streaming_content).decode()
+    assert "w.csv,2,weight,2,a number from -1 to 1" in told
     nameless = client.post(address, {"file": SimpleUploadedFile("w.csv", b"item,text,weight\ni0,Good 0,1\n")})
     assert "accepted: a name" in nameless.context["form"].errors["name"][0]
     good = SimpleUploadedFile("w.csv", b"item,text,weight\ni0,Good 0,0.5\ni1,Good 1,-1\n")
-    made = client.post(address, {"name": "Theirs", "file": good, "origin": "A paper"})
-    assert made.url == page("release-detail", "theirs", 1)
-    shown = client.get(made.url).content.decode()
+    sent = client.post(address, {"name": "Theirs", "file": good, "origin": "A paper"})
+    weights_import_execute(import_id=WeightsImport.objects.latest("pk").pk)
+    made = client.get(sent.url, headers={"HX-Request": "true"})
+    assert made["HX-Redirect"] == page("release-detail", "theirs", 1)
+    shown = client.get(sent.url).content.decode()
+    assert f'href="{page("release-detail", "theirs", 1)}">Open the release</a>' in shown
+    shown = client.get(made["HX-Redirect"]).content.decode()
     assert "These weights were made elsewhere" in shown
     assert "A paper" in shown
+    assert "no reference of this release has an interval" in shown
+    assert "hold zero" not in shown
     for name in ("reference-set-detail", "reference-set-list"):
         assert client.get(page(name, *(["theirs"] if name.endswith("detail") else []))).status_code == 200
     assert client.get(page("reference-set-import"), {"dataset": "nowhere"}).status_code == 404
+
+
+def test_a_release_by_z_scores_says_that_histograms_hold_more_than_weighs(reference_set, viewer, as_user):
+    build(reference_set, method="zscore")
+    build(reference_set)
+    client = as_user(viewer)
+    by_z, by_mean = (client.get(page("release-detail", "both", number)).content.decode() for number in (1, 2))
+    assert "hold every judgement of a reference, its n those that weigh it" in by_z
+    assert "hold every judgement" not in by_mean
+    assert "intervals hold zero" in by_mean
+
+
+def test_an_import_that_waits_is_cancelled_by_a_manager_alone(dataset, manager, viewer, outsider, as_user):
+    job = weights_import_create(
+        dataset=dataset, filename="w.csv", content=b"item,text,weight\ni0,Good 0,1\n", by=manager, name="Theirs"
+    )
+    cancel = page("weights-import-cancel", job.pk)
+    assert as_user(outsider).post(cancel).status_code == 404
+    assert as_user(viewer).post(cancel).status_code == 403
+    assert as_user(manager).get(cancel).status_code == 405
+    assert as_user(manager).post(cancel).url == page("weights-import-detail", job.pk)
+    weights_import_execute(import_id=job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.release) == ("cancelled", None)
 
 
 def test_every_page_of_imported_weights_opens_and_says_what_is_not_known(reference_set, dataset, manager, as_user):

@@ -1,6 +1,8 @@
 """Pages of seeds: candidates drawn, the preview, the selection with its members, two more ratings."""
 
+import html
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +10,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, DatasetImport, Item, Project, SeedSelection, User
+from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
 from annotation.services.campaigns import campaign_launch
 from annotation.services.imports import dataset_import_execute
 from annotation.services.seeds import seeds_rate_again, seeds_select
+from annotation.services.seeds_selecting import seeds_select_execute
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.annotation.services.test_seeds import make_corpus, triples
 
@@ -43,6 +46,12 @@ def page(name: str, *more: Any) -> str:
 
 
 SELECT = {"threshold": "4", "min_ratings": "1", "shares": "dev 0.5, test 0.5", "seed": "1"}
+
+
+def select_waiting() -> None:
+    """As the worker does."""
+    for job in SeedSelecting.objects.filter(state=JobState.QUEUED):
+        seeds_select_execute(selecting_id=job.pk)
 
 
 # --- Who may ----------------------------------------------------------------------------------------------------------
@@ -145,7 +154,12 @@ def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_us
     sent = {}
     for name, value in preview.context["sent"]:
         sent.setdefault(name, []).append(value)
-    assert client.post(page("seed-select", "replies"), sent)["Location"] == page("seed-detail", "replies")
+    there = client.post(page("seed-select", "replies"), sent)["Location"]
+    assert there == page("seed-selecting", "replies", SeedSelecting.objects.get().pk)
+    assert f'hx-get="{there}"' in client.get(there).content.decode()
+    select_waiting()
+    assert client.get(there, headers={"HX-Request": "true"})["HX-Redirect"] == page("seed-detail", "replies")
+    assert client.get(there)["Location"] == page("seed-detail", "replies")
     selection = SeedSelection.objects.get()
     assert (selection.threshold, selection.report["min_ratings"], selection.created_by) == (3.6, 3, manager)
     assert set(selection.members.values_list("item__external_id", flat=True)) == {"a", "b", "c"}
@@ -188,6 +202,7 @@ def test_a_selection_can_be_made_again_until_something_came_of_it(
     client = as_user(manager)
     assert "3 seeds were selected on" in client.get(page("seed-select", "replies")).content.decode()
     client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk], "threshold": "5"})
+    select_waiting()
     again = SeedSelection.objects.get()
     assert (again.pk != selection.pk, again.members.count()) == (True, 1)
     campaign_launch(campaign=seeds_rate_again(selection=again))
@@ -198,6 +213,39 @@ def test_a_selection_can_be_made_again_until_something_came_of_it(
     assert "stay as they were selected" in refused.content.decode()
     assert client.post(page("seed-unselect", "replies"), follow=True).status_code == 200
     assert SeedSelection.objects.get() == again
+
+
+def test_what_a_worker_refuses_is_told_and_leads_back_to_the_form(
+    campaign: Campaign, manager: User, viewer: User, outsider: User, as_user: AsUser
+) -> None:
+    client = as_user(manager)
+    asked = {**SELECT, "campaigns": [campaign.pk], "threshold": "5", "min_ratings": "50"}
+    there = client.post(page("seed-select", "replies"), asked)["Location"]
+    select_waiting()
+    text = client.get(there).content.decode()
+    assert "No seed has a mean of 5 or more: none has 50 ratings that count." in text
+    (back,) = [one for one in re.findall(r'href="([^"]+)"', text) if "min_ratings=50" in one]
+    preview = client.get(html.unescape(back))
+    assert preview.context["form"].is_valid()
+    assert as_user(outsider).get(there).status_code == 404
+    assert "min_ratings" not in as_user(viewer).get(there).content.decode()
+    assert not SeedSelection.objects.exists()
+
+
+def test_a_selection_that_waits_is_cancelled_by_a_manager_alone(
+    campaign: Campaign, manager: User, viewer: User, outsider: User, as_user: AsUser
+) -> None:
+    as_user(manager).post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
+    job = SeedSelecting.objects.get()
+    cancel = page("seed-selecting-cancel", "replies", job.pk)
+    assert as_user(outsider).post(cancel).status_code == 404
+    assert as_user(viewer).post(cancel).status_code == 403
+    assert as_user(manager).get(cancel).status_code == 405
+    assert as_user(manager).post(cancel)["Location"] == page("seed-selecting", "replies", job.pk)
+    select_waiting()
+    job.refresh_from_db()
+    assert job.state == JobState.CANCELLED
+    assert not SeedSelection.objects.exists()
 
 
 def test_a_selection_is_taken_back(selection: SeedSelection, manager: User, as_user: AsUser) -> None:

@@ -1,0 +1,41 @@
+"""Selections of seeds on their way."""
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet
+from annotation.models import SeedSelecting
+from annotation.tasks import seeds_select_execute
+
+
+class SeedSelectingSerializer(JobSerializer):
+    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    selection = serializers.SerializerMethodField(help_text="Address of what was selected; set when done.")
+    report = serializers.DictField(read_only=True, help_text="Of a refusal: messages by field.")
+
+    class Meta:
+        model = SeedSelecting
+        fields = ("id", *JOB_FIELDS, "dataset", "selection", "report")
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_selection(self, job: SeedSelecting) -> str | None:
+        if job.selection_id is None:
+            return None
+        where = [job.project.slug, job.selection_id]
+        url: str = reverse("api:seed-selection-detail", args=where, request=self.context["request"])
+        return url
+
+
+class SeedSelectingsViewSet(JobViewSet):
+    queryset = SeedSelecting.objects.all()
+    serializer_class = SeedSelectingSerializer
+    lookup_field = "pk"
+    lookup_url_kwarg = "seed_selecting_pk"
+    lookup_value_converter = "int"
+    task = seeds_select_execute
+
+    def get_queryset(self) -> QuerySet[SeedSelecting]:
+        return self.project.seed_selectings.select_related("project", "dataset", "requested_by")

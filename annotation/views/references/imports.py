@@ -1,0 +1,53 @@
+"""A file of weights on its way to a release: its page, followed until it is done or refused."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.exports import table_response
+from annotation.models import JobState, Role, WeightsImport
+from annotation.services.jobs import job_request_cancel
+from annotation.views.references.common import release_url
+
+ERROR_COLUMNS = ("file", "line", "field", "found", "accepted")
+
+
+@login_required
+@require_GET
+def weights_import_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug)
+    jobs = WeightsImport.objects.defer("content").select_related("dataset", "release__reference_set")
+    job = get_in_project_or_404(jobs, project, pk=pk)
+    errors = job.report.get("errors", [])
+    if wanted := request.GET.get("format"):
+        rows = [[error[column] for column in ERROR_COLUMNS] for error in errors]
+        return table_response(format=wanted, filename=f"weights-{job.pk}-errors", columns=ERROR_COLUMNS, rows=rows)
+    made_url = release_url(project, job.release) if job.release else ""
+    if request.htmx and job.state == JobState.DONE and made_url:
+        return HttpResponseClientRedirect(made_url)
+    context = {
+        "project": project,
+        "job": job,
+        "errors": errors,
+        "more": job.report.get("total", 0) - len(errors),
+        "poll_url": reverse("annotation:weights-import-detail", args=[project.slug, job.pk]),
+        "cancel_url": reverse("annotation:weights-import-cancel", args=[project.slug, job.pk]),
+        "again_url": f"{reverse('annotation:reference-set-import', args=[project.slug])}?dataset={job.dataset.slug}",
+        "made_url": made_url,
+        "made_label": "Open the release",
+    }
+    template = "dataset_import_status" if request.htmx else "weights_import_detail"
+    return render(request, f"annotation/{template}.html", context)
+
+
+@login_required
+@require_POST
+def weights_import_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    job = get_in_project_or_404(WeightsImport.objects.defer("content"), project, pk=pk)
+    job_request_cancel(job)
+    return redirect("annotation:weights-import-detail", project.slug, job.pk)
