@@ -240,8 +240,12 @@ def _caveats(release: Release) -> str:
     if release.is_imported:
         lines.append(f"- {references['without_interval']:,} weights have no interval.")
     else:
+        open_signs = (
+            f"{references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is open."
+        )
+        none = references["without_interval"] >= references["weighted"]
         lines += [
-            f"- {references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is open.",
+            f"- {'No weight has an interval.' if none else open_signs}",
             *(
                 f"- {n:,} references of the set have no weight: {reason}."
                 for reason, n in references["without_weight"].items()
