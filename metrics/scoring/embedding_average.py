@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from metrics.scoring.segments import Segments
-from metrics.scoring.word_embeddings import Bags, Floats, Ints, Measure, WordEmbeddingMetric, sentence_cosines
+from metrics.scoring.word_embeddings import Bags, Floats, Measure, WordEmbeddingMetric, sentence_cosines
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ def average_scores(segments: Segments, rows: Bags, references: Bags, variant: st
     return sentence_cosines(segments, rows, references, _sums)
 
 
-def _sums(vectors: Floats, counts: Floats, starts: Ints) -> Floats:
-    sums: Floats = np.add.reduceat(vectors * counts[:, None], starts, axis=0)
-    return sums
+def _sums(bags: Bags, start: int, stop: int) -> Floats:
+    vectors, number = bags.part(start, stop)
+    starts = bags.starts[start : stop + 1]
+    counts = bags.counts[starts[0] : starts[-1]].astype(np.float64)
+    table = sparse.csr_array((counts, number, starts - starts[0]), shape=(stop - start, max(len(vectors), 1)))
+    return np.asarray(table @ (vectors if len(vectors) else np.zeros((1, bags.vectors.shape[1]))))

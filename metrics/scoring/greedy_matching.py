@@ -45,15 +45,24 @@ class _Words(NamedTuple):
     counts: Floats
     starts: Ints
 
-    def texts(self, start: int, stop: int) -> _Words:
-        first = self.starts[start]
-        last = self.starts[stop] if stop < self.starts.size else len(self.counts)
-        return _Words(self.vectors[first:last], self.counts[first:last], self.starts[start:stop] - first)
-
     @property
     def lengths(self) -> Floats:
         lengths: Floats = np.add.reduceat(self.counts, self.starts)
         return lengths
+
+
+class _Part:
+    """Some texts of which a few at a time are asked for; the vectors of their distinct words are made once."""
+
+    def __init__(self, bags: Bags, start: int, stop: int) -> None:
+        vectors, self.number = bags.part(start, stop)
+        self.units = unit_rows(vectors)
+        self.starts = bags.starts[start : stop + 1] - bags.starts[start]
+        self.counts = bags.counts[bags.starts[start] : bags.starts[stop]].astype(np.float64)
+
+    def texts(self, start: int, stop: int) -> _Words:
+        first, last = self.starts[start], self.starts[stop]
+        return _Words(self.units[self.number[first:last]], self.counts[first:last], self.starts[start:stop] - first)
 
 
 def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str) -> Floats:
@@ -67,8 +76,8 @@ def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str
     layout = make_layout(segments.row_segment[filled], segments.reference_segment[usable], segments.n_segments)
     dimension = rows.vectors.shape[1]
     for start, stop in layout.chunks(rows.sizes * dimension, references.sizes * dimension):
-        ours = _words(rows, layout.rows[start], layout.rows[stop])
-        theirs = _words(references, layout.references[start], layout.references[stop])
+        ours = _Part(rows, layout.rows[start], layout.rows[stop])
+        theirs = _Part(references, layout.references[start], layout.references[stop])
         own = (layout.rows[start : stop + 1] - layout.rows[start]).tolist()
         other = (layout.references[start : stop + 1] - layout.references[start]).tolist()
         for place, segment in enumerate(range(start, stop)):
@@ -78,11 +87,6 @@ def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str
                 compared[first:last] = block.ravel()
     values[filled[pairs.row] & usable[pairs.reference]] = np.clip(compared, -1.0, 1.0)
     return values
-
-
-def _words(bags: Bags, start: int, stop: int) -> _Words:
-    vectors, counts, starts = bags.part(start, stop)
-    return _Words(unit_rows(vectors), counts, starts[:-1])
 
 
 def _block(ours: _Words, theirs: _Words, floor: float) -> Floats:

@@ -22,12 +22,15 @@ from metrics.scoring.segments import Segments
 from metrics.scoring.word_embeddings import (
     LIU2016,
     Bags,
+    Float32s,
     Floats,
     Ints,
     Measure,
     WordEmbeddingMetric,
     sentence_cosines,
 )
+
+AT_ONCE = 256  # texts whose vectors stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,38 @@ def extrema_scores(segments: Segments, rows: Bags, references: Bags, variant: st
     return sentence_cosines(segments, rows, references, _largest_at_ties if variant == LIU2016 else _smallest_at_ties)
 
 
-def _smallest_at_ties(vectors: Floats, counts: Floats, starts: Ints) -> Floats:
-    largest, smallest = _ends(vectors, starts)
+def _smallest_at_ties(bags: Bags, start: int, stop: int) -> Floats:
+    largest, smallest = _ends(bags, start, stop)
     return np.where(largest > -smallest, largest, smallest)
 
 
-def _largest_at_ties(vectors: Floats, counts: Floats, starts: Ints) -> Floats:
-    largest, smallest = _ends(vectors, starts)
+def _largest_at_ties(bags: Bags, start: int, stop: int) -> Floats:
+    largest, smallest = _ends(bags, start, stop)
     return np.where(largest >= -smallest, largest, smallest)
 
 
-def _ends(vectors: Floats, starts: Ints) -> tuple[Floats, Floats]:
-    return np.maximum.reduceat(vectors, starts, axis=0), np.minimum.reduceat(vectors, starts, axis=0)
+def _ends(bags: Bags, start: int, stop: int) -> tuple[Floats, Floats]:
+    """Largest and smallest values of each text; zeros for a text without words."""
+    dimension = bags.vectors.shape[1]
+    largest, smallest = np.zeros((stop - start, dimension)), np.zeros((stop - start, dimension))
+    for first in range(start, stop, AT_ONCE):
+        last = min(first + AT_ONCE, stop)
+        # The texts of most words in front: those that have a next word are always the first few.
+        order = np.argsort(-bags.sizes[first:last], kind="stable")
+        high, low = _ends_by_length(bags, bags.starts[first:last][order], bags.sizes[first:last][order])
+        largest[first - start + order], smallest[first - start + order] = high, low
+    return largest, smallest
+
+
+def _ends_by_length(bags: Bags, starts: Ints, sizes: Ints) -> tuple[Float32s, Float32s]:
+    """Of texts that have ever fewer words: the first word of all, then the second of those that have one, and so on."""
+    filled = np.count_nonzero(sizes)
+    high = np.zeros((sizes.size, bags.vectors.shape[1]), dtype=np.float32)
+    high[:filled] = bags.vectors[bags.words[starts[:filled]]]
+    low = high.copy()
+    having = np.searchsorted(-sizes, -np.arange(1, int(sizes.max(initial=1))), side="left")
+    for position, texts in enumerate(having.tolist(), 1):
+        vectors = bags.vectors[bags.words[starts[:texts] + position]]
+        np.maximum(high[:texts], vectors, out=high[:texts])
+        np.minimum(low[:texts], vectors, out=low[:texts])
+    return high, low

@@ -69,11 +69,11 @@ class Bags:
         """(K,) distinct words of each text."""
         return np.diff(self.starts)
 
-    def part(self, start: int, stop: int) -> tuple[Floats, Floats, Ints]:
-        """Of the texts ``start:stop``: the vectors of their words (n, d), how often each occurs (n,), their starts."""
-        span = slice(self.starts[start], self.starts[stop])
-        vectors = self.vectors[self.words[span]].astype(np.float64)
-        return vectors, self.counts[span].astype(np.float64), self.starts[start : stop + 1] - self.starts[start]
+    def part(self, start: int, stop: int) -> tuple[Floats, Ints]:
+        """Of the texts ``start:stop``: the vectors of all words in them, and which is whose, in the order of words."""
+        words = self.words[self.starts[start] : self.starts[stop]]
+        distinct, number = np.unique(words, return_inverse=True)
+        return self.vectors[distinct].astype(np.float64), number
 
     def only(self, kept: Bools) -> Bags:
         """The texts that are kept (K,)."""
@@ -187,27 +187,19 @@ def make_bags(texts: TokenIds, place: Ints, vectors: Float32s) -> Bags:
 
 
 def sentence_cosines(
-    segments: Segments,
-    rows: Bags,
-    references: Bags,
-    sentence_vectors: Callable[[Floats, Floats, Ints], Floats],
+    segments: Segments, rows: Bags, references: Bags, sentence_vectors: Callable[[Bags, int, int], Floats]
 ) -> Floats:
     """(P,) cosines where a text is one vector.
 
     Parameters
     ----------
     sentence_vectors : callable
-        From the vectors (n, d) and counts (n,) of the words of k texts, none empty, and where each text starts (k,), to
-        the vectors of these texts (k, d).
+        ``(bags, start, stop)`` to the vectors (stop - start, d) of these texts; zeros for a text without words.
     """
 
     def directions(bags: Bags) -> Callable[[int, int], Floats]:
         def of(start: int, stop: int) -> Floats:
-            vectors, counts, starts = bags.part(start, stop)
-            found = np.zeros((stop - start, vectors.shape[1]))
-            filled = np.diff(starts) > 0
-            if filled.any():
-                found[filled] = sentence_vectors(vectors, counts, starts[:-1][filled])
+            found = sentence_vectors(bags, start, stop)
             found[np.sqrt(np.einsum("ij,ij->i", found, found)) < SHORTEST] = 0.0
             return unit_rows(found)
 

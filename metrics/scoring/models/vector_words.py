@@ -58,9 +58,25 @@ class WordTable:
         wanted = [word.encode("utf-8", errors=UTF8_ERRORS) for word in words]
         hashes = hash_words(wanted)
         places = np.searchsorted(self.hashes, hashes)
-        for index in np.flatnonzero(self.hashes[np.minimum(places, len(self) - 1)] == hashes).tolist():
+        likely = np.flatnonzero(self.hashes[np.minimum(places, len(self) - 1)] == hashes)
+        rows = self.rows[places[likely]]
+        same = self._are(rows, [wanted[index] for index in likely.tolist()])
+        found[likely[same]] = rows[same]
+        for index in likely[~same].tolist():
             found[index] = self._row(int(places[index]), hashes[index], wanted[index])
         return found
+
+    def _are(self, rows: Ints, words: list[bytes]) -> NDArray[np.bool_]:
+        """Whether the words of these rows are these, letter by letter."""
+        first, lengths = self.offsets[rows], np.array([len(word) for word in words], dtype=np.int64)
+        same = self.offsets[rows + 1] - first == lengths
+        lengths, chosen = lengths[same], [word for word, fits in zip(words, same.tolist(), strict=True) if fits]
+        starts = np.cumsum(lengths) - lengths
+        places = np.arange(int(lengths.sum())) + np.repeat(first[same] - starts, lengths)
+        differs = self.letters[places] != np.frombuffer(b"".join(chosen), dtype=np.uint8)
+        wrong = np.bincount(np.repeat(np.arange(lengths.size), lengths)[differs], minlength=lengths.size)
+        same[np.flatnonzero(same)[wrong > 0]] = False
+        return np.asarray(same, dtype=np.bool_)
 
     def _row(self, place: int, wanted_hash: np.uint64, word: bytes) -> int:
         while place < len(self) and self.hashes[place] == wanted_hash:

@@ -1,0 +1,140 @@
+"""How fast word embedding metrics are scored, against the plain way of the public programs in the same run.
+
+python -m benchmarks.bench_embeddings
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.bench_scoring import REFERENCES, SYSTEMS, VOCABULARY, best_seconds, zipf_texts
+from metrics.scoring.metric import Workspace
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.models.vector_conversion import convert
+from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.registry import get_metric
+from metrics.scoring.segments import Segments
+
+SEGMENTS, DIMENSION = 200, 300
+METRICS = ("embedding_average", "vector_extrema", "greedy_matching")
+CONVERTED = 20_000  # words of the file that is converted
+
+Vector = NDArray[np.float32]
+
+
+def plain_scores(
+    name: str, hypotheses: list[str], references: list[list[str]], table: dict[str, Vector]
+) -> list[float]:
+    """As nlg-eval goes about it: lists of vectors, text by text, then pair by pair; no word is unknown here."""
+    ours = [[table[word] for word in text.split()] for text in hypotheses]
+    theirs = [[[table[word] for word in text.split()] for text in own] for own in references]
+    if name == "greedy_matching":
+        return [max(plain_greedy(own, other) for other in others) for own, others in zip(ours, theirs, strict=True)]
+    one = plain_average if name == "embedding_average" else plain_extrema
+    vectors = [[one(text) for text in others] for others in theirs]
+    return [
+        max(cosine(found, other) for other in others) for found, others in zip(map(one, ours), vectors, strict=True)
+    ]
+
+
+def plain_average(words: list[Vector]) -> Vector:
+    total: Vector = np.sum(words, axis=0) / np.linalg.norm(np.sum(words, axis=0))
+    return total
+
+
+def plain_extrema(words: list[Vector]) -> list[float]:
+    largest, smallest = np.max(words, axis=0), np.min(words, axis=0)
+    return [high if high > -low else low for high, low in zip(largest, smallest, strict=True)]
+
+
+def cosine(one: Any, other: Any) -> float:
+    return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+def plain_greedy(own: list[Vector], other: list[Vector]) -> float:
+    first = np.array(own) / np.linalg.norm(own, axis=1, keepdims=True)
+    second = np.array(other) / np.linalg.norm(other, axis=1, keepdims=True)
+    similarity = first @ second.T
+    return float(similarity.max(axis=0).mean() + similarity.max(axis=1).mean()) / 2
+
+
+def metric_row(
+    name: str, systems: list[list[str]], references: list[list[str]], store: ModelStore, model: str
+) -> dict[str, Any]:
+    metric = get_metric(name, model=model, tokenize="whitespace")
+    vectors: WordVectors = store.load(WordVectors.kind, model)
+    words = [vectors.words.word(row) for row in range(len(vectors))]
+    table = dict(zip(words, np.array(vectors.matrix), strict=True))
+
+    def array_way() -> Any:
+        return Workspace(Segments(systems, references), [metric], store).statistics(metric).sentence_scores
+
+    def plain_way() -> list[list[float]]:
+        # The public programs take one system at a time.
+        return [plain_scores(name, hypotheses, references, table) for hypotheses in systems]
+
+    difference = np.abs(array_way() - plain_way()).max()
+    if difference > 1e-6:
+        raise ArithmeticError(f"{name}: differs by {difference} from the plain way; no time is worth printing")
+    fast, slow = best_seconds(array_way, plain_way)
+    pairs = SYSTEMS * sum(map(len, references))
+    texts = f"{SYSTEMS} systems x {SEGMENTS} segments x {REFERENCES} references"
+    return {
+        "name": f"{metric.label}, {texts}, {DIMENSION} dimensions, cold",
+        "value": pairs / fast,
+        "unit": "pairs/s",
+        "against": f"as nlg-eval does it: {pairs / slow:,.0f} pairs/s",
+        "ratio": slow / fast,
+        "target": "at least 5 times",
+    }
+
+
+def conversion_row(folder: Path, vectors: WordVectors) -> dict[str, Any]:
+    """A file of vectors, converted, and opened again."""
+    path = folder / "vectors.txt"
+    with path.open("w", encoding="utf-8") as file:
+        for row in range(min(CONVERTED, len(vectors))):
+            numbers = " ".join(f"{value:.5f}" for value in vectors.matrix[row].tolist())
+            file.write(f"{vectors.words.word(row)} {numbers}\n")
+    began = perf_counter()
+    converted = convert(path, folder / "converted")
+    reading = perf_counter() - began
+    began = perf_counter()
+    WordVectors.load(converted)
+    return {
+        "name": f"Converting a GloVe file, {DIMENSION} dimensions",
+        "value": path.stat().st_size / 2**20 / reading,
+        "unit": "MiB/s",
+        "against": f"opening what was converted: {1000 * (perf_counter() - began):.1f} ms",
+    }
+
+
+def run() -> list[dict[str, Any]]:
+    rng = np.random.default_rng(2016)
+    systems = [zipf_texts(rng, SEGMENTS) for _ in range(SYSTEMS)]
+    flat = zipf_texts(rng, SEGMENTS * REFERENCES)
+    references = [flat[start : start + REFERENCES] for start in range(0, len(flat), REFERENCES)]
+    with tempfile.TemporaryDirectory() as name:
+        store = ModelStore([Path(name) / "models"])
+        words = [f"w{number}" for number in range(VOCABULARY)]
+        model = store.add(WordVectors.from_words(words, rng.normal(size=(VOCABULARY, DIMENSION))))
+        rows = [metric_row(metric, systems, references, store, model) for metric in METRICS]
+        return [*rows, conversion_row(Path(name), store.load(WordVectors.kind, model))]
+
+
+def main() -> None:
+    print("| what | measured | against | ratio | target |\n| --- | ---: | --- | ---: | --- |")
+    for row in run():
+        ratio = f"{row['ratio']:.1f}" if "ratio" in row else ""
+        value = f"{row['value']:,.0f} {row['unit']}"
+        print(f"| {row['name']} | {value} | {row['against']} | {ratio} | {row.get('target', '')} |")
+
+
+if __name__ == "__main__":
+    main()
