@@ -1,19 +1,39 @@
+"""The documentation of the metrics says what the metrics say of themselves."""
+
+import re
 from pathlib import Path
 
 import pytest
 
 from metrics.scoring.registry import METRICS
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "metrics"
-PAGES = {
-    "bleu-family": ("bleu", "sbleu", "delta_bleu", "ibleu"),
-    "chrf-ter": ("chrf", "ter"),
-    "text": ("length", "distinct", "entropy", "self_bleu"),
-}
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+INDEX = (DOCS / "metrics.md").read_text(encoding="utf-8")
+ROW = re.compile(
+    r"^\| \[(?P<label>[^]]+)\]\((?P<page>[^)#]+)[^)]*\) \| `(?P<name>\w+)` "
+    r"\| [^|]+ \| (?P<range>[^|]+) \| (?P<better>[^|]+) \|",
+    re.MULTILINE,
+)
+ENTRIES = {row["name"]: row for row in ROW.finditer(INDEX)}
 
 
-@pytest.mark.parametrize(("page", "name"), [(page, name) for page, names in PAGES.items() for name in names])
-def test_a_metrics_page_names_each_of_its_parameters(page: str, name: str) -> None:
-    told = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+def test_every_metric_has_an_entry_and_every_entry_a_metric() -> None:
+    assert set(ENTRIES) == set(METRICS)
+
+
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_an_entry_has_the_metrics_own_label_range_and_direction(name: str) -> None:
+    entry, metric = ENTRIES[name], METRICS[name]
+    if metric.group == "external":
+        pytest.skip("what is scored elsewhere has the range that its makers say")
+    assert entry["label"] == metric.label
+    low, high = f"{metric.low:g}".replace("-", "−"), f"{metric.high:g}"
+    assert entry["range"] == (f"{low} and up" if high == "inf" else f"{low} to {high}")
+    assert entry["better"].startswith(("higher" if metric.higher_is_better else "lower", "neither"))
+
+
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_a_metrics_page_names_each_of_its_parameters(name: str) -> None:
+    told = (DOCS / ENTRIES[name]["page"]).read_text(encoding="utf-8")
     missing = [one.name for one in METRICS[name].parameter_list() if f"`{one.name}`" not in told]
     assert missing == []
