@@ -15,6 +15,7 @@ SECTIONS = {
     "scoring": ("Scoring", "benchmarks.bench_scoring"),
     "overlap": ("ROUGE-L, CIDEr and METEOR", "benchmarks.bench_overlap"),
     "am-fm": ("Adequacy and fluency", "benchmarks.bench_am_fm"),
+    "embeddings": ("Word embeddings", "benchmarks.bench_embeddings"),
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),
