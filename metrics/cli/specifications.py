@@ -5,10 +5,8 @@ from __future__ import annotations
 from metrics.cli.errors import CommandError
 from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
-
-TRUE, FALSE = ("yes", "true", "1"), ("no", "false", "0")
+from metrics.scoring.written import read_parameters
 
 
 def metric_from(written: str, models: ModelStore) -> Metric:
@@ -30,33 +28,14 @@ def metric_from(written: str, models: ModelStore) -> Metric:
     metric = METRICS[name]
     if reason := metric.unavailable():
         raise CommandError(f"--metric: {name} cannot be computed here. {reason}")
-    known = metric.parameter_list()
-    given = {}
-    for option in filter(None, options.split(",")):
-        key, equals, value = option.partition("=")
-        parameter = next((one for one in known if key in (one.name, one.key)), None)
-        if parameter is None or not equals:
-            accepted = ", ".join(f"{one.name}=" for one in known) or "no parameter"
-            raise CommandError(f"--metric {name}: found {option!r}; accepted: {accepted}")
-        given[parameter.name] = _read(parameter, value, models)
+    try:
+        given = read_parameters(name, options)
+    except ValueError as error:
+        raise CommandError(f"--metric {error}") from error
+    for parameter in metric.parameter_list():
+        if parameter.kind == "model" and parameter.name in given:
+            given[parameter.name] = models.reference(parameter.choices[0], given[parameter.name])
     try:
         return get_metric(name, **given)
     except ValueError as error:
         raise CommandError(f"--metric {name}: {error}") from error
-
-
-def _read(parameter: Parameter, value: str, models: ModelStore) -> object:
-    """The value as its kind has it; what cannot be read stays a text, which the metric then refuses by name."""
-    if parameter.kind == "flag" and value.lower() in TRUE + FALSE:
-        return value.lower() in TRUE
-    if parameter.kind == "model":
-        return models.reference(parameter.choices[0], value)
-    try:
-        match parameter.kind:
-            case "whole":
-                return int(value)
-            case "real":
-                return float(value)
-    except ValueError:
-        pass
-    return value

@@ -1,0 +1,70 @@
+"""A metric and its parameters on one line, as people write them: ``bleu:order=4,tok=13a``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS
+from metrics.scoring.texts import check_choice
+
+TRUE, FALSE = ("yes", "true", "1"), ("no", "false", "0")
+
+
+def read_metric(written: str) -> tuple[str, dict[str, Any]]:
+    """The metric's name, and the parameters given; whether a value is accepted the metric itself says.
+
+    Parameters
+    ----------
+    written : str
+        ``name`` or ``name:key=value,key=value``; keys are a parameter's name or its key in signatures.
+
+    Raises
+    ------
+    ValueError
+        An unknown metric or parameter: which, and what is accepted.
+
+    Examples
+    --------
+    >>> read_metric("bleu:order=4, tok=13a, lc=yes")
+    ('bleu', {'max_order': 4, 'tokenize': '13a', 'lowercase': True})
+    """
+    name, _, options = written.strip().partition(":")
+    name = name.strip()
+    check_choice("metric", name, METRICS)
+    return name, read_parameters(name, options)
+
+
+def read_parameters(metric: str, options: str) -> dict[str, Any]:
+    """What stands after the colon, for a metric of that name.
+
+    Examples
+    --------
+    >>> read_parameters("am_fm", "lambda=0.5,k=20")
+    {'balance': 0.5, 'k': 20}
+    """
+    known = METRICS[metric].parameter_list()
+    given: dict[str, Any] = {}
+    for option in filter(None, map(str.strip, options.split(","))):
+        key, equals, value = (part.strip() for part in option.partition("="))
+        parameter = next((one for one in known if key in (one.name, one.key)), None)
+        if parameter is None or not equals:
+            accepted = ", ".join(f"{one.name}=" for one in known) or "no parameter"
+            raise ValueError(f"{metric}: found {option!r}; accepted: {accepted}")
+        given[parameter.name] = read_value(parameter, value)
+    return given
+
+
+def read_value(parameter: Parameter, value: str) -> Any:
+    """The value as its kind has it; what cannot be read stays a text, which the metric then refuses by name."""
+    if parameter.kind == "flag" and value.lower() in TRUE + FALSE:
+        return value.lower() in TRUE
+    try:
+        match parameter.kind:
+            case "whole":
+                return int(value)
+            case "real":
+                return float(value)
+    except ValueError:
+        pass
+    return value
