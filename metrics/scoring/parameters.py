@@ -90,6 +90,8 @@ class Parameter:
         >>> Parameter("lowercase", "lc", "Lowercase first", "flag", False).written(True)
         'yes'
         """
+        if value is None:
+            return "none"
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, float):
@@ -102,9 +104,11 @@ def whole(default: int, *, low: float, high: float, label: str, key: str, hint: 
     return _field(default, key=key, label=label, kind="whole", low=low, high=high, hint=hint)
 
 
-def real(default: float, *, low: float, high: float, label: str, key: str, hint: str = "") -> Any:
+def real(
+    default: float | None, *, low: float, high: float, label: str, key: str, hint: str = "", optional: bool = False
+) -> Any:
     """A number from ``low`` to ``high``."""
-    return _field(default, key=key, label=label, kind="real", low=low, high=high, hint=hint)
+    return _field(default, key=key, label=label, kind="real", low=low, high=high, hint=hint, optional=optional)
 
 
 def flag(default: bool, *, label: str, key: str, hint: str = "") -> Any:

@@ -17,6 +17,7 @@ from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.distinct import Distinct
 from metrics.scoring.embedding_average import EmbeddingAverage
 from metrics.scoring.entropy import Entropy
+from metrics.scoring.external import External
 from metrics.scoring.fm import Fm
 from metrics.scoring.greedy_matching import GreedyMatching
 from metrics.scoring.ibleu import IBleu
@@ -54,6 +55,7 @@ OWN: tuple[type[Metric], ...] = (
     Distinct,
     Entropy,
     SelfBleu,
+    External,
 )
 
 
