@@ -21,6 +21,7 @@ from metrics.scoring.models.vector_folder import (
     digest_and_mean,
     matrix_header,
     read_header,
+    stored_slices,
     write_facts,
 )
 from metrics.scoring.models.vector_words import Ints, WordTable, first_occurrences, hash_words, offsets_of
@@ -136,8 +137,7 @@ def _write(source: Path, folder: Path, progress: Progress | None) -> str:
         offsets, hashes = offsets_of(np.diff(offsets)[first]), hashes[first]
         _keep_rows(folder / MATRIX, np.flatnonzero(first), dimension)
     order = np.argsort(hashes, kind="stable")
-    matrix = np.load(folder / MATRIX, mmap_mode="r", allow_pickle=False)
-    digest, mean = digest_and_mean(letters, offsets, matrix)
+    digest, mean = digest_and_mean(letters, offsets, dimension, stored_slices(folder / MATRIX, dimension))
     about = {"duplicates": int(found - hashes.size)}
     write_facts(folder, WordTable(letters, offsets, hashes[order], order), mean, digest, about)
     return digest
@@ -145,14 +145,16 @@ def _write(source: Path, folder: Path, progress: Progress | None) -> str:
 
 def _keep_rows(path: Path, rows: Ints, dimension: int) -> None:
     """Move the rows to keep to the front, in place: none is overwritten before it is read."""
-    matrix = np.load(path, mmap_mode="r+", allow_pickle=False)
-    step = max(1, SLICE // dimension)
-    for start in range(0, rows.size, step):
-        kept = rows[start : start + step]
-        matrix[start : start + kept.size] = matrix[kept]
-    matrix.flush()
-    del matrix
     header = matrix_header(rows.size, dimension)
+    step = max(1, SLICE // dimension)
     with path.open("r+b") as file:
+        for start in range(0, rows.size, step):
+            kept = rows[start : start + step]
+            file.seek(len(header) + 4 * dimension * int(kept[0]))
+            span = int(kept[-1] - kept[0]) + 1
+            part = np.fromfile(file, dtype="<f4", count=span * dimension).reshape(span, dimension)
+            file.seek(len(header) + 4 * dimension * start)
+            part[kept - kept[0]].tofile(file)
+        file.truncate(len(header) + 4 * dimension * rows.size)
+        file.seek(0)
         file.write(header)
-        file.truncate(len(header) + 4 * rows.size * dimension)

@@ -61,22 +61,31 @@ def matrix_header(rows: int, columns: int) -> bytes:
     return header.getvalue()
 
 
-def digest_and_mean(letters: Bytes, offsets: Ints, matrix: Float32s) -> tuple[str, Floats]:
-    """SHA-256 of words and matrix, and the mean vector, in one reading."""
-    digest = sha256(f"{KIND} {FORMAT} {matrix.shape[0]} {matrix.shape[1]}\n".encode())
+def digest_and_mean(letters: Bytes, offsets: Ints, dimension: int, parts: Iterable[Float32s]) -> tuple[str, Floats]:
+    """SHA-256 of words and matrix, and the mean vector, in one reading of the matrix part by part."""
+    words = len(offsets) - 1
+    digest = sha256(f"{KIND} {FORMAT} {words} {dimension}\n".encode())
     digest.update(offsets.astype("<i8").tobytes())
     digest.update(np.ascontiguousarray(letters).data)
-    total = np.zeros(matrix.shape[1])
-    for part in slices(matrix):
+    total = np.zeros(dimension)
+    for part in parts:
         digest.update(part.data)
         total += part.sum(axis=0, dtype=np.float64)
-    return digest.hexdigest(), total / max(len(matrix), 1)
+    return digest.hexdigest(), total / max(words, 1)
 
 
 def slices(matrix: Float32s) -> Iterable[Float32s]:
     step = max(1, SLICE // max(matrix.shape[1], 1))
     for start in range(0, len(matrix), step):
         yield np.ascontiguousarray(matrix[start : start + step])
+
+
+def stored_slices(path: Path, dimension: int) -> Iterable[Float32s]:
+    """As `slices`, of a matrix on disk, read and let go: a map of it would grow with what was looked at."""
+    with path.open("rb") as file:
+        file.seek(len(matrix_header(0, dimension)))
+        while (part := np.fromfile(file, dtype="<f4", count=max(1, SLICE // dimension) * dimension)).size:
+            yield part.reshape(-1, dimension)
 
 
 def opened(path: Path) -> Any:

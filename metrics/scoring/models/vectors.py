@@ -91,7 +91,7 @@ class WordVectors:
                 f"matrix: found shape {array.shape}; accepted: a row of finite numbers for each of {len(encoded)} words"
             )
         table = make_table(encoded)
-        digest, mean = digest_and_mean(table.letters, table.offsets, array)
+        digest, mean = digest_and_mean(table.letters, table.offsets, array.shape[1], slices(array))
         return cls(table, array, mean, digest, about or {})
 
     @classmethod
