@@ -22,6 +22,9 @@ from metrics.scoring.models.vectors import unit_rows
 from metrics.scoring.segments import Segments
 from metrics.scoring.word_embeddings import LIU2016, Bags, Floats, Ints, Measure, WordEmbeddingMetric
 
+# OpenBLAS gives a product of up to 2^18 multiplications to one thread.
+TILE, TILE_ROWS = 2**18, 24
+
 
 @dataclass(frozen=True)
 class GreedyMatching(WordEmbeddingMetric):
@@ -93,10 +96,22 @@ def _block(ours: _Words, theirs: _Words, floor: float) -> Floats:
     """(k, m) scores of k texts beside m others."""
     if len(ours.counts) * len(theirs.counts) > CHUNK:
         return _long_block(ours, theirs, floor)
-    similarity = ours.vectors @ theirs.vectors.T
+    similarity = _products(ours.vectors, theirs.vectors)
     forth = np.maximum(np.maximum.reduceat(similarity, theirs.starts, axis=1), floor)
     back = np.maximum(np.maximum.reduceat(similarity, ours.starts, axis=0), floor)
     return _averaged(forth, back, ours, theirs)
+
+
+def _products(one: Floats, other: Floats) -> Floats:
+    """(n, m) of n vectors and m others, in tiles too small for BLAS to spread over threads, which would wait longer."""
+    found = np.empty((len(one), len(other)))
+    width = max(1, TILE // (TILE_ROWS * one.shape[1]))
+    for top in range(0, len(one), TILE_ROWS):
+        rows = one[top : top + TILE_ROWS]
+        for left in range(0, len(other), width):
+            tile = found[top : top + TILE_ROWS, left : left + width]
+            np.matmul(rows, other[left : left + width].T, out=tile)
+    return found
 
 
 def _averaged(forth: Floats, back: Floats, ours: _Words, theirs: _Words) -> Floats:
