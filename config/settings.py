@@ -251,6 +251,7 @@ SPECTACULAR_SETTINGS = {
         "CampaignState": "annotation.models.CampaignState",
         "FileFormat": "annotation.services.imports.reading.FORMATS.items",
         "RatingFileFormat": "annotation.services.imports.rating_options.RATING_FORMATS.items",
+        "ModelKind": "metrics.scoring.models.kinds.KINDS.keys",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -19,6 +19,7 @@ from annotation.services.weights_imports import weights_import_create
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.training import model_train_on_dataset
 from metrics.subsets import Subset
 from tests.annotation.campaigns import join, rate_next
 
@@ -147,6 +148,16 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
     return int(project.weights_imports.values_list("pk", flat=True)[0])
 
 
+def _models(project: Project, by: User) -> int:
+    """Two models that wait for a worker; the id of one."""
+    dataset = project.datasets.get(slug="chats")
+    for kind in ("lsa", "vectors"):
+        model = model_train_on_dataset(
+            project=project, by=by, name=f"Of {kind}", kind=kind, dataset=dataset, texts=["messages"]
+        )
+    return int(model.pk)
+
+
 def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     """The people, and one value for every name that appears in an address."""
     project = Project.objects.create(name="Lab", slug="lab")
@@ -217,6 +228,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "release_number": 1,
         "file_name": "card.md",
         "score_run_pk": run.pk,
+        "model_pk": _models(project, owner),
         "study_pk": study.pk,
         "weights_import_pk": _waiting(project, owner, selections[0]),
         "seed_selecting_pk": project.seed_selectings.first().pk,

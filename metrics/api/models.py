@@ -1,0 +1,153 @@
+"""Trained models: asked for, polled, read by metrics under their hash."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.api.mining import JsonTextField
+from metrics.models import TrainedModel
+from metrics.scoring.models.kinds import KINDS
+from metrics.selectors.models import models_of, runs_using
+from metrics.selectors.training_texts import corpora_to_train_on
+from metrics.services import training as services
+from metrics.tasks import train_model
+
+# --- What is asked and shown ------------------------------------------------------------------------------------------
+
+
+class ModelRequestSerializer(Strict, serializers.Serializer):
+    name = serializers.CharField(max_length=120, help_text="A name that is there already gets another version.")
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    options = JsonTextField(required=False, help_text="What its kind takes, such as {“components”: 100}.")
+    keep_apart = serializers.BooleanField(
+        default=True, help_text="Leave out texts that are outputs, or references of releases, in the project."
+    )
+
+
+class ModelOfTextsSerializer(ModelRequestSerializer):
+    """Either ``dataset`` or ``corpus``."""
+
+    dataset = serializers.SlugField(required=False, help_text="Train on texts of this data set.")
+    corpus = serializers.SlugField(required=False, help_text="Train on texts of this corpus.")
+    texts = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="messages, contexts; of a corpus also responses."
+    )
+    source_kinds = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of a data set.")
+    source_systems = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of a data set.")
+
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        if ("dataset" in data) == ("corpus" in data):
+            raise ValidationError({"dataset": ["Accepted: one of dataset and corpus, or a file as multipart."]})
+        return data
+
+
+class ModelFileSerializer(ModelRequestSerializer):
+    file = serializers.FileField(help_text="One text a line, perhaps compressed; or, with `made_elsewhere`, a model.")
+    made_elsewhere = serializers.BooleanField(default=False, help_text="The file is a model: ARPA, word2vec, GloVe.")
+
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
+            raise ValidationError(
+                f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
+                "train_metric_model."
+            )
+        return file
+
+
+class TrainedModelSerializer(JobSerializer):
+    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    corpus = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    options = serializers.DictField(read_only=True)
+    source = serializers.DictField(read_only=True)
+    reference = serializers.CharField(read_only=True, help_text="What a metric's parameter takes: `sha256:...`.")
+
+    class Meta:
+        model = TrainedModel
+        fields = (
+            "id", *JOB_FIELDS, "name", "slug", "version", "kind", "options", "dataset", "corpus", "source",
+            "reference", "digest", "size",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class TrainedModelDetailSerializer(TrainedModelSerializer):
+    report = serializers.DictField(read_only=True, help_text="What it was trained on, in numbers, and what it is.")
+    score_runs = serializers.SerializerMethodField(help_text="Ids of the score runs that read it, newest first.")
+
+    class Meta(TrainedModelSerializer.Meta):
+        fields = (*TrainedModelSerializer.Meta.fields, "report", "score_runs")
+        read_only_fields = fields
+
+    def get_score_runs(self, model: TrainedModel) -> list[int]:
+        return list(runs_using(model).values_list("pk", flat=True))
+
+
+# --- Endpoints --------------------------------------------------------------------------------------------------------
+
+
+class TrainedModelsViewSet(JobViewSet):
+    queryset = TrainedModel.objects.all()
+    parser_classes = (MultiPartParser, JSONParser)
+    lookup_field = "pk"
+    lookup_url_kwarg = "model_pk"
+    lookup_value_converter = "int"
+    task = train_model
+
+    def get_queryset(self) -> QuerySet[TrainedModel]:
+        kind = self.parameter("kind")
+        if kind and kind not in KINDS:
+            raise ValidationError({"kind": [f"Found {kind!r}; accepted: {', '.join(KINDS)}."]})
+        return models_of(self.project, kind)
+
+    def get_serializer_class(self) -> type[TrainedModelSerializer]:
+        return TrainedModelSerializer if self.action == "list" else TrainedModelDetailSerializer
+
+    @extend_schema(parameters=[OpenApiParameter("kind", str, enum=list(KINDS))])
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        return super().list(request, **kwargs)
+
+    @extend_schema(
+        request={"multipart/form-data": ModelFileSerializer, "application/json": ModelOfTextsSerializer},
+        responses={202: TrainedModelDetailSerializer},
+    )
+    def create(self, request: Request, **_: Any) -> Response:
+        """A new version of a model, from texts that are here or from a file. Poll its ``url``."""
+        model = self._of_file(request) if request.content_type.startswith("multipart/") else self._of_texts(request)
+        self.start(model)
+        return self.answer(model, status.HTTP_202_ACCEPTED)
+
+    def _of_texts(self, request: Request) -> TrainedModel:
+        asked = self.asked(ModelOfTextsSerializer) | {"project": self.project, "by": request.user}
+        if "dataset" in asked:
+            (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
+            return services.model_train_on_dataset(dataset=dataset, **asked)
+        for name in ("source_kinds", "source_systems"):
+            if name in asked:
+                raise ValidationError({name: ["Found with a corpus; accepted with a data set."]})
+        done = corpora_to_train_on(self.project)
+        (corpus,) = find_named(done, [asked.pop("corpus")], field="corpus", by="slug")
+        return services.model_train_on_corpus(corpus=corpus, **asked)
+
+    def _of_file(self, request: Request) -> TrainedModel:
+        asked = self.asked(ModelFileSerializer)
+        file: UploadedFile = asked.pop("file")
+        made_elsewhere = asked.pop("made_elsewhere")
+        given = {"project": self.project, "by": request.user, "filename": file.name or "upload", "content": file.read()}
+        if not made_elsewhere:
+            return services.model_train_on_upload(**given, **asked)
+        return services.model_register_upload(**given, name=asked["name"], kind=asked["kind"])
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, **_: Any) -> Response:
+        """Delete a model that no score run reads, with its files."""
+        services.model_delete(model=self.get_object(), by=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)

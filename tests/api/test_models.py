@@ -1,0 +1,134 @@
+"""Trained models over the API: asked for, polled, deleted."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from rest_framework.test import APIClient
+
+from annotation.models import User
+from metrics.models import TrainedModel
+from metrics.services.training import model_execute
+from tests.annotation.mined import indexed_corpus
+from tests.metrics.trained import models_dir  # noqa: F401
+from tests.metrics.world import World, make_world
+
+Api = Callable[..., APIClient]
+pytestmark = pytest.mark.usefixtures("models_dir")
+
+
+@pytest.fixture
+def cats(project) -> World:
+    return make_world(project)
+
+
+@pytest.fixture
+def where(cats: World) -> str:
+    return f"/api/v1/projects/{cats.project.slug}/models/"
+
+
+def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
+    where: str, cats: World, manager: User, api: Api, django_capture_on_commit_callbacks: Callable
+) -> None:
+    client = api(manager)
+    body = {"name": "Space", "kind": "lsa", "dataset": "cats", "texts": ["messages"], "source_systems": ["Human"],
+            "options": {"components": 3}, "keep_apart": False}  # fmt: skip
+    with django_capture_on_commit_callbacks() as enqueued:
+        made = client.post(where, body, format="json")
+    assert (made.status_code, len(enqueued)) == (202, 1)
+    assert made["Location"] == made.json()["url"]
+    model_execute(model_id=made.json()["id"])
+
+    shown = client.get(made["Location"]).json()
+
+    assert (shown["state"], shown["slug"], shown["version"]) == ("done", "space", 1)
+    assert shown["reference"] == f"sha256:{shown['digest']}"
+    assert shown["options"] == {"components": 3, "tokenize": "whitespace"}
+    assert shown["report"]["overlap"][0]["references"] > 0
+    assert shown["score_runs"] == []
+    assert [row["id"] for row in client.get(where, {"kind": "lsa"}).json()["results"]] == [shown["id"]]
+    assert client.get(where, {"kind": "vectors"}).json()["results"] == []
+    assert client.delete(made["Location"]).status_code == 204
+
+
+def test_a_score_run_takes_a_models_name(where: str, cats: World, manager: User, api: Api) -> None:
+    client = api(manager)
+    asked = {
+        "release": "cat-references", "systems": ["Echo"], "metric": "am", "parameters": {"model": "space", "k": 2},
+    }  # fmt: skip
+    runs = where.replace("models", "score-runs")
+    refused = client.post(runs, asked, format="json")
+    assert refused.status_code == 400
+    assert "Train one under Models" in refused.json()["fields"]["model"][0]
+    made = client.post(
+        where, {"name": "Space", "kind": "lsa", "dataset": "cats", "source_systems": ["Human"], "keep_apart": False},
+        format="json",
+    ).json()  # fmt: skip
+    model_execute(model_id=made["id"])
+
+    run = client.post(runs, asked, format="json").json()
+
+    shown = client.get(made["url"]).json()
+    assert run["parameters"]["model"] == shown["reference"]
+    assert shown["score_runs"] == [run["id"]]
+    assert "is read by score run" in client.delete(made["url"]).json()["detail"]
+
+
+def test_a_file_of_texts_and_a_model_made_elsewhere_are_taken(where: str, manager: User, api: Api) -> None:
+    client = api(manager)
+    lines = SimpleUploadedFile("lines.txt", b"the cat sat\na dog saw it\n")
+    vectors = SimpleUploadedFile("glove.txt", b"cat 1 0\ndog 0 1\n")
+    asked = [
+        {"name": "A", "kind": "lsa", "file": lines, "options": '{"components": 2}'},
+        {"name": "B", "kind": "vectors", "file": vectors, "made_elsewhere": "true"},
+    ]
+
+    for body in asked:
+        made = client.post(where, body, format="multipart").json()
+        model_execute(model_id=made["id"])
+        assert client.get(made["url"]).json()["state"] == "done"
+
+
+def test_a_corpus_is_trained_on(where: str, cats: World, manager: User, api: Api, settings, tmp_path) -> None:
+    settings.DATA_DIR = tmp_path
+    indexed_corpus(cats.project)
+
+    made = api(manager).post(where, {"name": "P", "kind": "language_model", "corpus": "pool"}, format="json").json()
+
+    assert (made["corpus"], made["source"]["texts"]) == ("pool", ["responses"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"dataset": "gone"}, "dataset"),
+        ({"corpus": "pool"}, "dataset"),
+        ({"texts": []}, "texts"),
+        ({"kind": "glove"}, "kind"),
+        ({"kind": "sentence"}, "kind"),
+        ({"options": {"order": 2}}, "order"),
+        ({"name": "猫"}, "name"),
+        ({"register": "/etc"}, "register"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(where: str, manager: User, api: Api, changes: dict, field: str) -> None:
+    body = {"name": "Space", "kind": "lsa", "dataset": "cats", "texts": ["messages"]} | changes
+
+    answer = api(manager).post(where, body, format="json")
+
+    assert answer.status_code == 400
+    assert list(answer.json()["fields"]) == [field]
+    assert not TrainedModel.objects.exists()
+
+
+def test_a_file_above_the_limit_is_refused(where: str, manager: User, api: Api, settings) -> None:
+    settings.UPLOAD_MAX_BYTES = 3
+    body = {"name": "B", "kind": "vectors", "file": SimpleUploadedFile("glove.txt", b"cat 1 0\n")}
+
+    answer = api(manager).post(where, body, format="multipart")
+
+    assert "train_metric_model" in answer.json()["fields"]["file"][0]
+
+
+def test_an_unknown_kind_in_the_address_is_refused(where: str, manager: User, api: Api) -> None:
+    assert api(manager).get(where, {"kind": "glove"}).json()["fields"]["kind"]
