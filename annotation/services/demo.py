@@ -37,6 +37,7 @@ FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
 PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"
 REFERENCE_SYSTEMS = ["Human", "TeamB", "TeamF", "Random"]
 OUTPUT_SYSTEMS = ["Baseline", "Constant", "TeamA", "TeamCE", "TeamEC", "TeamD", "TeamG"]
+SCORED_SYSTEMS = [name for name in OUTPUT_SYSTEMS if name != "TeamEC"]  # which is TeamCE by another name
 ALIASES = {"TeamEC": "TeamCE"}
 REFERENCE_CAMPAIGN, OUTPUT_CAMPAIGN = "Reference ratings", "Output ratings"
 DATASET_FILES = ("dstc7-task2-context.tsv", "dstc7-task2-gold_responses.tsv", "dstc7-task2-system_responses.tsv")

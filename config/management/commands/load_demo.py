@@ -3,6 +3,7 @@
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -10,20 +11,36 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from annotation.models import CampaignState, Dataset, Job, JobState, Membership, Project, ReferenceSet, Role, User
+from annotation.models import (
+    CampaignState,
+    Dataset,
+    Job,
+    JobState,
+    Membership,
+    Project,
+    ReferenceSet,
+    Role,
+    System,
+    User,
+)
 from annotation.services import demo as demo_data
 from annotation.services import jobs, reference_sets, releases
 from annotation.services.imports import report_rows
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, studies
+from metrics.scoring.registry import METRICS
+from metrics.services import demo as demo_metrics
+from metrics.services import training
+from metrics.services.runs import score_run_execute
 
 
 class Command(BaseCommand):
     help = (
         "Create the demo project: accounts, the DSTC7 data set and its 33,000 judgements, two live campaigns, a "
-        "weighted reference set, score runs and a finished study. Each step that is already there is left alone, so an "
-        "interrupted load goes on where it stopped. Refused in production, because the accounts' password is public."
+        "weighted reference set, trained models, score runs and a finished study. Each step that is already there is "
+        "left alone, so an interrupted load goes on where it stopped. Refused in production, because the accounts' "
+        "password is public."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,6 +54,8 @@ class Command(BaseCommand):
         if not project.campaigns.filter(state=CampaignState.RUNNING).exists():
             self.step("35,161 references and 33,000 judgements", lambda: self.import_raw(manager))
         self.release(project, manager)
+        self.models(project, manager)
+        self.scores(project, manager)
         if not options["without_study"]:
             self.study(project, manager)
 
@@ -85,6 +104,19 @@ class Command(BaseCommand):
             return
         release = reference_set.releases.first() or releases.release_create(reference_set=reference_set, by=manager)
         self.run(release, "weights", lambda: releases.release_build(release_id=release.pk))
+
+    def models(self, project: Project, manager: User) -> None:
+        dataset = Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG)
+        for model in demo_metrics.demo_models(project=project, dataset=dataset, by=manager):
+            if model.state != JobState.DONE:
+                self.run(model, str(model), partial(training.model_execute, model_id=model.pk))
+
+    def scores(self, project: Project, manager: User) -> None:
+        release = ReferenceSet.objects.get(project=project, slug="dstc7-references").releases.latest("number")
+        systems = list(System.objects.filter(dataset__project=project, name__in=demo_data.SCORED_SYSTEMS))
+        for run in demo_metrics.demo_runs(project=project, release=release, systems=systems, by=manager):
+            if run.state != JobState.DONE:
+                self.run(run, f"scores by {METRICS[run.metric].label}", partial(score_run_execute, run_id=run.pk))
 
     def study(self, project: Project, manager: User) -> None:
         study, _ = studies.study_create(
