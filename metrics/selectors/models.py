@@ -3,7 +3,7 @@
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,19 @@ def models_of_run(run: ScoreRun) -> list[tuple[Parameter, TrainedModel | None]]:
     known = TrainedModel.objects.filter(project=run.project_id, digest__in=digests).defer("content").order_by("pk")
     found = {(model.kind, model.reference): model for model in known}  # of equal ones the newest
     return [(one, found.get((one.choices[0], reference))) for one, reference in asked if reference]
+
+
+def model_names_of(runs: Iterable[ScoreRun]) -> dict[str, str]:
+    """Name and version of every trained model that these runs of one project read, by its reference."""
+    asked = {
+        (run.project_id, str(run.parameters.get(one.name, ""))) for run in runs for one in model_parameters(run.metric)
+    }
+    if not asked:
+        return {}
+    known = TrainedModel.objects.filter(
+        project__in={project for project, _ in asked}, digest__in={one.removeprefix(PREFIX) for _, one in asked if one}
+    )
+    return {model.reference: str(model) for model in known.defer("content").order_by("pk")}
 
 
 # --- Which model is meant ---------------------------------------------------------------------------------------------

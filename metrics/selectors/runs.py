@@ -1,7 +1,7 @@
 """Reads over score runs for pages and downloads."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,13 @@ from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.registry import METRICS
+from metrics.scoring.metric import Metric
+from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import items_at, n_segments, scores_at, segment_items, segment_scores, shards_of
 from metrics.subsets import Subset
 
 PAGE = 50
+ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
 
 def run_page(project: Project, *, before: int | None = None) -> tuple[list[ScoreRun], bool]:
@@ -45,6 +47,34 @@ def dropped_items(run: ScoreRun) -> Iterator[tuple[str, str]]:
 
 def metric_label(run: ScoreRun) -> str:
     return METRICS[run.metric].label if run.metric in METRICS else run.metric
+
+
+def run_metric(run: ScoreRun) -> Metric | None:
+    """The metric with the run's parameters; None where this installation does not have it, or no longer so."""
+    try:
+        return get_metric(run.metric, **run.parameters)
+    except ValueError:
+        return None
+
+
+def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
+    """The run's parameters in a line: those of the texts always, others where they are not the usual ones."""
+    metric = METRICS.get(run.metric)
+    if metric is None:
+        return ", ".join(f"{name} {value}" for name, value in run.parameters.items())
+    words = []
+    for parameter in metric.parameter_list():
+        value = run.parameters.get(parameter.name, parameter.default)
+        if parameter.kind == "model":
+            words.append(models.get(value) or f"{parameter.label} {parameter.written(value)}")
+        elif parameter.name == "tokenize":
+            words.append(f"{value} tokens" if value != "none" else "tokens as they are")
+        elif parameter.name == "lowercase":
+            words.append("lowercase" if value else "case kept")
+        elif parameter.name in ALWAYS_SAID or value != parameter.default:
+            name = parameter.label[:1].lower() + parameter.label[1:]
+            words.append(name if value is True else f"{parameter.key} {parameter.written(value)}")
+    return ", ".join(words)
 
 
 def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:

@@ -1,6 +1,6 @@
 """Score runs: list, create, watch, cancel, repeat, download."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.contrib import messages
@@ -24,6 +24,7 @@ from metrics.errors import MetricsError
 from metrics.forms import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.selectors import runs as selectors
+from metrics.selectors.models import model_names_of
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 
@@ -39,9 +40,10 @@ def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     before = whole_number(request, "before")
     runs, more = selectors.run_page(project, before=before)
+    names = model_names_of(runs)
     context = {
         "project": project,
-        "rows": [described(run) for run in runs],
+        "rows": [described(run, names) for run in runs],
         "older_url": f"?before={runs[-1].pk}" if more else "",
         "newest_url": "" if before is None else "?",
         "may_create": may_manage(project),
@@ -49,21 +51,16 @@ def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     return render(request, "metrics/run_list.html", context)
 
 
-def described(run: ScoreRun) -> dict[str, Any]:
+def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What every page of a run says of it; ``names`` are those of trained models, where they are known already."""
+    metric = selectors.run_metric(run)
     return {
         "run": run,
         "metric": selectors.metric_label(run),
-        "subset": Subset.from_mapping(run.subset).label,
-        "parameters": parameter_words(run),
+        "subset": Subset.from_mapping(run.subset).label if run.release_id else "",
+        "parameters": selectors.parameter_words(run, model_names_of([run]) if names is None else names),
+        "higher_is_better": metric is None or metric.higher_is_better,
     }
-
-
-def parameter_words(run: ScoreRun) -> str:
-    """Parameters in a line; those that every run has come first."""
-    given = dict(run.parameters)
-    words = [f"order {given.pop('max_order', '?')}", str(given.pop("tokenize", ""))]
-    words.append("lowercase" if given.pop("lowercase", False) else "case kept")
-    return ", ".join([*words, *(f"{name} {value}" for name, value in given.items() if value not in ("none", False))])
 
 
 @login_required

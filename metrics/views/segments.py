@@ -13,9 +13,10 @@ from annotation.exports import table_response
 from annotation.models import Item, Response, ResponseSource, User
 from annotation.parameters import whole_number
 from metrics.models import ScoreRun, SystemScore
-from metrics.selectors import explanations, matches
+from metrics.selectors import accounts, explanations, matches
 from metrics.selectors import runs as selectors
 from metrics.selectors.arrays import items_at, n_segments, place_of
+from metrics.services.scoring import model_store
 from metrics.views.explanations import shared_context
 from metrics.views.runs import described, get_run_or_404
 
@@ -78,9 +79,6 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
     score = _score(run, system_pk)
     item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
     segment = selectors.segments(run, score, [place])[0]
-    explanation = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis)
-    (told,) = explanation.hypotheses
-    told.rating, told.n_ratings = segment.rating, segment.n_ratings
     context = {
         "project": project,
         **described(run),
@@ -89,14 +87,25 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "hypothesis": hypothesis,
         "segment": segment,
         "unrated_reason": _unrated_reason(hypothesis),
-        "explanation": explanation,
-        "reading_query": explanation.reading.query(),
-        "chosen": explanation.choose(whole_number(request, "reference")),
-        "choose_query": "reference=",
-        "unchosen_query": "",
         "previous_pk": items_at(run, [place - 1])[0] if place else None,
         "next_pk": items_at(run, [place + 1])[0] if place + 1 < n_segments(run) else None,
         **shared_context(project, run.dataset.language),
+    }
+    chosen = whole_number(request, "reference")
+    if not accounts.is_told_by_ngrams(run):
+        asked = request.GET.get("account") == "1"
+        found = accounts.account_of(run, item, hypothesis, model_store(), asked=asked, marked=chosen)
+        context |= {"account": found, "choose_query": "account=1&reference=" if asked else "reference="}
+        return render(request, "metrics/run_segment.html", context)
+    explanation = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis)
+    (told,) = explanation.hypotheses
+    told.rating, told.n_ratings = segment.rating, segment.n_ratings
+    context |= {
+        "explanation": explanation,
+        "reading_query": explanation.reading.query(),
+        "chosen": explanation.choose(chosen),
+        "choose_query": "reference=",
+        "unchosen_query": "",
     }
     return render(request, "metrics/run_segment.html", context)
 
@@ -106,17 +115,24 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
 def run_segment_download(
     request: HttpRequest, project_slug: str, pk: int, system_pk: int, item_pk: int, file_format: str
 ) -> HttpResponseBase:
-    """Every n-gram of the hypothesis; what no reference holds has no winner and adds 0."""
+    """Every n-gram of the hypothesis, or every reference with what the metric makes of it."""
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
-    item, hypothesis, _ = _item_and_hypothesis(run, system_pk, item_pk)
-    (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
+    item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
     name = f"{project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
-    rows = map(matches.match_row, told.ngrams)
-    return table_response(
-        format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=rows, types=matches.MATCH_TYPES
-    )
+    if accounts.is_told_by_ngrams(run):
+        # What no reference holds has no winner and adds 0.
+        (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
+        rows = map(matches.match_row, told.ngrams)
+        return table_response(
+            format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=rows, types=matches.MATCH_TYPES
+        )
+    account = accounts.account_of(run, item, hypothesis, model_store(), asked=True)
+    segment = selectors.segments(run, score, [place])[0]
+    columns = (*accounts.ACCOUNT_COLUMNS, *(label.lower() for label in account.reference_columns))
+    rows = accounts.account_rows(account, hypothesis, segment.score)
+    return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=accounts.ACCOUNT_TYPES)
 
 
 def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response, int]:

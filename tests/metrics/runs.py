@@ -1,0 +1,28 @@
+"""Finished runs over a small world."""
+
+from metrics.models import ScoreRun
+from metrics.scoring.registry import METRICS
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.subsets import Subset
+from tests.metrics.world import World
+
+TEXT_METRICS = [name for name, metric in METRICS.items() if not metric.needs_references and name != "external"]
+# Those that need neither a trained model nor a program of their own.
+PLAIN_METRICS = [
+    name
+    for name, metric in METRICS.items()
+    if name not in (*TEXT_METRICS, "meteor", "external")
+    and not any(one.kind == "model" for one in metric.parameter_list())
+]
+
+
+def finished_run(world: World, metric: str, *, subset: str = "all", **parameters: object) -> ScoreRun:
+    of = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
+    run, _ = score_run_create(
+        project=world.project, systems=world.hypotheses, metric=metric, parameters=parameters,
+        subset=Subset.parse(subset), by=None, **of,
+    )  # fmt: skip
+    score_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.state == "done", run.error
+    return run
