@@ -15,12 +15,15 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from metrics.scoring.delta_bleu import corpus_delta_bleu
+from metrics.scoring.metric import Workspace
 from metrics.scoring.ngrams import build_match_table
 from metrics.scoring.registry import get_metric
+from metrics.scoring.segments import Segments
 
 SEGMENTS, REFERENCES, SYSTEMS = 2114, 16, 7
 VOCABULARY, ZIPF = 20_000, 1.05
 REPEATS = 5
+THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
 
 
 def zipf_texts(rng: np.random.Generator, count: int, mean_length: float = 11.0) -> list[str]:
@@ -70,6 +73,23 @@ def table_rows(systems: list[list[str]], references: list[list[str]], weights: l
         get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
 
 
+def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weights: list[list[float]]) -> None:
+    """The nine rows and every point of Figure 2's sweeps over thresholds and orders, from text."""
+    flat = np.concatenate(weights)
+    family = ("delta_bleu", "bleu", "sbleu")
+    at_order = [get_metric(name, tokenize="whitespace", max_order=order) for name in family for order in range(1, 5)]
+    workspace = Workspace(Segments(systems, references), at_order)
+    single = np.zeros(flat.size, dtype=bool)
+    single[workspace.segments.reference_offsets[:-1]] = True
+    usual = [get_metric(name, tokenize="whitespace") for name in family]
+    for metric, mask in product(usual, (None, flat >= 0.6, single)):
+        workspace.statistics(metric, weights=flat, reference_mask=mask)
+    for metric in usual:
+        workspace.threshold_sweep(metric, weights=flat, thresholds=THRESHOLDS)
+    for metric in at_order:
+        workspace.statistics(metric, weights=flat)
+
+
 def corpus_row(
     hypotheses: list[str], references: list[list[str]], weights: list[list[float]], max_order: int
 ) -> dict[str, Any]:
@@ -89,14 +109,16 @@ def corpus_row(
         "unit": "segments/s",
         "against": f"sacrebleu corpus BLEU-{max_order}: {SEGMENTS / slow:,.0f} segments/s",
         "ratio": slow / fast,
-        "target": "at least 4 times",
+        "target": "at least 6 times",
     }
 
 
 def run() -> list[dict[str, Any]]:
     systems, references, weights = corpus()
-    one, nine = best_seconds(
-        lambda: table_rows(systems, references, weights, 1), lambda: table_rows(systems, references, weights, 9)
+    one, nine, all_of_it = best_seconds(
+        lambda: table_rows(systems, references, weights, 1),
+        lambda: table_rows(systems, references, weights, 9),
+        lambda: table_and_sweeps(systems, references, weights),
     )
     return [
         corpus_row(systems[0], references, weights, 2),
@@ -107,6 +129,14 @@ def run() -> list[dict[str, Any]]:
             "unit": "s",
             "against": f"one row (ΔBLEU, all references): {one:.3f} s",
             "ratio": nine / one,
+            "target": "at most 1.5 times",
+        },
+        {
+            "name": f"... and {len(THRESHOLDS)} thresholds and 4 orders of all three, {SYSTEMS} systems, from text",
+            "value": all_of_it,
+            "unit": "s",
+            "against": f"one row: {one:.3f} s",
+            "ratio": all_of_it / one,
             "target": "at most 1.5 times",
         },
     ]

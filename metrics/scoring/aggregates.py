@@ -84,9 +84,10 @@ class BleuAggregate:
     def __call__(self, sums: ArrayLike) -> Floats:
         sums = self._checked(sums)
         numerators, denominators = self.smoothed(sums)
-        positive = (numerators > 0).all(axis=-1)
+        product = numerators.prod(axis=-1)
+        positive = (numerators > 0).all(axis=-1) & (product > 0)  # weights near the smallest of numbers underflow
         # One logarithm of the product instead of N: aggregates run over millions of units in a study.
-        numerator = np.where(positive, numerators.prod(axis=-1), 1.0)
+        numerator = np.where(positive, product, 1.0)
         denominator = np.where(positive, denominators.prod(axis=-1), 1.0)
         log_mean = np.log(numerator / denominator) / self.max_order
         hyp_len, ref_len = sums[..., 0], sums[..., 1]

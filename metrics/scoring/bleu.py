@@ -16,6 +16,7 @@ from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import SegmentStatistics, bleu_statistics
 from metrics.scoring.texts import TOKENIZERS, Text, check_flag
+from metrics.scoring.thresholds import threshold_sweep
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,16 @@ class Bleu(Metric):
         state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2 + 2 N); ``weights`` is not read."""
-        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
+        return self._of(bleu_statistics(checked_table(self, prepared), reference_mask))
+
+    def threshold_sweep(
+        self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
+    ) -> list[MetricStatistics]:
+        sweep = threshold_sweep(checked_table(self, prepared), weights, thresholds)
+        return [self._of(segments) for segments in sweep.bleu()]
+
+    def _of(self, every: SegmentStatistics) -> MetricStatistics:
+        segments = every.up_to(self.max_order)
         return MetricStatistics(
             segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing)
         )

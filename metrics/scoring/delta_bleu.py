@@ -23,6 +23,7 @@ from metrics.scoring.statistics import (
     weight_scales,
 )
 from metrics.scoring.texts import TOKENIZERS, Text, check_choice, check_flag
+from metrics.scoring.thresholds import threshold_sweep
 
 SMOOTHINGS = ("none", "exp")
 ON_NO_POSITIVE = ("error", "drop")
@@ -105,9 +106,18 @@ class DeltaBleu(Metric):
             needed_weights(self, weights),
             reference_mask,
             semantics=self.semantics,
-            max_order=self.max_order,
             weight_scale=state,
         )
+        return self._of(segments)
+
+    def threshold_sweep(
+        self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
+    ) -> list[MetricStatistics]:
+        sweep = threshold_sweep(checked_table(self, prepared), weights, thresholds)
+        return [self._of(segments) for segments in sweep.delta_bleu(self.semantics)]
+
+    def _of(self, every: SegmentStatistics) -> MetricStatistics:
+        segments = every.up_to(self.max_order)
         return MetricStatistics(
             segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing or "none")
         )

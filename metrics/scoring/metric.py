@@ -12,7 +12,7 @@ parameters they are asked for afterwards.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +28,8 @@ from metrics.scoring.segments import Segments
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+
+WEIGHT_DECIMALS = 9
 
 GROUPS = {
     "weighted": "Overlap with weighted references",
@@ -229,6 +231,22 @@ class Metric(ABC):
             Of the whole corpus, where these texts are a part; by default they are the whole.
         """
 
+    def threshold_sweep(
+        self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
+    ) -> list[MetricStatistics]:
+        """Statistics against the references of weight >= t, for each t of ``thresholds``, which ascend.
+
+        One after the other, unless a metric knows how to share the work.
+        """
+        return [
+            self.statistics(prepared, weights=weights, reference_mask=at_least(weights, value)) for value in thresholds
+        ]
+
+
+def at_least(weights: ArrayLike, threshold: float) -> Bools:
+    """Which weights reach a threshold, compared to nine decimals: 0.6 is 0.6 however it was computed."""
+    return np.asarray(np.round(np.asarray(weights, dtype=np.float64), WEIGHT_DECIMALS) >= threshold)
+
 
 class Workspace:
     """Texts under many metrics: each preparation is made once, and shared by all that it serves.
@@ -261,6 +279,12 @@ class Workspace:
         self, metric: Metric, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> MetricStatistics:
         return metric.statistics(self.prepared(metric), weights=weights, reference_mask=reference_mask)
+
+    def threshold_sweep(
+        self, metric: Metric, *, weights: ArrayLike, thresholds: Sequence[float]
+    ) -> list[MetricStatistics]:
+        """Statistics against the references of weight >= t, for each t of ``thresholds``, which ascend."""
+        return metric.threshold_sweep(self.prepared(metric), weights=weights, thresholds=thresholds)
 
     def _plan(self, wanted: Preparation) -> Preparation:
         for place, plan in enumerate(self._plans):

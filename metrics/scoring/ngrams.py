@@ -7,10 +7,10 @@ subset of the references and any order up to the table's, are array arithmetic o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, Tokens, check_order, tokenize_texts
 
 Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+REMEMBERED = 8  # statistics of subsets: those of a table's rows that metrics share
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,8 @@ class MatchTable:
     orders : tuple of OrderMatches
         ``orders[n - 1]`` holds the n-grams.
     lengths : LengthPairs
+    kept : dict
+        What was worked out from the table and may be asked for again (see `remembered`).
     """
 
     max_order: int
@@ -98,6 +103,16 @@ class MatchTable:
     reference_len: Ints
     orders: tuple[OrderMatches, ...]
     lengths: LengthPairs
+    kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def remembered(self, key: Hashable, work: Callable[[], T]) -> T:
+        """What ``work`` returned when it was last asked for under this key; the oldest of a few is forgotten."""
+        if key not in self.kept:
+            while len(self.kept) >= REMEMBERED:
+                self.kept.pop(next(iter(self.kept)))
+            self.kept[key] = work()
+        found: T = self.kept[key]
+        return found
 
     @property
     def n_systems(self) -> int:

@@ -6,7 +6,7 @@ All of it is array arithmetic on a `MatchTable`; texts are not looked at again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
 
@@ -69,6 +69,12 @@ class SegmentStatistics:
             self.top_weight[index], self.valid[index], self.weight_scale,
         )  # fmt: skip
 
+    def up_to(self, max_order: int) -> SegmentStatistics:
+        """The same of n-grams up to this order."""
+        return replace(
+            self, numerators=self.numerators[..., :max_order], denominators=self.denominators[..., :max_order]
+        )
+
     def pack(self) -> Floats:
         """(..., D = 2 + 2 N): hyp_len, ref_len, numerators, denominators; sums of it are what `BleuAggregate` takes."""
         return np.concatenate(
@@ -93,8 +99,9 @@ class SegmentStatistics:
         added = np.where(self.valid, self.top_weight, 1.0)[..., None] * (np.arange(self.max_order) > 0)
         numerators = np.maximum(self.numerators, 0.0) + added
         denominators = self.denominators + added
-        positive = numerators[..., 0] > 0
-        numerator = np.where(positive, numerators.prod(axis=-1), 1.0)
+        product = numerators.prod(axis=-1)
+        positive = (numerators[..., 0] > 0) & (product > 0)  # weights near the smallest of numbers underflow
+        numerator = np.where(positive, product, 1.0)
         denominator = np.where(positive, denominators.prod(axis=-1), 1.0)
         brevity = log_brevity_penalty(self.hyp_len, self.ref_len + 1.0 if smooth_brevity else self.ref_len)
         scores = np.where(positive, np.exp(np.log(numerator / denominator) / self.max_order + brevity), 0.0)
@@ -136,9 +143,14 @@ def bleu_statistics(
     """
     n_orders = _checked_order(table, max_order)
     mask = _checked_mask(table, reference_mask)
+    return table.remembered(("bleu", _key(mask)), lambda: _bleu_statistics(table, mask)).up_to(n_orders)
+
+
+def _bleu_statistics(table: MatchTable, mask: Bools | None) -> SegmentStatistics:
+    """Of all orders of the table: longer n-grams are few, and another order may be asked for next."""
     holds = None if mask is None else mask.astype(np.float64)
-    numerators = np.zeros((table.hyp_len.size, n_orders))
-    for order, matches in enumerate(table.orders[:n_orders]):
+    numerators = np.zeros((table.hyp_len.size, table.max_order))
+    for order, matches in enumerate(table.orders):
         values = matches.clipped if holds is None else matches.clipped * holds[matches.reference]
         numerators[:, order] = _sum_by_hypothesis(_maximum(values, matches), matches, table.hyp_len.size)
     top_weight = _maximum_per_segment(table, np.ones(table.n_references) if holds is None else holds)
@@ -193,12 +205,20 @@ def delta_bleu_statistics(
     mask = _checked_mask(table, reference_mask)
     checked = _checked_weights(table, weights, mask)
     scale = (weight_scale or _scales_of(checked)).scale
-    scaled = checked if scale == 1 else np.rint(checked * scale)
+    key = ("delta_bleu", semantics, _key(mask), scale, checked.tobytes())
+    return table.remembered(key, lambda: _delta_statistics(table, checked, mask, semantics, scale)).up_to(n_orders)
+
+
+def _delta_statistics(
+    table: MatchTable, weights: Floats, mask: Bools | None, semantics: str, scale: int
+) -> SegmentStatistics:
+    """Of all orders of the table."""
+    scaled = weights if scale == 1 else np.rint(weights * scale)
     # An n-gram that only references outside the subset hold keeps -inf as its maximum: not matched, contributes 0.
     masked = scaled if mask is None else np.where(mask, scaled, -np.inf)
     holds = None if mask is None else mask.astype(np.float64)
-    numerators = np.zeros((table.hyp_len.size, n_orders))
-    for order, matches in enumerate(table.orders[:n_orders]):
+    numerators = np.zeros((table.hyp_len.size, table.max_order))
+    for order, matches in enumerate(table.orders):
         reference_weight = masked[matches.reference]
         if semantics == "galley2015":
             best = _maximum(reference_weight * matches.clipped, matches)
@@ -243,6 +263,10 @@ def flat_weights(table: MatchTable, weights: Sequence[Sequence[float]]) -> Float
     except (TypeError, ValueError):
         index, value = next((i, w) for i, own in enumerate(weights) for w in own if not isinstance(w, int | float))
         raise ValueError(f"weights[{index}]: found {value!r}; accepted: numbers") from None
+
+
+def _key(mask: Bools | None) -> bytes | None:
+    return None if mask is None else mask.tobytes()
 
 
 def _checked_order(table: MatchTable, max_order: int | None) -> int:

@@ -1,0 +1,72 @@
+"""One pass over all thresholds says what each threshold says alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrics.scoring.ngrams import MatchTable, build_match_table
+from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, bleu_statistics, delta_bleu_statistics
+from metrics.scoring.thresholds import ThresholdSweep
+from tests.metrics.scoring.corpora import dstc7_sample
+
+THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
+
+
+def check_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
+    np.testing.assert_array_equal(found.valid, alone.valid)
+    np.testing.assert_array_equal(found.pack(), alone.pack())
+    np.testing.assert_array_equal(found.sentence_scores(), alone.sentence_scores())
+    assert found.weight_scale == alone.weight_scale
+
+
+def check_all(table: MatchTable, weights: np.ndarray) -> None:
+    sweep = ThresholdSweep(table, weights, THRESHOLDS)
+    for value, bleu in zip(THRESHOLDS, sweep.bleu(), strict=True):
+        check_same(bleu, bleu_statistics(table, np.round(weights, 9) >= value))
+    for semantics in SEMANTICS:
+        for value, delta in zip(THRESHOLDS, sweep.delta_bleu(semantics), strict=True):
+            mask = np.round(weights, 9) >= value
+            check_same(delta, delta_bleu_statistics(table, weights, mask, semantics=semantics))
+
+
+def test_every_threshold_on_real_conversations() -> None:
+    sample = dstc7_sample()
+    table = build_match_table(
+        list(sample.outputs.values()), sample.weighted, max_order=4, tokenize="13a", lowercase=True
+    )
+    # In tenths as from five ratings on five points: what a threshold leaves out cannot change the scale of the rest.
+    weights = np.round(np.concatenate(sample.weights), 1)
+    check_all(table, weights)
+
+
+words = st.lists(st.sampled_from("abc"), max_size=5)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> tuple[list[list[list[str]]], list[list[list[str]]], np.ndarray]:
+    n_segments = draw(st.integers(1, 4))
+    systems = [[draw(words) for _ in range(n_segments)] for _ in range(draw(st.integers(1, 2)))]
+    references = [draw(st.lists(words, max_size=4)) for _ in range(n_segments)]
+    tenths = [draw(st.integers(-10, 10)) for own in references for _ in own]
+    return systems, references, np.array(tenths, dtype=np.float64) / 10
+
+
+@settings(max_examples=150)
+@given(corpora())
+def test_every_threshold_on_any_corpus(corpus: tuple) -> None:
+    systems, references, weights = corpus
+    check_all(build_match_table(systems, references, max_order=2), weights)
+
+
+@pytest.mark.parametrize("thresholds", [[], [0.1, 0.1], [0.2, 0.1]])
+def test_thresholds_out_of_order_are_refused(thresholds: list[float]) -> None:
+    table = build_match_table([["a"]], [["a"]])
+    with pytest.raises(ValueError, match=r"thresholds: found .*; accepted: one or more, each above the one before"):
+        ThresholdSweep(table, [1.0], thresholds)
+
+
+def test_weights_of_another_number_are_refused() -> None:
+    table = build_match_table([["a"]], [["a"]])
+    with pytest.raises(ValueError, match=r"weights: found shape \(2,\); accepted: \(1,\) finite numbers"):
+        ThresholdSweep(table, [1.0, 0.5], [0.0])
