@@ -1,0 +1,151 @@
+"""Which systems a metric can tell apart: all pairs by the paired bootstrap, corrected for their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.scoring.resampling import paired_difference
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class PairOfSystems:
+    """Two systems on the same resamples of segments; the first has the better score.
+
+    Attributes
+    ----------
+    first, second : int
+        Places of the systems.
+    difference : float
+        Score of the first less that of the second; negative where lower is better.
+    low, high : float
+        95% interval of the difference; NaN where undefined.
+    p_value : float
+        Two-sided, of this pair alone; NaN where undefined.
+    adjusted : float
+        The p-value by Holm, over all pairs.
+    reason : str
+        Why it is undefined; empty where it is defined.
+    """
+
+    first: int
+    second: int
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    reason: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two can be told apart at 5%, all pairs considered."""
+        return self.adjusted <= LEVEL
+
+
+def compare_systems(
+    scores: Sequence[float], replicates: ArrayLike, *, higher_is_better: bool = True
+) -> list[PairOfSystems]:
+    """All pairs of T systems, the better of each first, in the order of their scores.
+
+    Parameters
+    ----------
+    scores : (T,) float
+        Over all segments; NaN where a system has none: it comes last.
+    replicates : (B, T) float
+        On the same B resamples for all systems; see `metrics.scoring.resampling.bootstrap_replicates`.
+    higher_is_better : bool
+
+    Returns
+    -------
+    list of T (T - 1) / 2 PairOfSystems
+
+    Raises
+    ------
+    ValueError
+        Replicates of other than T systems.
+
+    References
+    ----------
+    Koehn, Statistical Significance Tests for Machine Translation Evaluation, EMNLP 2004 (the test); Holm, A Simple
+    Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979 (the correction).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> noise = rng.normal(size=(500, 1))
+    >>> found = compare_systems([0.1, 0.9, 0.5], noise + [[0.1, 0.9, 0.5]] + 0.01 * rng.normal(size=(500, 3)))
+    >>> [(pair.first, pair.second, pair.differs) for pair in found]
+    [(1, 2, True), (1, 0, True), (2, 0, True)]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    resampled = np.asarray(replicates, dtype=np.float64)
+    if resampled.ndim != 2 or resampled.shape[1] != values.size:
+        raise ValueError(f"replicates: found shape {resampled.shape}; accepted: (B, {values.size})")
+    order = best_first(values, higher_is_better=higher_is_better)
+    pairs = list(combinations(order, 2))
+    tests = [
+        paired_difference(float(values[one]), float(values[other]), resampled[:, one], resampled[:, other])
+        for one, other in pairs
+    ]
+    adjusted = holm_adjusted([test.p_value for test in tests])
+    return [
+        PairOfSystems(one, other, test.difference, test.low, test.high, test.p_value, own, test.reason)
+        for (one, other), test, own in zip(pairs, tests, adjusted.tolist(), strict=True)
+    ]
+
+
+def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]:
+    """Places of systems from the best to the worst, those without a score (NaN) last; equal ones as they stood.
+
+    Examples
+    --------
+    >>> best_first([0.2, float("nan"), 0.9]), best_first([0.2, 0.9], higher_is_better=False)
+    ([2, 0, 1], [0, 1])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    return np.argsort(-values if higher_is_better else values, kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+def place_ranges(n_systems: int, pairs: Sequence[PairOfSystems]) -> list[tuple[int, int]]:
+    """From which place to which each system may rank: behind those told to be better, before those told to be worse.
+
+    Examples
+    --------
+    >>> pair = PairOfSystems(0, 1, 0.2, 0.1, 0.3, 0.001, 0.003)
+    >>> tie = PairOfSystems(0, 2, 0.1, -0.1, 0.2, 0.4, 0.8), PairOfSystems(2, 1, 0.1, -0.1, 0.2, 0.5, 0.8)
+    >>> place_ranges(3, [pair, *tie])
+    [(1, 2), (2, 3), (1, 3)]
+    """
+    better, worse = [0] * n_systems, [0] * n_systems
+    for pair in pairs:
+        if pair.differs:
+            better[pair.second] += 1
+            worse[pair.first] += 1
+    return [(1 + above, n_systems - below) for above, below in zip(better, worse, strict=True)]
+
+
+def holm_adjusted(p_values: Sequence[float]) -> Floats:
+    """Holm's step-down p-values; an undefined one (NaN) stays so and is not counted as a comparison.
+
+    Examples
+    --------
+    >>> holm_adjusted([0.01, 0.04, 0.03, math.nan]).round(3).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    found = np.full(values.shape, math.nan)
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    steps = np.arange(order.size, 0, -1) * values[order]
+    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
+    return found
