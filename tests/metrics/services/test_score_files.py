@@ -1,0 +1,164 @@
+"""Files of scores made elsewhere: every shape that is read, and what is said of those that are not."""
+
+import io
+import json
+import tarfile
+import zipfile
+
+import numpy as np
+import pytest
+
+from annotation.errors import ImportRefused
+from annotation.problems import Problems
+from metrics.services.score_files import FileScores, Known, read_scores
+
+KNOWN = Known(["Echo", "Parrot"], ["1", "2", "3"])
+NAN = np.nan
+EXPECTED = [[0.5, NAN, 1e-3], [-1.0, 0.1, 0.30000000000000004]]
+LONG = [
+    ("Parrot", "3", "0.30000000000000004"), ("Echo", "1", "0.5"), ("Echo", "3", "1e-3"), ("Parrot", "1", "-1"),
+    ("Parrot", "2", ".1"), ("Echo", "2", ""),
+]  # fmt: skip
+SEGMENTS = "Echo\t0.5\nEcho\tNone\nEcho\t0.001\nParrot\t-1\nParrot\t0.1\nParrot\t0.30000000000000004\n"
+
+
+def read(text: str | bytes, filename: str, known: Known = KNOWN, **options: int) -> list[FileScores]:
+    content = text.encode() if isinstance(text, str) else text
+    return read_scores(content, filename, known, Problems(filename), **options)
+
+
+def refusal(text: str | bytes, filename: str, **options: int) -> ImportRefused:
+    with pytest.raises(ImportRefused) as raised:
+        read(text, filename, **options)
+    return raised.value
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return made.getvalue()
+
+
+def tarred(files: dict[str, str]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+def lines(rows: list[tuple[str, ...]], separator: str) -> str:
+    return "\n".join(separator.join(row) for row in rows)
+
+
+JSON_LONG = "\n".join(
+    json.dumps({"system": system, "item": int(item), "score": float(score) if score else None})
+    for system, item, score in LONG
+)
+SHAPES = {
+    "long.csv": lines([("system", "item", "score"), *LONG], ","),
+    "long.tsv": lines([("system", "item", "score"), *LONG], "\t"),
+    "long.jsonl": JSON_LONG,
+    "nan.jsonl": JSON_LONG.replace("null", "NaN"),
+    "wide.csv": "item,Parrot,Echo\n3,0.30000000000000004,1e-3\n1,-1,0.5\n2,.1,None\n",
+    "wide.jsonl": '{"item": "1", "Echo": 0.5, "Parrot": -1}\n{"item": "2", "Parrot": 0.1}\n'
+    '{"item": "3", "Echo": 0.001, "Parrot": 0.30000000000000004}\n',
+    "COMET-22-refA.seg.score": SEGMENTS,
+}
+
+
+@pytest.mark.parametrize("filename", SHAPES)
+def test_every_shape_gives_the_same_scores(filename: str) -> None:
+    (found,) = read(SHAPES[filename], filename)
+    assert found.systems == ["Echo", "Parrot"]
+    assert found.level == "segment"
+    np.testing.assert_array_equal(found.scores, EXPECTED)
+
+
+@pytest.mark.parametrize("filename", ["systems.csv", "x-src.sys.score"])
+def test_scores_of_systems_alone_are_read(filename: str) -> None:
+    text = "system,score\nParrot,0.25\nEcho,nan\n" if filename.endswith("csv") else "Parrot\t0.25\nEcho None\n"
+    (found,) = read(text, filename)
+    assert (found.level, found.systems) == ("system", ["Echo", "Parrot"])
+    np.testing.assert_array_equal(found.scores, [[NAN], [0.25]])
+
+
+def test_a_name_of_mt_metrics_eval_names_the_metric() -> None:
+    assert read(SEGMENTS, "COMET-22-refA.seg.score")[0].name == "COMET-22-refA"
+    assert read(SHAPES["long.csv"], "long.csv")[0].name == ""
+
+
+def test_systems_may_have_spaces_in_their_names_where_a_tab_follows() -> None:
+    known = Known(["Team A"], ["1"])
+    assert read("Team A\t0.5\n", "x.seg.score", known)[0].scores.tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
+    files = {
+        "wmt22/metric-scores/en-de/COMET-refA.seg.score": SEGMENTS,
+        "wmt22/metric-scores/en-de/COMET-refA.sys.score": "Echo\t0.1\nParrot\t0.2\n",
+        "wmt22/metric-scores/en-de/COMET-refA.doc.score": "whatever",
+        "wmt22/human-scores/en-de.mqm.seg.score": "whatever",
+        "wmt22/metric-scores/en-de/._COMET-refA.sys.score": "whatever",
+    }
+    found = read(pack(files), "wmt.zip" if pack is zipped else "wmt.tar.gz")
+    assert [(one.name, one.level) for one in found] == [("COMET-refA", "segment"), ("COMET-refA", "system")]
+    np.testing.assert_array_equal(found[0].scores, EXPECTED)
+    assert found[1].scores.tolist() == [[0.1], [0.2]]
+
+
+@pytest.mark.parametrize(
+    ("filename", "text", "line", "field", "found", "accepted"),
+    [
+        ("a.csv", "system,item,score\nNobody,1,0.5\n", 2, "system", "Nobody", "Echo, Parrot"),
+        ("a.csv", "system,item,score\nEcho,9,0.5\n", 2, "item", "9", "an item of the data set: 1, 2, 3"),
+        ("a.csv", "system,item,score\nEcho,1,good\n", 2, "score", "good", "a finite number"),
+        ("a.csv", "system,item,score\nEcho,1,inf\n", 2, "score", "inf", "a finite number"),
+        ("a.csv", "system,item,score\nEcho,1,1e999\n", 2, "score", "1e999", "a finite number"),
+        ("a.csv", "system,item,score\nEcho,1,1_0\n", 2, "score", "1_0", "a finite number"),
+        ("a.tsv", "system\titem\tscore\nEcho\t1\t0,5\n", 2, "score", "0,5", "a finite number"),
+        ("a.jsonl", '{"system": "Echo", "item": 1, "score": true}', 1, "score", "True", "a finite number"),
+        ("a.jsonl", '{"system": "Echo", "score": 1}\n{"sys": 1}', 2, "names", "sys", "system, score"),
+        ("a.jsonl", "\n", 1, "line", "nothing", "a JSON object on each line"),
+        ("a.csv", "system,item,score\nEcho,1,1\nEcho,1,1\n", 3, "score", "a second score", "the first is in line 2"),
+        ("a.csv", "system,score\nEcho,1\nEcho,1\n", 3, "score", "a second score", "the first is in line 2"),
+        ("a.csv", "item,Echo,Quill\n1,1,1\n", 1, "columns", "Quill", "Echo, Parrot"),
+        ("a.csv", "system,item,score,note\nEcho,1,1,x\n", 1, "columns", "note", "system, item, score"),
+        ("a.csv", "id,value\n1,2\n", 1, "columns", "id, value", "system, item and score"),
+        ("a.csv", "item,Echo\n1,\n", None, "scores", "none", "at least one score"),
+        ("a.txt", "Echo 1", None, "name of the file", "a.txt", "NAME.seg.score"),
+        ("x.doc.score", "Echo 1", None, "name of the file", "x.doc.score", "NAME.seg.score or NAME.sys.score"),
+        ("x.seg.score", "Echo\t1\nEcho\t1\n", None, "scores", "2 of system Echo", "3: one for each item"),
+        ("x.sys.score", "Echo\t1\nEcho\t1\n", None, "scores", "2 of system Echo", "one"),
+        ("x.sys.score", "Echo\n", 1, "line", "Echo", "the name of a system, a tab, and a score"),
+        ("x.sys.score", "Nobody 1\nEcho 1\n", 1, "system", "Nobody", "Echo, Parrot"),
+        ("x.zip", "no zip", None, "archive", "not a zip", "a whole .zip"),
+        ("x.tgz", "no tar", None, "archive", "", "a whole .zip or .tar.gz"),
+        ("x.zip", zipped({"readme.txt": "x"}), None, "archive", "no file of scores", "NAME.seg.score files"),
+        ("x.zip", zipped({"a/x.sys.score": "Echo 1", "b/x.sys.score": "Echo 1"}), None, "folders", "a, b", "one"),
+        ("x.zip", zipped({"metrics.json": "[]", "x.sys.score": "Echo 1"}), None, "metrics.json", "no JSON", "as it"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_its_place(filename, text, line, field, found, accepted) -> None:
+    told = refusal(text, filename)
+    assert told.rows[0]["line"] == line
+    assert told.rows[0]["field"] == field
+    assert found in told.rows[0]["found"]
+    assert accepted in told.rows[0]["accepted"]
+
+
+def test_every_bad_row_counts_and_the_file_of_an_archive_is_named() -> None:
+    rows = "".join(f"Echo,{number},x\n" for number in range(500))
+    assert refusal(f"system,item,score\n{rows}", "a.csv").total == 500 + 497
+    told = refusal(zipped({"m/x.seg.score": "Echo 1\nEcho x\nEcho 1\n"}), "x.zip")
+    assert [(row["file"], row["line"]) for row in told.rows] == [("m/x.seg.score", 2)]
+
+
+def test_an_archive_is_not_unpacked_beyond_what_is_allowed() -> None:
+    told = refusal(zipped({"x.sys.score": "Echo 1\n" * 10_000}), "x.zip", max_bytes=1000)
+    assert "more than 1,000 bytes, unpacked" in told.rows[0]["found"]
