@@ -27,9 +27,10 @@ from metrics.scoring.models.ngram_counts import (
     word_numbers,
 )
 from metrics.scoring.models.store import register
-from metrics.scoring.texts import Text, check_choice
+from metrics.scoring.texts import Text, Tokens, check_choice
 
 Floats = NDArray[np.float64]
+Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
@@ -157,6 +158,10 @@ class LanguageModel:
                 found[order].append(logs * _LN_10)
             lengths.append(length)
         return {order: np.concatenate(logs) for order, logs in found.items()}, np.concatenate(lengths)
+
+    def numbers(self, words: Tokens) -> Ids:
+        """(n + 2,) places in the vocabulary of a sentence's n words, between those of <s> and </s>."""
+        return bounded(*word_numbers([words], self._index))
 
     def per_word(self, texts: Iterable[Text], orders: Iterable[int]) -> dict[int, Floats]:
         """(n,) log probability of each text over its number of words, for each order (D'Haro et al. 2019, eq. 2)."""

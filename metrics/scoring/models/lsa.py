@@ -34,7 +34,7 @@ _REPORT_EVERY = 20_000
 # Below this share of the largest singular value a direction is rounding: the Gram matrix's eigenvalues are squares.
 _NOISE = 1e-6
 # A text whose vector is this much shorter than its counts lies off the dimensions: what is left of it is rounding.
-_OFF = 1e-9
+OFF = 1e-9
 # Matrices whose smaller side is this are decomposed whole; up to the second, where more than one in `_FEW` is wanted.
 _SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 12_000, 20
 _PAIRS_AT_ONCE = 1 << 16
@@ -135,6 +135,14 @@ class LsaModel:
         """(n, M) counts of known words in each text."""
         index = self._index
         return _counts(texts, self.tokenize, lambda word: index.get(word, -1), None, len(self.words))
+
+    def words_in(self, text: Text) -> list[str]:
+        """The words of a text as the model reads it, known or not."""
+        return [word for words in _words([text], self.tokenize) for word in words]
+
+    def place(self, word: str) -> int | None:
+        """Where a word stands in the vocabulary; None where it does not."""
+        return self._index.get(word)
 
     def vectors(self, texts: Iterable[Text], k: int | None = None) -> Floats:
         """(n, k) the texts as points; a text of unknown words, or of words off the k dimensions, is the origin."""
@@ -241,7 +249,7 @@ def _products(
 def _is_off(square: Floats, counts: csr_matrix) -> Bools:
     """(n,) whether texts with vectors of these squared lengths are the origin but for rounding."""
     of_counts = np.asarray(counts.multiply(counts).sum(axis=1)).ravel()
-    return np.asarray(square <= _OFF**2 * of_counts)
+    return np.asarray(square <= OFF**2 * of_counts)
 
 
 def _add_products(total: Floats, a: Floats, b: Floats, pairs: tuple[Ints, Ints]) -> None:
@@ -278,9 +286,13 @@ def _counts(
 
 
 def _numbered(texts: Iterable[Text], tokenize: str, number: Callable[[str], int]) -> Iterator[NDArray[np.int32]]:
-    for words in words_of(texts, tokenize=tokenize):
-        found = chain.from_iterable(map(_WORD.findall, map(str.lower, words)))
+    for found in _words(texts, tokenize):
         yield np.fromiter(map(number, found), dtype=np.int32)
+
+
+def _words(texts: Iterable[Text], tokenize: str) -> Iterator[Iterator[str]]:
+    for words in words_of(texts, tokenize=tokenize):
+        yield chain.from_iterable(map(_WORD.findall, map(str.lower, words)))
 
 
 def _truncated_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,147 @@
+"""Where an FM score comes from, word by word.
+
+The log probability of a text is the sum of its words' (and of the sentence's end), each given the words before it; a
+word whose n-gram the model does not list has the probability of the longest shorter one, times back-off weights.
+
+D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics. Computer
+Speech and Language 55, 2019, equations 2 and 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.scoring.adequacy_fluency_text import words_of
+from metrics.scoring.models.backoff import Backoff
+from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.models.ngram_counts import END, UNKNOWN_ID
+from metrics.scoring.texts import Text
+
+Ids = NDArray[np.int32]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_LN_10 = math.log(10.0)
+
+
+@dataclass(frozen=True)
+class WordProbability:
+    """One word of a text, or its end.
+
+    Attributes
+    ----------
+    text : str
+        As the model reads it; </s> at the end.
+    is_known : bool
+        Whether the model lists the word; otherwise it counts as <unk>.
+    order : int
+        Length of the n-gram that is listed and ends in the word.
+    longest : int
+        Length of the n-gram that was looked for first: less than the order asked for near the start.
+    log_probability : float
+        Natural logarithm, given the words before it; -inf where the probability is 0.
+    """
+
+    text: str
+    is_known: bool
+    order: int
+    longest: int
+    log_probability: float
+
+    @property
+    def backed_off(self) -> bool:
+        """Whether a shorter n-gram had to do."""
+        return self.order < self.longest
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_probability)
+
+
+@dataclass(frozen=True)
+class FluencyExplanation:
+    """A text under a language model.
+
+    Attributes
+    ----------
+    words : tuple of WordProbability
+        The last is the sentence's end.
+    """
+
+    words: tuple[WordProbability, ...]
+
+    @property
+    def n_words(self) -> int:
+        """N: the end does not count."""
+        return len(self.words) - 1
+
+    @property
+    def log_probability(self) -> float:
+        return math.fsum(word.log_probability for word in self.words)
+
+    @property
+    def per_word(self) -> float:
+        """The log of p, equation 2: the end is in the sum and not in N."""
+        return self.log_probability / self.n_words
+
+    @property
+    def probability(self) -> float:
+        """p, equation 2."""
+        return math.exp(self.per_word)
+
+
+def explain_fluency(model: LanguageModel, text: Text, *, order: int) -> FluencyExplanation:
+    """Each word's probability.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    text : text
+        One without a word is read as _EMPTY_, as the metric does.
+    order : int
+        Longest n-gram used, 1 to the model's order.
+
+    Raises
+    ------
+    ValueError
+        The model has no such order.
+
+    References
+    ----------
+    D'Haro et al. 2019, equation 2; Katz: Estimation of probabilities from sparse data. IEEE Transactions on Acoustics,
+    Speech, and Signal Processing 35(3), 1987.
+    """
+    if not 1 <= order <= model.order:
+        raise ValueError(f"order: found {order}; accepted: 1 to {model.order}, the order of the model")
+    (words,) = words_of([text], tokenize=model.tokenize, clean=model.clean)
+    stream = model.numbers(words)
+    logs, orders = _by_word(model.backoff, stream, order)
+    return FluencyExplanation(
+        tuple(
+            WordProbability(word, number != UNKNOWN_ID, used, min(order, place + 2), log * _LN_10)
+            for place, (word, number, used, log) in enumerate(
+                zip([*words, END], stream[1:].tolist(), orders[1:].tolist(), logs[1:].tolist(), strict=True)
+            )
+        )
+    )
+
+
+def fluency_ratio(one: FluencyExplanation, other: FluencyExplanation) -> float:
+    """FM of two texts: the smaller probability over the larger (equation 3); 1 where both are 0."""
+    return 1.0 if one.per_word == other.per_word else math.exp(-abs(one.per_word - other.per_word))
+
+
+def _by_word(backoff: Backoff, stream: Ids, order: int) -> tuple[Floats, Ints]:
+    """(m,) log10 p of each word of one sentence, and the length of the n-gram that gave it."""
+    place: Ints = stream.astype(np.int64)
+    logs, used = backoff.logs[0][stream], np.ones(stream.size, dtype=np.int64)
+    for n in range(2, order + 1):
+        history = np.concatenate([[-1], place[:-1]])
+        place = backoff.follow(n, history, stream)
+        logs = backoff.step(n, logs, history, place)
+        used = np.where(place >= 0, n, used)
+    return logs, used
