@@ -7,10 +7,11 @@ from django import forms
 from annotation.models import Campaign, CampaignState, Release
 from annotation.selectors.datasets import other_names
 from annotation.selectors.releases import release_campaigns, release_name
+from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from metrics.forms import TOKENIZER_NAMES
-from metrics.scoring.registry import METRICS
 from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.written import read_metric
 
 ORIENTATION_NAMES = {
     "both": "Both: every difference with its mirror image",
@@ -33,9 +34,16 @@ class StudyForm(forms.Form):
         label="Hypotheses", widget=forms.CheckboxSelectMultiple, help_text="All pairs of them are compared."
     )
     metrics = forms.MultipleChoiceField(
-        choices=[(name, metric.label) for name, metric in METRICS.items()],
-        widget=forms.CheckboxSelectMultiple,
-        initial=["bleu", "sbleu", "delta_bleu"],
+        required=False, widget=forms.CheckboxSelectMultiple, initial=["bleu", "sbleu", "delta_bleu"]
+    )
+    metric_lines = forms.CharField(
+        label="Metrics with parameters of their own",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=(
+            "A line each, such as <code>bleu:order=4</code> or <code>am_fm:lambda=0.5,k=20,am=my-space/v2</code>. "
+            "Tokeniser and lowercasing are the study's."
+        ),
     )
     subsets = forms.CharField(
         label="References",
@@ -65,7 +73,8 @@ class StudyForm(forms.Form):
     seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
 
-    MAIN = ("name", "campaigns", "systems", "metrics", "subsets")
+    MAIN = ("name", "campaigns", "systems")
+    METRICS = ("metrics", "metric_lines", "subsets")
 
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,6 +89,10 @@ class StudyForm(forms.Form):
         systems = list(reference_set.dataset.systems.values_list("name", flat=True))
         self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
         self.fields["systems"].choices = [(name, name) for name in systems]
+        self.offered = offered_metrics(reference_set.project, reference_set.dataset)
+        self.fields["metrics"].choices = [
+            (each.value, each.label) for group in self.offered.values() for each in group if not each.missing
+        ]
         if not self.is_bound:
             # Sensible beginnings: ratings that did not make the weights, systems that are neither references nor
             # another name of one that is there already.
@@ -95,13 +108,39 @@ class StudyForm(forms.Form):
 
     @property
     def design_fields(self) -> list[forms.BoundField]:
-        return [field for field in self.visible_fields() if field.name not in self.MAIN]
+        return [field for field in self.visible_fields() if field.name not in (*self.MAIN, *self.METRICS)]
 
     @property
     def design_is_wrong(self) -> bool:
         return any(field.errors for field in self.design_fields)
 
+    @property
+    def metrics_chosen(self) -> list[str]:
+        """Values of the boxes that are ticked as the form is shown."""
+        return [str(value) for value in self["metrics"].value() or ()]
+
+    def clean_metric_lines(self) -> list[dict[str, Any]]:
+        found = []
+        for line in filter(None, map(str.strip, self.cleaned_data["metric_lines"].splitlines())):
+            try:
+                name, parameters = read_metric(line)
+            except ValueError as error:
+                raise forms.ValidationError(f"{line}: {error}") from error
+            found.append({"name": name, "parameters": parameters})
+        return found
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if not (self.cleaned_data.get("metrics") or self.cleaned_data.get("metric_lines") or self.errors):
+            self.add_error("metrics", "Choose at least one metric.")
+        return cleaned
+
     def specification(self) -> dict[str, Any]:
-        given = {name: value for name, value in self.cleaned_data.items() if name != "name"}
+        given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
         subsets = [part.strip() for part in self.cleaned_data["subsets"].split(",") if part.strip()]
-        return given | {"release": release_name(self.release), "subsets": subsets}
+        metrics = [
+            {"run": int(value.removeprefix(RUN))} if value.startswith(RUN) else value
+            for value in self.cleaned_data["metrics"]
+        ]
+        metrics += self.cleaned_data["metric_lines"]
+        return given | {"release": release_name(self.release), "subsets": subsets, "metrics": metrics}

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from correlations.errors import StudyRefused, refuse_all
 from metrics.scoring.metric import Metric
+from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.texts import TOKENIZERS
 from metrics.subsets import Subset
@@ -21,6 +22,8 @@ LIMITS = {
     "bootstrap": (0, 10_000),
     "seed": (0, 2**63 - 1),
 }
+ORDER = "max_order"  # the parameter of n-gram metrics that the order sweep turns
+POOLS = "whose score is over all outputs as one pool, which no unit's sums can give"
 # In a stored specification: which ratings and outputs it named. Not part of what is asked, so ignored when read.
 NAMED = "named"
 # Within it: ids of the raters who were excluded in the campaigns when the study was asked for; absent where none was.
@@ -127,31 +130,48 @@ class Specification:
             raise StudyRefused.of("metrics", f"found none; accepted: {', '.join(METRICS)}")
         return type(self)(**values)
 
-    def built_metrics(self, order: int | None = None) -> list[Metric]:
-        """The metrics, at the study's order or at another (the order sweep)."""
-        built: list[Metric] = []
-        for entry in self.metrics:
-            own = {**entry.get("parameters", {}), **{k: v for k, v in entry.items() if k not in ("name", "parameters")}}
-            shared = self._shared_parameters(entry.get("name", ""))
-            for name in shared:
-                if own.get(name, shared[name]) != shared[name]:
-                    raise StudyRefused.of(
-                        "metrics",
-                        f"{entry['name']}: found {name} {own[name]!r}; accepted: the study's own, {shared[name]!r}",
-                    )
-            try:
-                swept = {"max_order": order} if order and "max_order" in shared else {}
-                built.append(get_metric(entry.get("name", ""), **(own | shared | swept)))
-            except ValueError as error:
-                raise StudyRefused.of("metrics", str(error)) from error
+    def built_metrics(self) -> list[Metric]:
+        """The metrics, with what the study settles for all of them."""
+        built = [self._built(entry) for entry in self.metrics]
+        for metric in built:
+            if metric.pools:
+                raise StudyRefused.of("metrics", f"{metric.name}: found a metric {POOLS}; accepted: others")
         if len(set(built)) < len(built):
             raise StudyRefused.of("metrics", "found one metric twice with equal parameters; accepted: each once")
         return built
 
+    def metrics_at_order(self, order: int) -> list[Metric]:
+        """Those metrics that have a longest n-gram, with this one; two that differ in nothing else are one."""
+        built = [metric for metric in self.built_metrics() if ORDER in metric.parameters()]
+        return list(dict.fromkeys(get_metric(each.name, **(each.parameters() | {ORDER: order})) for each in built))
+
+    def built_rows(self) -> list[tuple[Metric, Subset]]:
+        """The table's rows: every metric with every subset, one that reads no references once."""
+        whole = self._subset("all")
+        return [
+            (metric, subset)
+            for metric in self.built_metrics()
+            for subset in (self.built_subsets() if metric.needs_references else [whole])
+        ]
+
+    def _built(self, entry: Mapping[str, Any]) -> Metric:
+        name = entry.get("name", "")
+        own = {**entry.get("parameters", {}), **{k: v for k, v in entry.items() if k not in ("name", "parameters")}}
+        shared = self._shared_parameters(name)
+        for key in shared:
+            # Texts are split alike for all; how long n-grams may be is a metric's own affair where it says so.
+            if key != ORDER and own.get(key, shared[key]) != shared[key]:
+                message = f"{name}: found {key} {own[key]!r}; accepted: the study's own, {shared[key]!r}"
+                raise StudyRefused.of("metrics", message)
+        try:
+            return get_metric(name, **(shared | own))
+        except ValueError as error:
+            raise StudyRefused.of("metrics", str(error)) from error
+
     def _shared_parameters(self, metric: str) -> dict[str, Any]:
         """What the study settles for all its metrics, as far as this one has such a parameter."""
         known = {parameter.name for parameter in METRICS[metric].parameter_list()} if metric in METRICS else set()
-        shared = {"max_order": self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
+        shared = {ORDER: self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
         return {name: value for name, value in shared.items() if name in known}
 
     def _subset(self, text: str) -> Subset:
@@ -180,10 +200,18 @@ def metric_labels(metrics: Sequence[Metric]) -> list[str]:
         twins = [other for other in metrics if other.label == metric.label and other != metric]
         own = metric.parameters()
         differing = [
-            str(value) for name, value in own.items() if any(twin.parameters()[name] != value for twin in twins)
+            _shown(one, own[one.name])
+            for one in metric.parameter_list()
+            if any(twin.parameters().get(one.name) != own[one.name] for twin in twins)
         ]
         labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
     return labels
+
+
+def _shown(parameter: Parameter, value: object) -> str:
+    """A word says itself what it is about; a number or a hash does not."""
+    written = parameter.written(value)
+    return written if parameter.kind == "choice" else f"{parameter.key} {written}"
 
 
 def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:

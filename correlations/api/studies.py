@@ -23,16 +23,19 @@ METRIC_SCHEMA = {
     "properties": {"name": {"type": "string", "enum": list(METRICS)}, "parameters": {"type": "object"}},
     "required": ["name"],
 }
+RUN_SCHEMA = {"type": "object", "properties": {"run": {"type": "integer"}}, "required": ["run"]}
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
-@extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA]})
+@extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA, RUN_SCHEMA]})
 class MetricField(serializers.Field):
-    """A metric's name, or its name with its own parameters."""
+    """A metric's name, or its name with its own parameters, or the run that holds imported scores."""
 
     def to_internal_value(self, data: Any) -> Any:
         entry = {"name": data} if isinstance(data, str) else data
+        if isinstance(entry, dict) and set(entry) == {"run"}:
+            return entry
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not set(entry) <= METRIC_KEYS:
             raise ValidationError(f"Found {data!r}; accepted: a name, or an object with a name and parameters.")
         if not isinstance(entry.get("parameters", {}), dict):

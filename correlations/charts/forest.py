@@ -11,7 +11,7 @@ import altair as alt
 from correlations.charts.theme import Spec, Theme, Width, colours, finish, inline, layers, records, signed
 
 _NOWHERE = (math.nan, math.nan)
-_LINE_HEIGHT = 32
+_LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24
 _NAMES = {"spearman": "Spearman’s ρ", "kendall": "Kendall’s τ"}
 
 
@@ -128,7 +128,7 @@ def forest_plot(
         description=_in_words(rows),
         theme=theme,
         width=width,
-        height=_LINE_HEIGHT * len(lines),
+        height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -54,6 +54,7 @@ def sweep_chart(
     *,
     kind: Kind,
     intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    in_colour: Sequence[str] | None = None,
     coefficient: str = "Spearman’s ρ",
     title: str | None = None,
     theme: Theme = "light",
@@ -70,6 +71,8 @@ def sweep_chart(
     kind : {"threshold", "unit_size", "order"}
     intervals : mapping from metric name to two arrays of shape (n,), optional
         Low and high ends, drawn as a band.
+    in_colour : sequence of metric names, optional
+        Those that are named and coloured, the others grey; all by default.
     coefficient : str
         What the vertical axis is called.
 
@@ -95,14 +98,15 @@ def sweep_chart(
     values, lows, highs = _checked_series(series, intervals, places.size)
     domain = _domain([*values.values(), *lows.values(), *highs.values()])
 
-    names = list(values)
-    if len(names) > len(SHAPES):
-        raise ValueError(f"series holds {len(names)} metrics: at most {len(SHAPES)} can be told apart")
+    told = _told_apart(values, in_colour)
+    names = [*told, *(name for name in values if name not in told)]
+    greys = len(names) - len(told)
     colour = alt.Color(
-        "metric:N", scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])), legend=None
+        "metric:N", scale=_scale(names, [*palette.categories[: len(told)], *[palette.muted] * greys]), legend=None
     )
-    shape = alt.Shape("metric:N", scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])), legend=None)
-    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
+    shape = alt.Shape("metric:N", scale=_scale(names, [*SHAPES[: len(told)], *["circle"] * greys]), legend=None)
+    dash = alt.StrokeDash("metric:N", scale=_scale(names, [*DASHES[: len(told)], *[[1, 0]] * greys]), legend=None)
+    faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=told), alt.value(1), alt.value(0.35))
     x = _x(axis, places)
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
 
@@ -121,10 +125,11 @@ def sweep_chart(
     ]
     if intervals:
         tooltip.append(alt.Tooltip("interval:N", title="Interval"))
-    ends = alt.Chart(_line_ends(places, values, domain, axis)).encode(x=x, y=y, color=colour)
+    named = {name: values[name] for name in told}
+    ends = alt.Chart(_line_ends(places, named, domain, axis)).encode(x=x, y=y, color=colour)
     drawn += [
-        base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
-        base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
+        base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash, opacity=faint),
+        base.mark_point(filled=True, size=60).encode(y=y, shape=shape, opacity=faint, tooltip=tooltip),
         ends.mark_text(align="left", dx=11, fontSize=13, fontWeight=600).encode(text="metric:N"),
     ]
     shown_title = title or axis.chart_title
@@ -137,6 +142,20 @@ def sweep_chart(
         width=width,
         height=_HEIGHT,
     )
+
+
+def _told_apart(values: Mapping[str, Floats], in_colour: Sequence[str] | None) -> list[str]:
+    told = list(values) if in_colour is None else list(in_colour)
+    unknown = set(told) - set(values)
+    if unknown:
+        raise ValueError(f"in_colour names {sorted(unknown)[0]!r}, which is no series")
+    if len(told) > len(SHAPES):
+        raise ValueError(f"{len(told)} metrics are to be in colour: at most {len(SHAPES)} can be told apart")
+    return told
+
+
+def _scale(domain: list[str], values: list[Any]) -> alt.Scale:
+    return alt.Scale(domain=domain, range=values)
 
 
 def _checked_series(

@@ -19,6 +19,8 @@ SWEEPS = {
 }
 SIGNIFICANT = 0.05
 FEW_UNITS = 30
+FEW_COMPARISONS = 30  # that a page can show
+IN_COLOUR = 6  # lines of a figure that can be told apart
 CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
 
 
@@ -57,6 +59,33 @@ def _rivals(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[str]
     ]
 
 
+def comparisons_worth_showing(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """All of them where they are few; else those with the best metric of each choice of references."""
+    every: list[dict[str, Any]] = result["comparisons"]
+    if len(every) <= FEW_COMPARISONS:
+        return every
+    best: dict[str, tuple[float, str]] = {}
+    for row in result["rows"]:
+        rho = row["rho"]["value"]
+        if rho is not None and rho > best.get(row["subset_label"], (-2.0, ""))[0]:
+            best[row["subset_label"]] = (rho, row["label"])
+    alone = best.get("none", (-2.0, ""))  # reads no references, and stands beside each choice of them
+    for label, found in best.items():
+        best[label] = max(found, alone)
+    return [
+        entry for entry in every if best.get(entry["subset_label"], (-2.0, ""))[1] in (entry["first"], entry["second"])
+    ]
+
+
+def metrics_in_colour(result: dict[str, Any]) -> list[str]:
+    """Labels of the metrics closest to the raters, whatever their references, closest first."""
+    best: dict[str, float] = {}
+    for row in result["rows"]:
+        rho = row["rho"]["value"]
+        best[row["label"]] = max(best.get(row["label"], -2.0), -2.0 if rho is None else rho)
+    return sorted(best, key=lambda label: -best[label])[:IN_COLOUR]
+
+
 def clamped_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows in which clamping explains something, with the systems it hits most, worst first."""
     found = []
@@ -86,7 +115,7 @@ def figure(study: Study, name: str, *, theme: Theme) -> Spec | None:
     if name == "forest":
         return forest_plot(_forest_rows(result), theme=theme)
     if name in result.get("sweeps", {}):
-        return _sweep_figure(result["sweeps"][name], name, theme)
+        return _sweep_figure(result["sweeps"][name], name, theme, metrics_in_colour(result))
     rows = {f"row-{place}": place for place in range(len(result.get("rows", [])))}
     return _scatter(result, rows[name], theme) if name in rows else None
 
@@ -107,11 +136,15 @@ def _forest_rows(result: dict[str, Any]) -> list[ForestRow]:
     ]
 
 
-def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme) -> Spec:
+def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme, best: list[str]) -> Spec:
     series = {
         entry["label"]: [_number(point["rho"]["value"]) for point in entry["points"]] for entry in sweep["series"]
     }
-    return sweep_chart(sweep["points"], series, kind=kind, theme=theme)  # type: ignore[arg-type] # a key of SWEEPS
+    in_colour = None
+    if len(series) > IN_COLOUR:
+        named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
+        in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
+    return sweep_chart(sweep["points"], series, kind=kind, theme=theme, in_colour=in_colour)  # type: ignore[arg-type] # a key of SWEEPS
 
 
 def _scatter(result: dict[str, Any], place: int, theme: Theme) -> Spec | None:

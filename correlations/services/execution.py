@@ -1,7 +1,6 @@
 """Compute a study: score runs, table, intervals, sweeps. A pure function of what the specification names."""
 
 import time
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,19 @@ from correlations.models import Study
 from correlations.selectors.inputs import HumanSide, circularity, human_side
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.progress import StagedProgress
+from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.studies import study_systems
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification, metric_labels
+from metrics.models import ScoreRun
 from metrics.scoring import VERSION
+from metrics.scoring.external import External
+from metrics.scoring.metric import Metric, MetricStatistics
 from metrics.selectors.corpus import Corpus, load_corpus
-from metrics.services.runs import score_run_compute, score_runs_create
+from metrics.services.runs import score_run_compute, score_run_statistics, score_runs_create
 from metrics.services.scoring import Scorer
+from metrics.subsets import Subset
 
 SWEEP_ORDER = 4
 STAGES = {
@@ -82,7 +86,8 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, place)
     # The n-grams are matched once, up to the order sweep's end.
-    scorer = Scorer(corpus, spec.built_metrics(max(SWEEP_ORDER if spec.sweeps else 1, spec.order)))
+    computed = [metric for metric in spec.built_metrics() if metric.name != External.name]
+    scorer = Scorer(corpus, [*computed, *(spec.metrics_at_order(SWEEP_ORDER) if spec.sweeps else [])])
     rows = _rows(study, spec, scorer, progress)
     return StudyInputs(spec, corpus, scorer, human, pairs, rows)
 
@@ -101,23 +106,38 @@ def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedPro
     """The table's rows; each is a score run of its own, computed here unless it is there already."""
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
-    wanted = list(product(metrics, spec.built_subsets()))
-    runs = score_runs_create(
-        project=study.project,
-        release=study.release,
-        systems=scorer.corpus.systems,
-        rows=wanted,
-        by=study.requested_by,
+    wanted = spec.built_rows()
+    runs = iter(
+        score_runs_create(
+            project=study.project,
+            release=study.release,
+            systems=scorer.corpus.systems,
+            rows=[(metric, subset) for metric, subset in wanted if metric.name != External.name],
+            by=study.requested_by,
+        )
     )
     report = progress.stage("Scoring")
     rows = []
-    for index, ((metric, subset), run) in enumerate(zip(wanted, runs, strict=True)):
-        begun = time.monotonic()
-        statistics = scorer.statistics(metric, subset)
-        score_run_compute(run=run, scorer=scorer, statistics=statistics, seconds=time.monotonic() - begun)
+    for index, (metric, subset) in enumerate(wanted):
+        if metric.name == External.name:
+            run = imported_run(study.project, study.dataset_id, metric, spec.systems)
+            statistics = imported_statistics(run, scorer.corpus)
+        else:
+            run = next(runs)
+            statistics = _scored(run, metric, subset, scorer)
         rows.append(Row(metric, labels[metric], subset, statistics, run))
         report(index + 1, len(wanted))
     return rows
+
+
+def _scored(run: ScoreRun, metric: Metric, subset: Subset, scorer: Scorer) -> MetricStatistics:
+    stored = score_run_statistics(run, scorer.corpus.item_ids)
+    if stored is not None:
+        return stored
+    begun = time.monotonic()
+    statistics = scorer.statistics(metric, subset)
+    score_run_compute(run=run, scorer=scorer, statistics=statistics, seconds=time.monotonic() - begun)
+    return statistics
 
 
 def _items(corpus: Corpus) -> dict[str, Any]:

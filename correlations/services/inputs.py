@@ -14,6 +14,8 @@ from metrics.selectors.corpus import Corpus
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
+NO_REFERENCES = "none"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -25,8 +27,16 @@ class Row:
     statistics: MetricStatistics
     run: ScoreRun
 
+    @property
+    def subset_name(self) -> str:
+        return str(self.subset) if self.metric.needs_references else NO_REFERENCES
+
+    @property
+    def subset_label(self) -> str:
+        return self.subset.label if self.metric.needs_references else NO_REFERENCES
+
     def study_metric(self) -> StudyMetric:
-        return study_metric(self.run.signature, self.statistics)
+        return study_metric(self.run.signature, self.statistics, negated=not self.metric.higher_is_better)
 
 
 @dataclass(frozen=True)
@@ -41,12 +51,16 @@ class StudyInputs:
     rows: list[Row]
 
 
-def study_metric(name: str, statistics: MetricStatistics) -> StudyMetric:
-    """Statistics as a row of a study: an item that any system lacks a score for drops out of the row."""
+def study_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
+    """Statistics as a row of a study: an item that any system lacks a score for drops out of the row.
+
+    A metric whose low scores are the good ones is ``negated``: a positive coefficient is agreement in every row.
+    """
+    aggregate = statistics.aggregate
     return StudyMetric(
         name,
         statistics.packed,
-        statistics.aggregate,
+        (lambda sums: -aggregate(sums)) if negated else aggregate,
         np.asarray(statistics.valid.all(axis=0)),
-        statistics.aggregate.clamped,
+        aggregate.clamped,
     )

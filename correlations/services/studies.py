@@ -16,9 +16,14 @@ from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.selectors.inputs import rating_marks
+from correlations.services.stored import imported_run, with_runs_named
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
+from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
+from metrics.scoring.external import External
+from metrics.scoring.metric import Metric
 from metrics.selectors.corpus import outputs_digest
+from metrics.services.models import parameters_with_models
 
 RESULT_FORMAT = 1  # raised with the shape of a stored result, so that an old one is computed anew, never misread
 
@@ -29,11 +34,19 @@ def study_create(
     """The study with this specification, and whether it is new. A new one is queued; the caller enqueues its task."""
     if not name.strip():
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
+    if isinstance(specification.get("metrics"), list | tuple):
+        specification = {**specification, "metrics": with_runs_named(project, specification["metrics"])}
     asked = Specification.from_mapping(specification)
     release = release_named(project, asked.release)
     campaigns = _campaigns(project, release, asked.campaigns)
     criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, asked.criteria or None)})
-    settled = replace(asked, release=releases.release_name(release), criteria=tuple(criteria))
+    settled = replace(
+        asked,
+        release=releases.release_name(release),
+        criteria=tuple(criteria),
+        metrics=tuple(settled_metric(project, release, metric, asked.systems) for metric in asked.built_metrics()),
+    )
+    settled.built_metrics()  # two names of one trained model are one metric twice
     systems = study_systems(release, settled.systems)
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
@@ -63,6 +76,20 @@ def study_create(
         if created:
             study.campaigns.set(campaigns)
     return study, created
+
+
+def settled_metric(project: Project, release: Release, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:
+    """Name and parameters, trained models by their content; a refusal where there are no scores to be had."""
+    if metric.name == External.name:
+        imported_run(project, release.reference_set.dataset_id, metric, systems)
+        return {"name": metric.name, "parameters": metric.parameters()}
+    if reason := metric.unavailable():
+        raise StudyRefused.of("metrics", f"{metric.name}: cannot be computed here. {reason}")
+    try:
+        parameters = parameters_with_models(project, metric.name, metric.parameters())
+    except ScoreRunRefused as refusal:
+        raise StudyRefused.of("metrics", f"{metric.name}: {refusal.message}") from refusal
+    return {"name": metric.name, "parameters": parameters}
 
 
 def release_named(project: Project, written: str) -> Release:

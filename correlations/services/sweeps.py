@@ -1,9 +1,8 @@
 """The three sweeps of Figure 2 of the deltaBLEU paper: reference threshold, unit size, n-gram order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from correlations.services.inputs import StudyInputs, study_metric
 from correlations.services.progress import StagedProgress
@@ -12,8 +11,7 @@ from correlations.specification import metric_labels
 from correlations.stats.sampled_units import MetricResult
 from correlations.stats.sweeps import SweepResult, reference_sweep, unit_size_sweep
 from correlations.stats.units import StudyMetric
-from metrics.scoring.aggregates import MeanAggregate
-from metrics.scoring.metric import Metric, MetricStatistics
+from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
 from metrics.services.scoring import none_if_nan
 from metrics.subsets import Subset
 
@@ -33,46 +31,59 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any
         "remainder": spec.remainder,
         "orientation": spec.orientation,
     }
-    metrics = spec.built_metrics()
     subset = spec.built_sweep_subset
+    labels = dict(zip(spec.built_metrics(), metric_labels(spec.built_metrics()), strict=True))
+    with_references = {metric: label for metric, label in labels.items() if metric.needs_references}
     at_threshold = {
-        value: _named(inputs, metrics, Subset("threshold", ">=", value, "positive")) for value in THRESHOLDS
+        value: _named(inputs, with_references, Subset("threshold", ">=", value, "positive")) for value in THRESHOLDS
     }
-    at_order = {float(order): _named(inputs, spec.built_metrics(order), subset) for order in ORDERS}
-    threshold = reference_sweep(
-        at_threshold, unit_size=spec.unit_size, progress=progress.stage("Sweep over thresholds"), **shared
-    )
-    order = reference_sweep(at_order, unit_size=spec.unit_size, progress=progress.stage("Sweep over orders"), **shared)
+    at_order = {float(order): _named(inputs, _at_order(inputs, order), subset) for order in ORDERS}
+    found: dict[str, Any] = {}
+    if with_references:
+        report = progress.stage("Sweep over thresholds")
+        threshold = reference_sweep(at_threshold, unit_size=spec.unit_size, progress=report, **shared)
+        found["threshold"] = _plain(threshold, "w ≥ threshold")
+    if spec.metrics_at_order(spec.order):
+        report = progress.stage("Sweep over orders")
+        order = reference_sweep(at_order, unit_size=spec.unit_size, progress=report, **shared)
+        found["order"] = _plain(order, subset.label)
     unit_size = unit_size_sweep(
-        _named(inputs, metrics, subset),
+        _named(inputs, labels, subset),
         unit_sizes=UNIT_SIZES,
         metrics_at_one=[
-            sentence_metric(label, inputs.scorer.statistics(metric, subset))
-            for label, metric in zip(metric_labels(metrics), metrics, strict=True)
+            sentence_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
+            for metric, label in labels.items()
         ],
         progress=progress.stage("Sweep over unit sizes"),
         **shared,
     )
-    return {
-        "threshold": _plain(threshold, "w ≥ threshold"),
-        "unit_size": _plain(unit_size, subset.label),
-        "order": _plain(order, subset.label),
-    }
+    return found | {"unit_size": _plain(unit_size, subset.label)}
 
 
-def _named(inputs: StudyInputs, metrics: Sequence[Metric], subset: Subset) -> list[StudyMetric]:
+def _at_order(inputs: StudyInputs, order: int) -> dict[Metric, str]:
+    metrics = inputs.specification.metrics_at_order(order)
+    return dict(zip(metrics, metric_labels(metrics), strict=True))
+
+
+def _named(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) -> list[StudyMetric]:
     return [
-        study_metric(label, inputs.scorer.statistics(metric, subset))
-        for label, metric in zip(metric_labels(metrics), metrics, strict=True)
+        study_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
+        for metric, label in labels.items()
     ]
 
 
-def sentence_metric(name: str, statistics: MetricStatistics) -> StudyMetric:
+def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricStatistics:
+    """Of the table's row where there is such, computed where not."""
+    for row in inputs.rows:
+        if row.metric == metric and (row.subset == subset or not metric.needs_references):
+            return row.statistics
+    return inputs.scorer.statistics(metric, subset)
+
+
+def sentence_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
     """Smoothed sentence scores, for units of one item: an unsmoothed score would be 0 nearly everywhere."""
-    scores = statistics.sentence_scores
-    present = np.isfinite(scores)
-    packed = np.stack([np.where(present, scores, 0.0), present], axis=-1)
-    return StudyMetric(name, packed, MeanAggregate(), np.asarray(present.all(axis=0)))
+    scores = -statistics.sentence_scores if negated else statistics.sentence_scores
+    return replace(study_metric(name, mean_statistics(scores)), clamped=None)
 
 
 def _plain(sweep: SweepResult, references: str) -> dict[str, Any]:

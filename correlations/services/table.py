@@ -1,6 +1,6 @@
 """The table of a study: coefficients with both intervals, what was left out, what was clamped, and comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.selectors.aggregates import REASON as UNKNOWN_RATERS
-from correlations.services.inputs import Row, StudyInputs
+from correlations.services.inputs import NO_REFERENCES, Row, StudyInputs
 from correlations.services.progress import StagedProgress
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import (
@@ -101,8 +101,9 @@ def _row(
     return {
         "metric": row.metric.name,
         "label": row.label,
-        "subset": str(row.subset),
-        "subset_label": row.subset.label,
+        "negated": not row.metric.higher_is_better,
+        "subset": row.subset_name,
+        "subset_label": row.subset_label,
         "signature": row.run.signature,
         "run": row.run.pk,
         "rho": coefficient(result.spearman, *(found.spearman if found else None for found in intervals)),
@@ -112,10 +113,14 @@ def _row(
         "items": int(usable.sum()),
         # Units are cut before a row leaves items out, so its units hold fewer than M.
         "items_per_unit": float(usable.sum() / np.mean(units_per_pair)),
-        "dropped": {"reason": unusable_reason(row.metric, row.subset), "count": len(dropped), "items": dropped},
+        "dropped": {"reason": _why_dropped(row), "count": len(dropped), "items": dropped},
         "clamped": _clamped(inputs, result.clamped),
         "systems": _systems(inputs, row, result, usable),
     }
+
+
+def _why_dropped(row: Row) -> str:
+    return unusable_reason(row.metric, row.subset) if row.metric.needs_references else "no score of some system"
 
 
 def coefficient(
@@ -190,17 +195,25 @@ def _comparisons(
 ) -> list[dict[str, Any]]:
     """Metrics against each other under one subset, on the same resampled items; Holm's correction over the table."""
     found = []
-    for subset in inputs.specification.built_subsets():
-        places = [place for place, row in enumerate(inputs.rows) if row.subset == subset]
-        for a, b in combinations(places, 2):
-            names = {
-                "subset_label": subset.label,
-                "first": inputs.rows[a].label,
-                "second": inputs.rows[b].label,
-            }
-            found.append(names | _comparison(inputs, study, over_items, a, b))
+    for label, a, b in _compared(inputs):
+        names = {"subset_label": label, "first": inputs.rows[a].label, "second": inputs.rows[b].label}
+        found.append(names | _comparison(inputs, study, over_items, a, b))
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
     return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
+
+
+def _compared(inputs: StudyInputs) -> Iterator[tuple[str, int, int]]:
+    """Rows side by side under each subset; those that read no references stand beside all, among themselves once."""
+    alone = [place for place, row in enumerate(inputs.rows) if not row.metric.needs_references]
+    for subset in inputs.specification.built_subsets():
+        reading = [
+            place for place, row in enumerate(inputs.rows) if row.subset == subset and row.metric.needs_references
+        ]
+        for a, b in combinations(sorted(reading + alone), 2):
+            if a in reading or b in reading:
+                yield subset.label, a, b
+    for a, b in combinations(alone, 2):
+        yield NO_REFERENCES, a, b
 
 
 def _comparison(

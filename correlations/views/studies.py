@@ -104,6 +104,11 @@ def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
             "spec": study.specification,
             "best": reports.best_row(study.result),
             "few_units": reports.few_units(study.result),
+            "comparisons": reports.comparisons_worth_showing(study.result),
+            "any_negated": any(row.get("negated") for row in study.result["rows"]),
+            "any_without_references": any(row["subset"] == "none" for row in study.result["rows"]),
+            "any_order": any("max_order" in entry.get("parameters", {}) for entry in study.specification["metrics"]),
+            "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
             "clamped": reports.clamped_rows(study.result),
             "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),
             "sweeps": [
@@ -134,7 +139,7 @@ def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> Htt
         "place": row,
         "coefficients": [("Spearman's ρ", found["rho"]), ("Kendall's τ", found["tau"])],
         "systems": sorted(systems, key=lambda entry: -(entry["rating"] or 0)),
-        "pairs": [_compared(pair, by_name) for pair in study.result["pairs"]],
+        "pairs": [_compared(pair, by_name, negated=found.get("negated", False)) for pair in study.result["pairs"]],
         "figure_name": f"row-{row}",
         "has_figure": reports.figure(study, f"row-{row}", theme="light") is not None,
         "previous": row - 1 if row else None,
@@ -143,12 +148,13 @@ def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> Htt
     return render(request, "correlations/study_row.html", context)
 
 
-def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]], *, negated: bool) -> dict[str, Any]:
     """Which system of a pair the metric prefers over the whole corpus, and which the raters."""
     a, b = systems[pair["a"]], systems[pair["b"]]
     known = None not in (a["score"], b["score"], a["rating"], b["rating"])
     metric, human = (a["score"] - b["score"], a["rating"] - b["rating"]) if known else (None, None)
-    return pair | {"metric": metric, "human": human, "agree": metric * human > 0 if known else None}
+    agree = (metric * human > 0) != (negated and metric * human != 0) if known else None
+    return pair | {"metric": metric, "human": human, "agree": agree}
 
 
 @login_required

@@ -13,10 +13,12 @@ from annotation.errors import AnnotationError
 from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
 from correlations.models import Study
+from correlations.selectors.metrics import RUN
 from correlations.services.execution import study_execute
 from correlations.services.progress import PARTS
 from correlations.services.studies import study_create
 from metrics.management.progress import followed
+from metrics.scoring.written import read_metric
 
 DESCRIPTION = """\
 Correlate metrics with human ratings, and store the study with its table, intervals and sweeps.
@@ -32,7 +34,7 @@ Examples:
 
 A specification:
   {"release": "dstc7-references/v1", "campaigns": ["Output ratings"], "systems": ["Baseline", "TeamA", "TeamCE"],
-   "metrics": ["bleu", "sbleu", {"name": "delta_bleu", "semantics": "galley2015"}], "subsets": ["original", "w>=0.6"],
+   "metrics": ["bleu", {"name": "am_fm", "parameters": {"k": 20}}, {"run": 7}], "subsets": ["original", "w>=0.6"],
    "unit_size": 100, "assignments": 1000, "seed": 1}
 """
 
@@ -53,7 +55,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--criteria", nargs="+", help="criteria to average; by default all of the campaigns")
         parser.add_argument("--systems", nargs="+", help="hypotheses; all pairs of them are compared")
-        parser.add_argument("--metrics", nargs="+", help="bleu, sbleu, delta_bleu; by default all three")
+        parser.add_argument(
+            "--metrics",
+            nargs="+",
+            help="bleu, chrf, am_fm:lambda=0.5,k=20, run:7 …; by default bleu, sbleu and delta_bleu",
+        )
         parser.add_argument("--subsets", nargs="+", help='references: original, "w>0", "w>=0.6", all')
         parser.add_argument("--unit-size", type=int, help="items in one unit (100)")
         parser.add_argument("--assignments", type=int, help="random assignments of items to units (1000)")
@@ -100,7 +106,10 @@ class Command(BaseCommand):
             "release", "campaigns", "criteria", "systems", "metrics", "subsets", "unit_size", "assignments",
             "bootstrap", "order", "tokenize", "orientation", "remainder", "seed", "lowercase", "sweeps",
         )  # fmt: skip
-        return given | {name: options[name] for name in flags if options[name] is not None}
+        given |= {name: options[name] for name in flags if options[name] is not None}
+        if options["metrics"]:
+            given["metrics"] = [_metric(written) for written in options["metrics"]]
+        return given
 
     def report(self, study: Study, *, as_json: bool) -> None:
         result = study.result or {}
@@ -109,14 +118,31 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(whole | {"result": result}, ensure_ascii=False))
             return
         self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
-        heading = f"{'metric':<10}{'references':<12}{'rho':>8}  {'bootstrap':<18}{'tau':>8}  {'bootstrap':<18}{'N':>6}"
+        width = max((len(row["label"]) for row in result["rows"]), default=0) + 2
+        heading = (
+            f"{'metric':<{width}}{'references':<12}{'rho':>8}  {'bootstrap':<18}{'tau':>8}  {'bootstrap':<18}{'N':>6}"
+        )
         self.stdout.write(heading)
         for row in result["rows"]:
             cells = "".join(f"{_value(row[key]):>8}  {_interval(row[key]):<18}" for key in ("rho", "tau"))
-            self.stdout.write(f"{row['label']:<10}{row['subset_label']:<12}{cells}{row['n_observations']:>6}")
+            self.stdout.write(f"{row['label']:<{width}}{row['subset_label']:<12}{cells}{row['n_observations']:>6}")
             for key in ("rho", "tau"):
                 if row[key]["value"] is None:
                     self.stdout.write(f"  {key} undefined: {row[key]['reason']}")
+
+
+def _metric(written: str) -> Any:
+    """A metric on one line; a name that stands alone is left to the study to judge."""
+    run = written.removeprefix(RUN)
+    if run != written and run.isdecimal():
+        return {"run": int(run)}
+    if ":" not in written:
+        return written
+    try:
+        name, parameters = read_metric(written)
+    except ValueError as error:
+        raise CommandError(f"--metrics {written}: {error}") from error
+    return {"name": name, "parameters": parameters}
 
 
 def _value(found: dict[str, Any]) -> str:

@@ -1,0 +1,56 @@
+"""Which metrics a project's studies can be made of, and what each of the others lacks."""
+
+from typing import NamedTuple
+
+from annotation.models import Dataset, JobState, Project
+from metrics.models import ScoreRun
+from metrics.scoring.external import SEGMENT, External
+from metrics.scoring.metric import GROUPS, Metric
+from metrics.scoring.models.kinds import KINDS
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.selectors.models import finished_models, model_parameters
+
+RUN = "run:"  # before the id of a run of imported scores, where metrics are chosen by name
+
+
+class Offered(NamedTuple):
+    """A metric as a form offers it; ``missing`` says why it cannot be chosen."""
+
+    value: str
+    label: str
+    summary: str
+    missing: str
+
+
+def imported_runs(project: Project, dataset: Dataset | None = None) -> list[ScoreRun]:
+    """Finished runs with scores of segments that came from elsewhere, newest first."""
+    runs = ScoreRun.objects.filter(
+        project=project, metric=External.name, state=JobState.DONE, parameters__level=SEGMENT
+    )
+    return list((runs if dataset is None else runs.filter(dataset=dataset)).order_by("-pk"))
+
+
+def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) -> dict[str, list[Offered]]:
+    """Metrics by the names of their groups; those over one pool of outputs are missing something unless ``pools``."""
+    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+    found: dict[str, list[Offered]] = {}
+    for name, metric in METRICS.items():
+        if name != External.name:
+            missing = _missing(metric, kinds, pools=pools)
+            found.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
+    for run in imported_runs(project, dataset):
+        built = get_metric(run.metric, **run.parameters)
+        summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
+        found.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.pk}", built.label, summary, ""))
+    return found
+
+
+def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
+    if reason := metric.unavailable():
+        return reason
+    for parameter in model_parameters(metric.name):
+        if parameter.choices[0] not in kinds:
+            return f"This project has no {KINDS[parameter.choices[0]].label} yet."
+    if metric.pools and not pools:
+        return "Its score is over all outputs as one pool, which no unit's sums can give."
+    return ""

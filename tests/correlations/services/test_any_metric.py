@@ -1,0 +1,181 @@
+"""Studies of any metric: directions, metrics without references, models, scores made elsewhere, pools."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats
+
+from annotation.models import JobState
+from correlations.errors import StudyRefused
+from correlations.models import Study
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.models import ScoreRun
+from metrics.scoring.metric import mean_statistics
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.services.scoring import little_endian
+from metrics.services.shards import run_finish, whole_run_store
+from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.world import HYPOTHESES, REFERENCES, World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+
+
+def computed(world: World, **changes: object) -> Study:
+    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**changes), by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+    return study
+
+
+def usable(world: World) -> list[int]:
+    return [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
+
+
+def differences(world: World, score: dict[str, float]) -> tuple[list[float], list[float]]:
+    places = usable(world)
+    rating = {n: np.mean([np.mean(world.judgements[n, place]) for place in places]) for n in HYPOTHESES}
+    pairs = list(combinations(HYPOTHESES, 2))
+    return [score[a] - score[b] for a, b in pairs], [rating[a] - rating[b] for a, b in pairs]
+
+
+def mirrored(values: list[float]) -> list[float]:
+    return [*values, *(-value for value in values)]
+
+
+def test_a_metric_whose_low_scores_are_good_is_negated_and_its_scores_are_shown_as_they_are(world: World) -> None:
+    places = usable(world)
+    ter = sacrebleu.TER()
+    scores = {
+        name: ter.corpus_score(
+            [world.responses[name, place].text for place in places],
+            [[world.responses[r, place].text for place in places] for r in REFERENCES],
+        ).score
+        / 100
+        for name in HYPOTHESES
+    }
+    metric, human = differences(world, scores)
+
+    row = computed(world, unit_size=1000, metrics=["ter"], subsets=["all"], bootstrap=0).result["rows"][0]
+
+    assert row["negated"] is True
+    assert {entry["system"]: entry["score"] for entry in row["systems"]} == pytest.approx(scores)
+    expected = -stats.spearmanr(mirrored(metric), mirrored(human)).statistic
+    assert row["rho"]["value"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_metric_without_references_stands_once_and_beside_every_choice_of_references(world: World) -> None:
+    study = computed(world, metrics=["length", "bleu"], subsets=["original", "all"], sweeps=True)
+
+    rows = [(row["metric"], row["subset"], row["subset_label"]) for row in study.result["rows"]]
+    assert rows == [("length", "none", "none"), ("bleu", "original", "single"), ("bleu", "all", "all")]
+    compared = [(c["subset_label"], c["first"], c["second"]) for c in study.result["comparisons"]]
+    assert compared == [("single", "Length", "BLEU"), ("all", "Length", "BLEU")]
+    sweeps = study.result["sweeps"]
+    series = {name: [entry["label"] for entry in sweep["series"]] for name, sweep in sweeps.items()}
+    assert series == {"threshold": ["BLEU"], "order": ["BLEU"], "unit_size": ["Length", "BLEU"]}
+
+
+def test_a_study_without_any_reference_metric_sweeps_unit_sizes_alone(world: World) -> None:
+    study = computed(world, metrics=["length"], subsets=["all"], sweeps=True)
+
+    assert list(study.result["sweeps"]) == ["unit_size"]
+    assert study.result["rows"][0]["dropped"] == {"reason": "no score of some system", "count": 0, "items": []}
+
+
+def test_two_orders_of_one_metric_are_two_rows_and_one_line_of_the_order_sweep(world: World) -> None:
+    study = computed(world, metrics=["bleu", {"name": "bleu", "max_order": 4}], subsets=["all"], sweeps=True)
+
+    assert [row["label"] for row in study.result["rows"]] == ["BLEU (order 2)", "BLEU (order 4)"]
+    assert [entry["label"] for entry in study.result["sweeps"]["order"]["series"]] == ["BLEU"]
+
+
+def test_a_run_that_is_there_is_looked_up(world: World, monkeypatch) -> None:
+    first = computed(world, metrics=["rouge_l", "chrf", "ter"], seed=1)
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("metrics.services.scoring.Scorer.statistics", never)
+    again = computed(world, metrics=["rouge_l", "chrf", "ter"], seed=1, bootstrap=19)
+
+    assert [row["rho"]["value"] for row in again.result["rows"]] == [
+        row["rho"]["value"] for row in first.result["rows"]
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.pools])
+def test_a_metric_over_one_pool_is_refused_with_the_reason(world: World, name: str) -> None:
+    with pytest.raises(StudyRefused, match="over all outputs as one pool, which no unit's sums can give"):
+        study_create(project=world.project, name="x", specification=world.specification(metrics=[name]), by=None)
+
+
+def test_the_newest_trained_model_is_meant_and_named_by_its_content(world: World) -> None:
+    model = trained_model(world)
+
+    study = computed(world, metrics=[{"name": "am", "k": 2}], subsets=["all"])
+
+    assert study.specification["metrics"] == [
+        {"name": "am", "parameters": {"k": 2, "references": "max", "model": model.reference}}
+    ]
+    assert study.result["rows"][0]["rho"]["value"] is not None
+
+
+def test_a_model_that_is_not_there_is_refused_with_how_to_make_one(world: World) -> None:
+    with pytest.raises(StudyRefused, match=r"metrics: am: .*no LSA space yet. Train one under Models"):
+        study_create(project=world.project, name="x", specification=world.specification(metrics=["am"]), by=None)
+
+
+def imported(world: World, **parameters: object) -> ScoreRun:
+    """Scores as an import stores them, of all items but the first: the mean rating itself."""
+    items = world.items[1:]
+    scores = np.array([[np.mean(world.judgements[n, place + 1]) for place in range(len(items))] for n in HYPOTHESES])
+    metric = get_metric("external", scorer="Oracle", **parameters)
+    run = ScoreRun.objects.create(
+        project=world.project, dataset=world.dataset, metric=metric.name, parameters=metric.parameters(),
+        signature=metric.signature(), signature_hash=str(parameters), state=JobState.DONE,
+        finished_at=world.release.finished_at,
+    )  # fmt: skip
+    run.systems.set(world.hypotheses)
+    statistics = mean_statistics(scores)
+    whole_run_store(run, {
+        "n": len(items), "item_ids": little_endian(np.array([item.pk for item in items]), "<i8"),
+        "segment_scores": little_endian(scores, "<f8"), "valid": little_endian(statistics.valid, "?"),
+        "statistics": little_endian(statistics.packed, "<f8"),
+        "report": {
+            "items": len(items), "items_scored": len(items), "dropped": {}, "references": 0,
+            "references_in_release": 0, "aggregate": statistics.aggregate.parameters(),
+        },
+    })  # fmt: skip
+    run.report = run_finish(run)
+    run.save()
+    return run
+
+
+def test_scores_made_elsewhere_are_a_row(world: World) -> None:
+    run = imported(world)
+
+    study = computed(world, metrics=["bleu", {"run": run.pk}], subsets=["all"])
+
+    row = study.result["rows"][1]
+    assert (row["label"], row["run"], row["subset_label"]) == ("Oracle", run.pk, "none")
+    assert row["dropped"] == {"reason": "no score of some system", "count": 1, "items": ["item-0"]}
+    assert row["rho"]["value"] > 0.999  # near ties of means fall either way
+    again, created = study_create(project=world.project, name="x", specification=study.specification, by=None)
+    assert (again, created) == (study, False)
+
+
+def test_scores_of_systems_alone_and_unknown_runs_are_refused(world: World) -> None:
+    run = imported(world, level="system")
+
+    for asked, message in (
+        ({"run": run.pk}, "a finished run of imported scores of segments: none yet"),
+        ({"run": "x"}, "found run 'x'"),
+        ({"name": "external", "parameters": {"level": "system"}}, "found scores of systems alone"),
+        ({"name": "external", "parameters": {"scorer": "COMET"}}, "COMET: found no imported scores"),
+    ):
+        with pytest.raises(StudyRefused, match=message):
+            study_create(project=world.project, name="x", specification=world.specification(metrics=[asked]), by=None)
