@@ -1,0 +1,257 @@
+"""How a metric's correlation with human ratings moves with one of its parameters, over systems and over segments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from correlations.stats.coefficients import kendall_tau_b_batch, pearson_batch, spearman_batch
+from correlations.stats.ranks import Bools, Floats
+from correlations.stats.system_level import SystemLevelResult, system_level_correlation
+from correlations.stats.units import checked_ratings
+
+Progress = Callable[[int, int], None]
+COEFFICIENTS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
+    "pearson": pearson_batch,
+    "spearman": spearman_batch,
+    "kendall": kendall_tau_b_batch,
+}
+_REPLICATES_AT_ONCE = 250
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterValue:
+    """A metric at one value of the parameter.
+
+    Attributes
+    ----------
+    statistics : (T, S, D) float
+        What each segment contributes to a system's score.
+    aggregate : callable
+        Sums (..., D) to scores (...), high ones the better.
+    scores : (T, S) float
+        Of each segment alone, high ones the better; NaN where a segment does not count.
+    """
+
+    statistics: Floats
+    aggregate: Callable[[Floats], Floats]
+    scores: Floats
+
+
+@dataclass(frozen=True)
+class SegmentLevelResult:
+    """Coefficients over all rated outputs, each NaN, with the reason, where undefined."""
+
+    n: int
+    pearson: float
+    pearson_pvalue: float  # two-sided, of no linear relation; takes outputs for independent
+    spearman: float
+    kendall: float
+    reason: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Replicates (B, V) of coefficients along V values; NaN where undefined."""
+
+    system: dict[str, Floats]  # pearson, spearman, kendall
+    segment: Floats  # Pearson's
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A value chosen on one half of the segments and judged on the other, the mean over random halves."""
+
+    chosen_on: float  # coefficient of the best value, on the half where it was chosen
+    judged_on: float  # of the same value on the other half
+    fixed: float  # of the value settled beforehand, on that other half
+    shares: Floats  # (V,): how often each value was the best
+    n_halves: int  # where all are defined
+
+
+def usable_segments(values: Sequence[ParameterValue]) -> Bools:
+    """(S,) segments that every system has a score for at every value, so that values differ in nothing else."""
+    return np.asarray(np.logical_and.reduce([np.isfinite(value.scores).all(axis=0) for value in values]))
+
+
+def system_level(
+    value: ParameterValue, human: ArrayLike, systems: Sequence[str], segments: Bools
+) -> tuple[SystemLevelResult, Floats]:
+    """The metric over these segments against the mean rating of each system over them.
+
+    Parameters
+    ----------
+    value : ParameterValue
+    human : (T, S) float
+        Ratings; NaN where nobody rated that output.
+    systems : T names
+    segments : (S,) bool
+
+    Returns
+    -------
+    SystemLevelResult
+        NaN, with the reason, where a system has no score or no rating, and as `system_level_correlation` says.
+    (T,) float
+        The systems' scores.
+    """
+    weights = segments[None].astype(np.float64)
+    scores, ratings = _scores(value, weights)[0], _ratings(checked_ratings(human), weights)[0]
+    for name, found in (("score", scores), ("rating", ratings)):
+        missing = np.flatnonzero(~np.isfinite(found))
+        if missing.size:
+            nan = math.nan
+            reason = f"no {name} of {systems[missing[0]]}"
+            return SystemLevelResult(len(systems), nan, nan, nan, nan, (), reason), scores
+    return system_level_correlation(scores, ratings, systems), scores
+
+
+def segment_level(value: ParameterValue, human: ArrayLike, segments: Bools) -> SegmentLevelResult:
+    """Scores of segments against their ratings, over all systems together.
+
+    Parameters are those of `system_level`; n counts outputs that are scored and rated.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.4], [0.2, 0.3]])
+    >>> one = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
+    >>> found = segment_level(one, [[1, 4], [2, np.nan]], np.array([True, True]))
+    >>> found.n, round(found.pearson, 3)
+    (3, 1.0)
+    """
+    ratings = checked_ratings(human)
+    kept = np.isfinite(ratings) & np.isfinite(value.scores) & segments
+    x, y = value.scores[kept], ratings[kept]
+    if x.size < 3:
+        return SegmentLevelResult(x.size, *[math.nan] * 4, f"{x.size} rated outputs: at least 3 are needed")
+    if (x == x[0]).all() or (y == y[0]).all():
+        what = "metric scores" if (x == x[0]).all() else "ratings"
+        return SegmentLevelResult(x.size, *[math.nan] * 4, f"the {what} are constant")
+    pearson = float(pearson_batch(x, y))
+    spread = math.sqrt(max((1 - pearson) * (1 + pearson), 0.0))
+    t = math.inf if spread == 0 else abs(pearson) * math.sqrt(x.size - 2) / spread
+    pvalue = 2 * float(special.stdtr(x.size - 2, -t))
+    return SegmentLevelResult(
+        x.size, pearson, pvalue, float(spearman_batch(x, y)), float(kendall_tau_b_batch(x, y)), None
+    )
+
+
+def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
+    """(B, S) how often each segment is drawn, as many as there are, with replacement."""
+    places = np.flatnonzero(segments)
+    rng = np.random.default_rng(seed)
+    weights = np.zeros((n_replicates, segments.size))
+    if places.size:
+        weights[:, places] = rng.multinomial(places.size, np.full(places.size, 1 / places.size), size=n_replicates)
+    return weights
+
+
+def curves(
+    values: Sequence[ParameterValue], human: ArrayLike, weights: Floats, *, progress: Progress | None = None
+) -> Curves:
+    """Coefficients at each value with segments counted as often as ``weights`` (B, S) says."""
+    ratings = checked_ratings(human)
+    system = {name: np.full((len(weights), len(values)), np.nan) for name in COEFFICIENTS}
+    segment = np.full((len(weights), len(values)), np.nan)
+    of_systems = _ratings(ratings, weights)
+    for place, value in enumerate(values):
+        for start in range(0, len(weights), _REPLICATES_AT_ONCE):
+            some = slice(start, start + _REPLICATES_AT_ONCE)
+            scores = _scores(value, weights[some])
+            for name, coefficient in COEFFICIENTS.items():
+                system[name][some, place] = coefficient(scores, of_systems[some])
+        segment[:, place] = _weighted_pearson(value.scores, ratings, weights)
+        if progress is not None:
+            progress(place + 1, len(values))
+    return Curves(system, segment)
+
+
+def held_out_halves(
+    values: Sequence[ParameterValue],
+    human: ArrayLike,
+    segments: Bools,
+    fixed: int,
+    *,
+    coefficient: str,
+    n_halves: int,
+    seed: int,
+) -> HeldOut:
+    """What choosing the best value is worth on segments that had no say in it.
+
+    Parameters
+    ----------
+    fixed : int
+        Place of the value that was settled beforehand.
+    coefficient : {"pearson", "spearman", "kendall"}
+        Over systems.
+
+    Returns
+    -------
+    HeldOut
+        NaN where no half leaves every coefficient defined.
+    """
+    if coefficient not in COEFFICIENTS:
+        raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(COEFFICIENTS)}")
+    places = np.flatnonzero(segments)
+    rng = np.random.default_rng(seed)
+    first = np.zeros((n_halves, segments.size))
+    for half in first:
+        half[rng.choice(places, places.size // 2, replace=False)] = 1
+    second = np.where(segments, 1 - first, 0.0)
+    chosen, judged = (curves(values, human, half).system[coefficient] for half in (first, second))
+    defined = np.isfinite(chosen).all(axis=1) & np.isfinite(judged).all(axis=1)
+    if not defined.any():
+        return HeldOut(math.nan, math.nan, math.nan, np.zeros(len(values)), 0)
+    chosen, judged = chosen[defined], judged[defined]
+    best = chosen.argmax(axis=1)
+    rows = np.arange(best.size)
+    return HeldOut(
+        float(chosen[rows, best].mean()),
+        float(judged[rows, best].mean()),
+        float(judged[:, fixed].mean()),
+        np.bincount(best, minlength=len(values)) / best.size,
+        int(best.size),
+    )
+
+
+def best_place(coefficients: ArrayLike) -> int | None:
+    """Where the coefficient is highest, the first of equal ones; None where none is defined."""
+    found = np.asarray(coefficients, dtype=np.float64)
+    return None if np.isnan(found).all() else int(np.nanargmax(found))
+
+
+def _scores(value: ParameterValue, weights: Floats) -> Floats:
+    """(B, T) scores of systems."""
+    n_systems, n_segments, width = value.statistics.shape
+    flat = value.statistics.transpose(1, 0, 2).reshape(n_segments, n_systems * width)
+    # What does not count holds zeros, and nothing else: 0 times NaN would be NaN.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(value.aggregate((weights @ flat).reshape(len(weights), n_systems, width)))
+
+
+def _ratings(ratings: Floats, weights: Floats) -> Floats:
+    """(B, T) mean ratings of systems; NaN where none of its outputs was rated."""
+    rated = np.isfinite(ratings)
+    total = weights @ np.where(rated, ratings, 0.0).T
+    count = weights @ rated.T.astype(np.float64)
+    return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+
+
+def _weighted_pearson(scores: Floats, ratings: Floats, weights: Floats) -> Floats:
+    """(B,) Pearson's coefficient over outputs, those of a segment counted as often as it."""
+    kept = np.isfinite(scores) & np.isfinite(ratings)
+    if not kept.any():
+        return np.full(len(weights), np.nan)
+    # Centred first: sums of squares of what is left lose nothing to cancellation.
+    x = np.where(kept, scores - scores[kept].mean(), 0.0)
+    y = np.where(kept, ratings - ratings[kept].mean(), 0.0)
+    parts = np.stack([part.sum(axis=0) for part in (kept.astype(np.float64), x, y, x * x, y * y, x * y)], axis=1)
+    n, sx, sy, sxx, syy, sxy = np.moveaxis(weights @ parts, -1, 0)
+    n = np.where(n > 0, n, np.nan)
+    below = (sxx - sx * sx / n) * (syy - sy * sy / n)
+    tiny = np.maximum(1e-24 * sxx * syy, 1e-300)
+    return np.where(below > tiny, np.clip((sxy - sx * sy / n) / np.sqrt(np.maximum(below, tiny)), -1, 1), np.nan)
