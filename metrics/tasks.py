@@ -19,7 +19,18 @@ def requeue_stale() -> None:
 
 @shared_task
 def execute(job_id: int) -> None:
-    runs.score_run_execute(run_id=job_id)
+    def enqueue(helpers: int) -> None:
+        for _ in range(helpers):
+            help_out.delay(job_id)
+
+    runs.score_run_execute(run_id=job_id, enqueue=enqueue)
+
+
+@shared_task
+def help_out(job_id: int) -> None:
+    """A worker beside the one that holds the run. A lost message costs speed, nothing else."""
+    if runs.score_run_help(run_id=job_id):
+        help_out.delay(job_id)
 
 
 @shared_task

@@ -58,6 +58,7 @@ class DeltaBleu(Metric):
     label: ClassVar[str] = "ΔBLEU"
     summary: ClassVar[str] = "BLEU that rewards matches with good references and punishes matches with bad ones."
     group: ClassVar[str] = "weighted"
+    state_reads_texts: ClassVar[bool] = False
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
@@ -90,7 +91,7 @@ class DeltaBleu(Metric):
         self, prepared: Any, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> WeightScale:
         """By what the weights of the whole corpus are multiplied, so that the sums of its parts agree."""
-        return weight_scales(checked_table(self, prepared), needed_weights(self, weights), reference_mask)
+        return weight_scales(needed_weights(self, weights), reference_mask)
 
     def statistics(
         self,

@@ -147,6 +147,8 @@ class Metric(ABC):
     higher_is_better : bool
     pools : bool
         A system's score is over its outputs as one pool (`PooledStatistics`), which cannot be put together from parts.
+    state_reads_texts : bool
+        False where `corpus_state` looks at weights alone: then ``prepared`` may be None.
     low, high : float
         The range of its scores as published; infinite where there is no bound.
     version : str
@@ -161,6 +163,7 @@ class Metric(ABC):
     needs_sources: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
     pools: ClassVar[bool] = False
+    state_reads_texts: ClassVar[bool] = True
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     version: ClassVar[str] = VERSION

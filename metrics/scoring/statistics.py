@@ -337,9 +337,10 @@ class WeightScale(CorpusState):
         return WeightScale(tuple(scale for scale in self.fitting if scale in other.fitting))
 
 
-def weight_scales(table: MatchTable, weights: ArrayLike, reference_mask: ArrayLike | None = None) -> WeightScale:
+def weight_scales(weights: ArrayLike, reference_mask: ArrayLike | None = None) -> WeightScale:
     """Of the weights (R,) that ``reference_mask`` keeps."""
-    return _scales_of(_checked_weights(table, weights, _checked_mask(table, reference_mask)))
+    values = np.asarray(weights, dtype=np.float64)
+    return _scales_of(values if reference_mask is None else values[checked_mask(reference_mask, values.size)])
 
 
 def _scales_of(weights: Floats) -> WeightScale:

@@ -16,14 +16,25 @@ from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric, MetricStatistics, signature_line
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
-from metrics.selectors.corpus import IntArray, load_corpus, outputs_digest
+from metrics.selectors.corpus import IntArray, outputs_digest
 from metrics.selectors.runs import ordered_systems
 from metrics.services.models import parameters_with_models
+from metrics.services.results import run_result, run_store
 from metrics.services.scoring import Scorer, shard_fields
-from metrics.services.shards import run_finish, whole_run_store
+from metrics.services.shards import (
+    Enqueue,
+    nobody_helps,
+    run_finish,
+    shards_done,
+    shards_help,
+    shards_work,
+    whole_run_store,
+)
 from metrics.subsets import Subset
 
 ALL = Subset()
+BEAT_SECONDS = 0.5
+RESAMPLING_FROM = 90  # hundredths of a run, when its shards are scored
 
 
 def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
@@ -50,7 +61,7 @@ def run_signature(
     fields.append(("data", dataset.slug))
     if release is not None:
         fields.append(("items", subset.items))
-    return signature_line(metric.name, [*fields, ("outputs", f"{len(systems)}-{digest}")])
+    return signature_line(metric.name, [*fields, ("outputs", f"{len(systems)}-{digest}")], metric.version)
 
 
 def score_run_create(
@@ -155,25 +166,59 @@ def _get_or_create(
     return run, created
 
 
-def score_run_execute(*, run_id: int) -> None:
-    """Claim the run, score every system, store all of it at once."""
-    job_run(ScoreRun, run_id, _score)
+def score_run_execute(*, run_id: int, enqueue: Enqueue = nobody_helps) -> None:
+    """Claims, works, finishes; safe to run twice. ``enqueue`` is told how many helpers could find something to do."""
+    job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue))
 
 
-def _score(run: ScoreRun, claim: Claim) -> None:
+def score_run_help(*, run_id: int) -> bool:
+    """Take shards of a run that somebody else holds, for a while; True where there may be more."""
+    run = ScoreRun.objects.filter(pk=run_id, state=JobState.RUNNING).select_related("release__reference_set").first()
+    return run is not None and shards_help(run, metric_from(run.metric, run.parameters))
+
+
+def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
     started = time.monotonic()
-    subset = Subset.from_mapping(run.subset)
     metric = metric_from(run.metric, run.parameters)
-    claim.progress(0, 3, "Loading texts")
-    corpus = load_corpus(run.release, ordered_systems(run), items=subset.items)
-    if not corpus.external_ids:
-        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
-        raise MetricsError(f"No item can be scored. Left out: {counts or 'the data set is empty'}.")
-    claim.progress(1, 3, "Scoring")
-    scorer = Scorer(corpus, [metric])
-    statistics = scorer.statistics(metric, subset)
-    claim.progress(2, 3, "Storing")
-    _store(run, claim, scorer, statistics, time.monotonic() - started)
+    progress = RunProgress(run, claim)
+    shards_work(run, claim, metric, progress.shards, enqueue)
+    result = run_result(run, progress.resampled)
+    _check_outputs(run)
+    with transaction.atomic():
+        claim.lock()
+        report = run_store(run, result)
+        claim.finish(report=report | {"seconds": round(time.monotonic() - started, 3)}, progress_note="")
+
+
+def _check_outputs(run: ScoreRun) -> None:
+    """The signature names what was scored; a run that took longer than its texts lasted says so."""
+    systems = ordered_systems(run)
+    if f"|outputs:{len(systems)}-{outputs_digest(systems)}|" not in f"{run.signature}|":
+        raise MetricsError("The outputs were changed while they were scored. Ask for the run again.")
+
+
+class RunProgress:
+    """How far a run is, in hundredths, told often enough for people and not more often."""
+
+    def __init__(self, run: ScoreRun, claim: Claim) -> None:
+        self.run, self.claim = run, claim
+        self.spoke = 0.0
+
+    def shards(self) -> None:
+        if self._may_speak():
+            done, total = shards_done(self.run)
+            note = f"{done:,} of {total:,} parts scored" if total > 1 else "Scoring"
+            self.claim.progress(RESAMPLING_FROM * done // max(total, 1), 100, note)
+
+    def resampled(self, done: int, total: int) -> None:
+        if self._may_speak():
+            self.claim.progress(RESAMPLING_FROM + (100 - RESAMPLING_FROM) * done // total, 100, "Resampling")
+
+    def _may_speak(self) -> bool:
+        if time.monotonic() - self.spoke < BEAT_SECONDS:
+            return False
+        self.spoke = time.monotonic()
+        return True
 
 
 def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics, seconds: float) -> None:

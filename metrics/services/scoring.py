@@ -9,8 +9,9 @@ import numpy.typing as npt
 from django.conf import settings
 
 from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
-from metrics.scoring.metric import Metric, MetricStatistics, Workspace
+from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.resampling import Interval
 from metrics.scoring.segments import Segments
 from metrics.selectors.corpus import Corpus
 from metrics.subsets import Subset
@@ -31,11 +32,20 @@ class Scorer:
         segments = Segments(corpus.hypotheses, corpus.references, corpus.sources)
         self.workspace = Workspace(segments, metrics, model_store())
 
-    def statistics(self, metric: Metric, subset: Subset) -> MetricStatistics:
+    def statistics(self, metric: Metric, subset: Subset, state: CorpusState | None = None) -> MetricStatistics:
+        """``state`` is the whole data set's, where the corpus is a part of it."""
+        given = self._given(metric, subset)
+        return metric.statistics(self.workspace.prepared(metric), **given, state=state)
+
+    def corpus_state(self, metric: Metric, subset: Subset) -> CorpusState | None:
+        """What parts of a data set must know of each other: this part's share of it."""
+        prepared = self.workspace.prepared(metric) if metric.state_reads_texts else None
+        return metric.corpus_state(prepared, **self._given(metric, subset))
+
+    def _given(self, metric: Metric, subset: Subset) -> dict[str, Any]:
         corpus = self.corpus
         mask = subset.mask(corpus.weights, corpus.is_original)
-        weights = corpus.weights if metric.needs_weights else None
-        return self.workspace.statistics(metric, weights=weights, reference_mask=mask)
+        return {"weights": corpus.weights if metric.needs_weights else None, "reference_mask": mask}
 
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:
@@ -47,10 +57,14 @@ def unusable_reason(metric: Metric, subset: Subset) -> str:
     return f"{which} of positive weight" if metric.needs_weights else which
 
 
-def system_score_fields(aggregate: Aggregate, sums: FloatArray, n_segments: int, score: float) -> dict[str, Any]:
+def system_score_fields(
+    aggregate: Aggregate, sums: FloatArray, n_segments: int, score: float, interval: Interval | None
+) -> dict[str, Any]:
     """What is stored of one system, whose segments that count have these sums."""
     fields: dict[str, Any] = {
         "score": none_if_nan(score),
+        "low": None if interval is None else none_if_nan(interval.low),
+        "high": None if interval is None else none_if_nan(interval.high),
         "n_segments": n_segments,
         "undefined_reason": "",
         "clamped_orders": [],
@@ -104,6 +118,12 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
         "statistics": little_endian(statistics.packed, "<f8"),
         "report": report,
     }
+
+
+def empty_shard_fields(corpus: Corpus) -> dict[str, Any]:
+    """Of a part of a data set whose items are all left out."""
+    nothing = dict.fromkeys(("items", "items_scored", "references", "references_in_release"), 0)
+    return {"n": 0, "report": nothing | {"dropped": corpus.dropped}}
 
 
 def little_endian(array: npt.NDArray[Any], kind: str) -> bytes:

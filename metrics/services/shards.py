@@ -1,114 +1,230 @@
-"""From the shards of a run to its result: sums over all segments, the same however the run was cut."""
+"""A run in shards: items by position, shards to workers, arrays into the database a shard at a time.
 
-from collections.abc import Iterable, Iterator
+The worker that holds the run takes shard after shard like any helper, waits at the end for those that others hold, and
+makes the result of all. A worker that dies leaves its shard to whoever claims it after the lease; what is done stays
+done, because the arrays of a shard are written in the statement that ends it.
+"""
+
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.errors import JobCancelled
 from annotation.models import JobState
+from annotation.selectors.arrays import number_columns
+from annotation.services.jobs import Claim, claimable, job_requeue, job_run, stale_ids
 from metrics.errors import MetricsError
-from metrics.models import ScoreRun, ScoreShard, SystemScore
-from metrics.scoring.aggregates import Aggregate, aggregate_from
-from metrics.selectors.arrays import ShardArrays, iter_shards, shards_of
+from metrics.models import ScoreRun, ScoreShard, ShardStep
+from metrics.scoring.metric import CorpusState, Metric
+from metrics.scoring.states import state_from_bytes, state_to_bytes
+from metrics.selectors.arrays import ARRAYS
+from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.selectors.runs import ordered_systems
-from metrics.services.scoring import system_score_fields
+from metrics.services.results import run_result, run_store
+from metrics.services.scoring import Scorer, empty_shard_fields, shard_fields
+from metrics.subsets import Subset
 
-FloatArray = npt.NDArray[np.float64]
+Enqueue = Callable[[int], None]
+Beat = Callable[[], None]
 
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
-BLOCK = 1000  # segments that are summed together, whichever shards they lie in
-NAMED_ITEMS = 1000  # items left out that a report names; the shards name all
+SHARD_TEXTS = 40_000  # hypotheses of a shard, over all systems
+POOLED_TEXTS = 1_000_000  # hypotheses that a metric over one pool of outputs takes
+MAX_HELPERS = 7
+HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
+WAIT_SECONDS = 0.2
 
 
-def whole_run_store(run: ScoreRun, fields: dict[str, Any]) -> ScoreShard:
+def nobody_helps(helpers: int) -> None:
+    """For callers that work alone."""
+
+
+# --- Where a run is cut -----------------------------------------------------------------------------------------------
+
+WITH_REFERENCES = """
+SELECT DISTINCT item_position::bigint AS position
+  FROM annotation_releaseweight
+ WHERE release_id = %(release)s
+ ORDER BY position
+"""
+ALL_ITEMS = "SELECT position::bigint FROM annotation_item WHERE dataset_id = %(dataset)s ORDER BY 1"
+
+
+def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
+    """Positions from and to which each shard looks at items; small runs are one shard, and so are pools of outputs."""
+    query = ALL_ITEMS if run.release_id is None else WITH_REFERENCES
+    parameters = {"release": run.release_id, "dataset": run.dataset_id}
+    (positions,) = number_columns(query, parameters, ["bigint"])
+    n_systems = run.systems.count()
+    if metric.pools:
+        if positions.size * n_systems > POOLED_TEXTS:
+            raise MetricsError(
+                f"{metric.label} takes all outputs as one pool, which cannot be put together from parts: found "
+                f"{positions.size * n_systems:,} outputs; accepted: at most {POOLED_TEXTS:,}. Choose fewer systems."
+            )
+        return [(0, EVERY_POSITION)]
+    size = max(1, SHARD_TEXTS // n_systems)
+    cuts = positions[size::size].tolist()
+    return list(zip([0, *cuts], [*cuts, EVERY_POSITION], strict=True))
+
+
+def has_state(metric: Metric) -> bool:
+    """Whether parts of a corpus must know of each other."""
+    return type(metric).corpus_state is not Metric.corpus_state
+
+
+def whole_run_store(run: ScoreRun, fields: dict[str, Any]) -> None:
     """The only shard of a run, done."""
     run.shards.all().delete()
-    return ScoreShard.objects.create(
+    ScoreShard.objects.create(
         run=run, number=0, start=0, stop=EVERY_POSITION, state=JobState.DONE, started_at=Now(), finished_at=Now(),
         **fields,
     )  # fmt: skip
 
 
 def run_finish(run: ScoreRun) -> dict[str, Any]:
-    """Store every system's score from the shards, and return the run's report. Inside a transaction that holds it."""
-    shards = list(shards_of(run))
-    first = 0
-    for shard in shards:
-        ScoreShard.objects.filter(pk=shard.pk).update(first=first)
-        first += shard.n
-    report = joined_report([shard.report for shard in shards])
-    if not report["items"]:
-        counts = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in report["dropped"])
-        raise MetricsError(f"No item can be scored. Left out: {counts or 'the data set is empty'}.")
-    aggregate = aggregate_from(report["aggregate"])
-    systems = ordered_systems(run)
-    sums, counted = _sums(run, len(systems), aggregate)
-    pooled = report.pop("pooled", None)
-    scores = aggregate(sums) if pooled is None else np.array(pooled, dtype=np.float64)
-    run.scores.all().delete()
-    SystemScore.objects.bulk_create(
-        SystemScore(
-            run=run,
-            system=system,
-            position=place,
-            **system_score_fields(aggregate, sums[place], int(counted[place]), float(scores[place])),
-        )
-        for place, system in enumerate(systems)
-    )
-    return report | {"pooled": pooled is not None, "shards": len(shards)}
+    """Scores and intervals of a run whose shards are stored, and its report. In the transaction that ends it."""
+    return run_store(run, run_result(run))
 
 
-def _sums(run: ScoreRun, n_systems: int, aggregate: Aggregate) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """(T, D) sums of all segments, and (T,) how many count."""
-    sums = np.zeros((n_systems, aggregate.width))
-    counted = np.zeros(n_systems, dtype=np.int64)
-    for packed, valid in blocks(iter_shards(run)):
-        sums += packed.sum(axis=1)
-        counted += valid.sum(axis=1)
-    return sums, counted
+# --- Working ----------------------------------------------------------------------------------------------------------
 
 
-def blocks(shards: Iterable[ShardArrays], size: int = BLOCK) -> Iterator[tuple[FloatArray, npt.NDArray[np.bool_]]]:
-    """Statistics (T, size, D) of the segments in order, and which are valid; only the last may hold fewer.
+def shards_work(run: ScoreRun, claim: Claim, metric: Metric, beat: Beat, enqueue: Enqueue) -> None:
+    """Make the shards of a run unless somebody did before, and see to it that all are done."""
+    _take_back(run, JobState.FAILED, JobState.CANCELLED)
+    begun = list(run.shards.filter(step=ShardStep.SCORES).values_list("start", "stop"))
+    cut = begun or ranges(run, metric)
+    if len(cut) > 1 and has_state(metric) and not begun:
+        _make(run, claim, ShardStep.STATE, cut)
+        _until_done(run, metric, ShardStep.STATE, beat, enqueue)
+        _join_states(run, claim)
+    if not begun:
+        _make(run, claim, ShardStep.SCORES, cut)
+    _until_done(run, metric, ShardStep.SCORES, beat, enqueue)
 
-    They do not depend on where the shards were cut, and so neither does what is added up block by block.
-    """
-    packed: list[FloatArray] = []
-    valid: list[npt.NDArray[np.bool_]] = []
-    waiting = 0
-    for shard in shards:
-        place, n = 0, shard.item_ids.size
-        while n - place >= size - waiting:
-            taken = slice(place, place + size - waiting)
-            yield (
-                np.concatenate([*packed, shard.packed[:, taken]], axis=1),
-                np.concatenate([*valid, shard.valid[:, taken]], axis=1),
+
+def shards_help(run: ScoreRun, metric: Metric) -> bool:
+    """Take shards of a run that somebody else holds, for a while; True where there may be more."""
+    ends = time.monotonic() + HELP_SECONDS
+    while _goes_on(run.pk):
+        shard_id = _next_shard(run)
+        if shard_id is None:
+            return False
+        if time.monotonic() > ends:
+            return True
+        _work_on_shard(run, metric, shard_id, lambda: _stop_where_the_run_stops(run.pk))
+    return False
+
+
+def shards_done(run: ScoreRun) -> tuple[int, int]:
+    """How many shards are done, and how many there are."""
+    states = list(run.shards.values_list("state", flat=True))
+    return states.count(JobState.DONE), len(states)
+
+
+def _goes_on(run_id: int) -> bool:
+    return ScoreRun.objects.filter(pk=run_id, state=JobState.RUNNING, cancel_requested=False).exists()
+
+
+def _stop_where_the_run_stops(run_id: int) -> None:
+    if not _goes_on(run_id):
+        raise JobCancelled("The run has ended.")
+
+
+def _make(run: ScoreRun, claim: Claim, step: ShardStep, cut: Iterable[tuple[int, int]]) -> None:
+    with transaction.atomic():
+        claim.lock()
+        if not run.shards.filter(step=step).exists():
+            ScoreShard.objects.bulk_create(
+                ScoreShard(run=run, step=step, number=number, start=start, stop=stop)
+                for number, (start, stop) in enumerate(cut)
             )
-            place, packed, valid, waiting = taken.stop, [], [], 0
-        if place < n:
-            packed.append(shard.packed[:, place:])
-            valid.append(shard.valid[:, place:])
-            waiting += n - place
-    if waiting:
-        yield np.concatenate(packed, axis=1), np.concatenate(valid, axis=1)
 
 
-def joined_report(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Counts of all shards added up; of the items left out the first are named."""
-    total: dict[str, Any] = {"items": 0, "items_scored": 0, "references": 0, "references_in_release": 0}
-    names = list(total)
-    counts: dict[str, int] = {}
-    dropped: dict[str, list[str]] = {}
-    for report in reports:
-        for name in names:
-            total[name] += report[name]
-        for reason, items in report["dropped"].items():
-            counts[reason] = counts.get(reason, 0) + len(items)
-            named = dropped.setdefault(reason, [])
-            named += items[: NAMED_ITEMS - len(named)]
-        total |= {key: report[key] for key in ("aggregate", "pooled") if key in report}
-    return total | {
-        "dropped": [{"reason": reason, "count": counts[reason], "items": items} for reason, items in dropped.items()]
-    }
+def _until_done(run: ScoreRun, metric: Metric, step: ShardStep, beat: Beat, enqueue: Enqueue) -> None:
+    unfinished = run.shards.filter(step=step).exclude(state=JobState.DONE)
+    waiting = unfinished.count()
+    if waiting > 1:
+        enqueue(min(waiting - 1, MAX_HELPERS))
+    while True:
+        beat()
+        shard_id = _next_shard(run)
+        if shard_id is not None:
+            _work_on_shard(run, metric, shard_id, beat)
+        elif not unfinished.exists():
+            return
+        else:  # others hold the rest, or gave it back when they saw the run cancelled, which goes on again
+            _take_back(run, JobState.CANCELLED)
+            time.sleep(WAIT_SECONDS)
+        _fail_with_a_shard(run)
+
+
+def _take_back(run: ScoreRun, *states: JobState) -> None:
+    for shard in run.shards.filter(state__in=states).defer(*ARRAYS):
+        job_requeue(shard)
+
+
+def _next_shard(run: ScoreRun) -> int | None:
+    """A shard that nobody works on: waiting, or left by a worker that died."""
+    found: int | None = run.shards.filter(claimable()).order_by("number").values_list("pk", flat=True).first()
+    return found
+
+
+def _fail_with_a_shard(run: ScoreRun) -> None:
+    """A run is whole or not at all."""
+    stale_ids(ScoreShard)  # gives up those that every worker died of
+    failed = run.shards.filter(state=JobState.FAILED).order_by("number").defer(*ARRAYS).first()
+    if failed is not None:
+        where = "" if failed.stop == EVERY_POSITION and not failed.start else f"Items from position {failed.start} on: "
+        raise MetricsError(f"{where}{failed.error}")
+
+
+# --- One shard --------------------------------------------------------------------------------------------------------
+
+
+def _work_on_shard(run: ScoreRun, metric: Metric, shard_id: int, beat: Beat) -> None:
+    """All arrays of the shard, or none; nothing where somebody else was faster."""
+
+    def work(shard: ScoreShard, claim: Claim) -> None:
+        subset = Subset.from_mapping(run.subset)
+        corpus = shard_corpus(run, shard, subset)
+        beat()
+        if not corpus.external_ids:
+            claim.finish(**(empty_shard_fields(corpus) if shard.step == ShardStep.SCORES else {}))
+            return
+        scorer = Scorer(corpus, [metric])
+        if shard.step == ShardStep.STATE:
+            state = scorer.corpus_state(metric, subset)
+            claim.finish(corpus_state=b"" if state is None else state_to_bytes(state))
+            return
+        statistics = scorer.statistics(metric, subset, _corpus_state(run))
+        beat()
+        claim.finish(**shard_fields(scorer, metric, subset, statistics))
+
+    job_run(ScoreShard, shard_id, work)
+
+
+def shard_corpus(run: ScoreRun, shard: ScoreShard, subset: Subset) -> Corpus:
+    stop = None if shard.stop == EVERY_POSITION else shard.stop
+    return load_corpus(run.release, ordered_systems(run), items=subset.items, start=shard.start, stop=stop)
+
+
+def _corpus_state(run: ScoreRun) -> CorpusState | None:
+    content = ScoreRun.objects.filter(pk=run.pk).values_list("corpus_state", flat=True).get()
+    return state_from_bytes(bytes(content)) if content else None
+
+
+def _join_states(run: ScoreRun, claim: Claim) -> None:
+    joined: CorpusState | None = None
+    of_parts = run.shards.filter(step=ShardStep.STATE).order_by("number")
+    for content in of_parts.values_list("corpus_state", flat=True).iterator(1):
+        if content:
+            state = state_from_bytes(bytes(content))
+            joined = state if joined is None else joined.joined(state)
+    with transaction.atomic():
+        claim.lock()
+        ScoreRun.objects.filter(pk=run.pk).update(corpus_state=None if joined is None else state_to_bytes(joined))

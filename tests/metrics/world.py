@@ -201,7 +201,8 @@ def _release(
     weights = {cell: 2 * (mean - 1) / 4 - 1 for cell, mean in means.items()}
     ReleaseWeight.objects.bulk_create(
         ReleaseWeight(
-            release=release, item=items[place], response=responses[name, place], weight=weights[name, place],
+            release=release, item=items[place], item_position=place, response=responses[name, place],
+            weight=weights[name, place],
             rating_mean=means[name, place], n_ratings=len(judgements[name, place]), is_original=name == "Human",
         )
         for name, place in cells

@@ -65,7 +65,7 @@ class Command(BaseCommand):
         except (AnnotationError, ValueError) as error:
             raise CommandError(str(error)) from error
         job_requeue(run)
-        followed(ScoreRun, run.pk, lambda: score_run_execute(run_id=run.pk), total=3, quiet=options["json"])
+        followed(ScoreRun, run.pk, lambda: score_run_execute(run_id=run.pk), total=100, quiet=options["json"])
         run.refresh_from_db()
         if run.state != JobState.DONE:
             raise CommandError(f"Run {run.pk} is {run.get_state_display().lower()}. {run.error}")

@@ -1,0 +1,67 @@
+"""A score run on a real worker: killed, and taken up again where it was."""
+
+import pytest
+
+from annotation.models import JobState, Project
+from metrics import tasks
+from metrics.models import ScoreRun, ScoreShard
+from metrics.selectors.arrays import run_arrays
+from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.shards import EVERY_POSITION
+from metrics.subsets import Subset
+from tests.metrics.world import World, make_world
+from tests.worker import Worker, wait_until
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
+
+N_ITEMS = 120
+
+
+@pytest.fixture
+def world(project: Project) -> World:
+    return make_world(project, n_items=N_ITEMS, n_raters=1)
+
+
+def created(world: World) -> ScoreRun:
+    run, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
+        parameters={"tokenize": "whitespace"}, subset=Subset.parse("all"), by=None,
+    )  # fmt: skip
+    return run
+
+
+def finished(run: ScoreRun) -> bool:
+    run.refresh_from_db()
+    return run.is_finished
+
+
+def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world: World) -> None:
+    run = created(world)
+    # A shard for each item, so that there is time to be disturbed.
+    stops = [*range(1, N_ITEMS), EVERY_POSITION]
+    ScoreShard.objects.bulk_create(
+        ScoreShard(run=run, number=number, start=number, stop=stop) for number, stop in enumerate(stops)
+    )
+    tasks.execute.delay(run.pk)
+
+    def some_are_done() -> bool:
+        return run.shards.filter(state=JobState.DONE).count() >= 3
+
+    wait_until(some_are_done, every=0.02)
+    worker.kill()
+    left = run.shards.exclude(state=JobState.DONE).count()
+    assert left, "The run was over too soon to be disturbed."
+    worker.start()
+
+    wait_until(lambda: finished(run), seconds=90)
+    assert (run.state, run.error) == (JobState.DONE, "")
+    again = run.shards.exclude(attempt=1).count()
+    assert again <= 1, "Shards that were done were done again."
+    disturbed = run_arrays(run)
+    scores = list(run.scores.order_by("position").values_list("score", "low", "high"))
+
+    run.delete()
+    calm = created(world)
+    score_run_execute(run_id=calm.pk)
+    assert run_arrays(ScoreRun.objects.get(pk=calm.pk)).packed.tobytes() == disturbed.packed.tobytes()
+    assert list(calm.scores.order_by("position").values_list("score", "low", "high")) == scores
