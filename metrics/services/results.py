@@ -68,8 +68,9 @@ def run_result(run: ScoreRun, follow: Step = nobody_follows) -> RunResult:
     else:
         replicates, bootstrap = None, {"reason": REPEATED if n else "no segment counts"}
     scores = aggregate(sums) if pooled is None else np.array(pooled, dtype=np.float64)
-    columns = [] if replicates is None else list(replicates.T)
-    intervals = [percentile_interval(own) for own in columns] or [None] * len(systems)
+    intervals: list[Interval | None] = [None] * len(systems)
+    if replicates is not None:
+        intervals = [percentile_interval(own) for own in replicates.T]
     return RunResult(
         report | {"pooled": pooled is not None},
         bootstrap | _undefined(systems, intervals),
