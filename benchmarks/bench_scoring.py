@@ -70,7 +70,8 @@ def table_rows(systems: list[list[str]], references: list[list[str]], weights: l
     single = np.zeros(flat.size, dtype=bool)
     single[table.reference_offsets[:-1]] = True
     for name, mask in list(product(("delta_bleu", "bleu", "sbleu"), (None, flat >= 0.6, single)))[:rows]:
-        get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
+        found = get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
+        found.packed  # noqa: B018 # what studies read is worked out when it is read
 
 
 def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weights: list[list[float]]) -> None:
@@ -82,12 +83,15 @@ def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weig
     single = np.zeros(flat.size, dtype=bool)
     single[workspace.segments.reference_offsets[:-1]] = True
     usual = [get_metric(name, tokenize="whitespace") for name in family]
-    for metric, mask in product(usual, (None, flat >= 0.6, single)):
+    rows = [
         workspace.statistics(metric, weights=flat, reference_mask=mask)
+        for metric, mask in product(usual, (None, flat >= 0.6, single))
+    ]
     for metric in usual:
-        workspace.threshold_sweep(metric, weights=flat, thresholds=THRESHOLDS)
-    for metric in at_order:
-        workspace.statistics(metric, weights=flat)
+        rows += workspace.threshold_sweep(metric, weights=flat, thresholds=THRESHOLDS)
+    rows += [workspace.statistics(metric, weights=flat) for metric in at_order]
+    for row in rows:
+        row.packed  # noqa: B018 # what studies read is worked out when it is read
 
 
 def corpus_row(

@@ -84,11 +84,11 @@ class BleuAggregate:
     def __call__(self, sums: ArrayLike) -> Floats:
         sums = self._checked(sums)
         numerators, denominators = self.smoothed(sums)
-        product = numerators.prod(axis=-1)
+        product = over_orders(numerators)
         positive = (numerators > 0).all(axis=-1) & (product > 0)  # weights near the smallest of numbers underflow
         # One logarithm of the product instead of N: aggregates run over millions of units in a study.
         numerator = np.where(positive, product, 1.0)
-        denominator = np.where(positive, denominators.prod(axis=-1), 1.0)
+        denominator = np.where(positive, over_orders(denominators), 1.0)
         log_mean = np.log(numerator / denominator) / self.max_order
         hyp_len, ref_len = sums[..., 0], sums[..., 1]
         scores = np.where(positive, np.exp(log_mean + log_brevity_penalty(hyp_len, ref_len)), 0.0)
@@ -396,6 +396,14 @@ def aggregate_from(parameters: Mapping[str, Any]) -> Aggregate:
     """
     check_choice("kind", parameters.get("kind"), AGGREGATES)
     return AGGREGATES[parameters["kind"]](**{name: value for name, value in parameters.items() if name != "kind"})
+
+
+def over_orders(values: Floats) -> Floats:
+    """The product along the last axis, which is short: a product of slices is several times faster than `prod`."""
+    product = values[..., 0].copy()
+    for order in range(1, values.shape[-1]):
+        product *= values[..., order]
+    return product
 
 
 def log_brevity_penalty(hyp_len: Floats, ref_len: Floats) -> Floats:

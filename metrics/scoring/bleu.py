@@ -14,7 +14,7 @@ from metrics.scoring.aggregates import SMOOTHINGS, log_brevity_penalty
 from metrics.scoring.metric import Metric, MetricStatistics
 from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_table, reference_counts
 from metrics.scoring.parameters import choice, flag, whole
-from metrics.scoring.statistics import SegmentStatistics, bleu_statistics
+from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import TOKENIZERS, Text, check_flag
 from metrics.scoring.thresholds import threshold_sweep
 
@@ -79,19 +79,15 @@ class Bleu(Metric):
         state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2 + 2 N); ``weights`` is not read."""
-        return self._of(bleu_statistics(checked_table(self, prepared), reference_mask))
+        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
+        return SummedStatistics(segments, self.smoothing)
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        sweep = threshold_sweep(checked_table(self, prepared), weights, thresholds)
-        return [self._of(segments) for segments in sweep.bleu()]
-
-    def _of(self, every: SegmentStatistics) -> MetricStatistics:
-        segments = every.up_to(self.max_order)
-        return MetricStatistics(
-            segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing)
-        )
+        table = checked_table(self, prepared)
+        sweep = threshold_sweep(table, weights, thresholds, self.max_order)
+        return [SummedStatistics(segments, self.smoothing, table.rows) for segments in sweep.bleu()]
 
 
 def corpus_bleu(

@@ -17,6 +17,7 @@ from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import (
     SEMANTICS,
     SegmentStatistics,
+    SummedStatistics,
     WeightScale,
     delta_bleu_statistics,
     flat_weights,
@@ -107,21 +108,20 @@ class DeltaBleu(Metric):
             needed_weights(self, weights),
             reference_mask,
             semantics=self.semantics,
+            max_order=self.max_order,
             weight_scale=state,
         )
-        return self._of(segments)
+        return SummedStatistics(segments, self.smoothing or "none")
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        sweep = threshold_sweep(checked_table(self, prepared), weights, thresholds)
-        return [self._of(segments) for segments in sweep.delta_bleu(self.semantics)]
-
-    def _of(self, every: SegmentStatistics) -> MetricStatistics:
-        segments = every.up_to(self.max_order)
-        return MetricStatistics(
-            segments.pack(), segments.valid, segments.sentence_scores(), segments.aggregate(self.smoothing or "none")
-        )
+        table = checked_table(self, prepared)
+        sweep = threshold_sweep(table, weights, thresholds, self.max_order)
+        return [
+            SummedStatistics(segments, self.smoothing or "none", table.rows)
+            for segments in sweep.delta_bleu(self.semantics)
+        ]
 
 
 def corpus_delta_bleu(

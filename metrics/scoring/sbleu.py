@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
 from metrics.scoring.ngrams import NgramPreparation, checked_table
 from metrics.scoring.parameters import choice, flag, whole
-from metrics.scoring.statistics import SegmentStatistics, bleu_statistics
+from metrics.scoring.statistics import bleu_statistics
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.thresholds import threshold_sweep
 
@@ -45,13 +45,15 @@ class SentenceBleu(Metric):
         state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2): score and 1, or zeros where the segment has no score; ``weights`` is not read."""
-        return self._of(bleu_statistics(checked_table(self, prepared), reference_mask))
+        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
+        return mean_statistics(segments.sentence_scores(smooth_brevity=self.smooth_brevity))
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        sweep = threshold_sweep(checked_table(self, prepared), weights, thresholds)
-        return [self._of(segments) for segments in sweep.bleu()]
-
-    def _of(self, every: SegmentStatistics) -> MetricStatistics:
-        return mean_statistics(every.up_to(self.max_order).sentence_scores(smooth_brevity=self.smooth_brevity))
+        table = checked_table(self, prepared)
+        sweep = threshold_sweep(table, weights, thresholds, self.max_order)
+        return [
+            mean_statistics(segments.sentence_scores(smooth_brevity=self.smooth_brevity)[table.rows])
+            for segments in sweep.bleu()
+        ]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
-from metrics.scoring.metric import CorpusState
+from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty, over_orders
+from metrics.scoring.metric import CorpusState, MetricStatistics
 from metrics.scoring.ngrams import LengthPairs, MatchTable, OrderMatches
 from metrics.scoring.pairs import checked_mask
 from metrics.scoring.texts import check_choice
@@ -99,14 +100,41 @@ class SegmentStatistics:
         added = np.where(self.valid, self.top_weight, 1.0)[..., None] * (np.arange(self.max_order) > 0)
         numerators = np.maximum(self.numerators, 0.0) + added
         denominators = self.denominators + added
-        product = numerators.prod(axis=-1)
+        product = over_orders(numerators)
         positive = (numerators[..., 0] > 0) & (product > 0)  # weights near the smallest of numbers underflow
         numerator = np.where(positive, product, 1.0)
-        denominator = np.where(positive, denominators.prod(axis=-1), 1.0)
+        denominator = np.where(positive, over_orders(denominators), 1.0)
         brevity = log_brevity_penalty(self.hyp_len, self.ref_len + 1.0 if smooth_brevity else self.ref_len)
         scores = np.where(positive, np.exp(np.log(numerator / denominator) / self.max_order + brevity), 0.0)
         defined = self.valid & ((self.hyp_len > 0) | (self.ref_len > 0))
         return np.where(defined, scores, np.nan)
+
+
+class SummedStatistics(MetricStatistics):
+    """Of a corpus metric of the family; what is asked of it is worked out when it is asked for."""
+
+    def __init__(
+        self, segments: SegmentStatistics, smoothing: str, rows: NDArray[np.int64] | slice = slice(None)
+    ) -> None:
+        """Statistics (T, S, ...), or (H, ...) of hypothesis rows and the ``rows`` (T, S) that they are at."""
+        object.__setattr__(self, "segments", segments)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "aggregate", segments.aggregate(smoothing))
+
+    segments: SegmentStatistics
+    rows: NDArray[np.int64] | slice
+
+    @cached_property
+    def packed(self) -> Floats:
+        return self.segments.pack()[self.rows]
+
+    @cached_property
+    def valid(self) -> Bools:
+        return self.segments.valid[self.rows]
+
+    @cached_property
+    def sentence_scores(self) -> Floats:
+        return self.segments.sentence_scores()[self.rows]
 
 
 def bleu_statistics(

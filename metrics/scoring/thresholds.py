@@ -59,6 +59,8 @@ class ThresholdSweep:
     weights : (R,) float
         Unitless, finite.
     thresholds : L numbers, ascending and different
+    max_order : int, optional
+        The table's own by default.
     weight_scale : WeightScale, optional
         See `metrics.scoring.statistics.delta_bleu_statistics`.
 
@@ -76,9 +78,11 @@ class ThresholdSweep:
         weights: ArrayLike,
         thresholds: Sequence[float],
         *,
+        max_order: int | None = None,
         weight_scale: WeightScale | None = None,
     ) -> None:
         self.table = table
+        self._orders = table.orders[:max_order]
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         if self.thresholds.size == 0 or (np.diff(self.thresholds) <= 0).any():
             raise ValueError(f"thresholds: found {list(thresholds)}; accepted: one or more, each above the one before")
@@ -91,14 +95,14 @@ class ThresholdSweep:
             scaled = values if scale == 1 else np.rint(values * scale)
         self._scaled, self._scale = scaled, scale
         self._level = np.searchsorted(self.thresholds, np.round(values, WEIGHT_DECIMALS), side="right") - 1
-        self._matches = [self._falling(matches, matches.hypothesis.size) for matches in table.orders]
+        self._matches = [self._falling(matches, matches.hypothesis.size) for matches in self._orders]
         # (L, S): whether a segment has a reference in the subset.
         self._reached = self._segment_levels() >= np.arange(self.thresholds.size)[:, None]
         self._ref_len = self._closest_lengths()
         self._bleu: list[SegmentStatistics] | None = None  # BLEU and sBLEU read the same
 
     def bleu(self) -> list[SegmentStatistics]:
-        """As `metrics.scoring.statistics.bleu_statistics` of each threshold's subset, for all orders of the table."""
+        """For each threshold and hypothesis row (H,) what `metrics.scoring.statistics.bleu_statistics` says."""
         if self._bleu is None:
             self._bleu = self._statistics(self._bleu_numerators(), np.ones(self.table.n_segments), 1)
         return self._bleu
@@ -106,14 +110,14 @@ class ThresholdSweep:
     def _bleu_numerators(self) -> list[Floats]:
         return [
             self._summed(falling, matches, falling.running(matches.clipped[falling.order], np.maximum))
-            for falling, matches in zip(self._matches, self.table.orders, strict=True)
+            for falling, matches in zip(self._matches, self._orders, strict=True)
         ]
 
     def delta_bleu(self, semantics: str = "galley2015") -> list[SegmentStatistics]:
         """As `metrics.scoring.statistics.delta_bleu_statistics`, likewise."""
         check_choice("semantics", semantics, SEMANTICS)
         numerators = []
-        for falling, matches in zip(self._matches, self.table.orders, strict=True):
+        for falling, matches in zip(self._matches, self._orders, strict=True):
             clipped, weight = matches.clipped[falling.order], self._scaled[matches.reference[falling.order]]
             if semantics == "galley2015":
                 running = falling.running(weight * clipped, np.maximum)
@@ -169,28 +173,29 @@ class ThresholdSweep:
 
     def _statistics(self, numerators: list[Floats], top_weight: Floats, scale: int) -> list[SegmentStatistics]:
         table = self.table
-        n_grams = np.maximum(table.hyp_len[:, None] - np.arange(table.max_order), 0)
+        n_grams = np.maximum(table.hyp_len[:, None] - np.arange(len(numerators)), 0)
+        summed = np.stack(numerators, axis=-1)
         found = []
         for level, reached in enumerate(self._reached):
             valid = (reached & (top_weight > 0))[table.row_segment]
             weight = np.where(valid, top_weight[table.row_segment], 0.0)
-            numerator = np.stack([order[level] for order in numerators], axis=-1)
-            rows = table.rows
             found.append(
                 SegmentStatistics(
-                    np.where(valid[:, None], numerator, 0.0)[rows],
-                    (weight[:, None] * n_grams)[rows],
-                    np.where(valid, table.hyp_len, 0.0)[rows],
-                    np.where(valid, self._ref_len[level], 0.0)[rows],
-                    weight[rows],
-                    valid[rows],
+                    summed[level] * valid[:, None],
+                    weight[:, None] * n_grams,
+                    table.hyp_len * valid,
+                    self._ref_len[level] * valid,
+                    weight,
+                    valid,
                     scale,
                 )
             )
         return found
 
 
-def threshold_sweep(table: MatchTable, weights: ArrayLike, thresholds: Sequence[float]) -> ThresholdSweep:
+def threshold_sweep(
+    table: MatchTable, weights: ArrayLike, thresholds: Sequence[float], max_order: int
+) -> ThresholdSweep:
     """The sweep, made once for all metrics that read this table."""
-    key = ("sweep", np.asarray(weights, dtype=np.float64).tobytes(), tuple(thresholds))
-    return table.remembered(key, lambda: ThresholdSweep(table, weights, thresholds))
+    key = ("sweep", max_order, np.asarray(weights, dtype=np.float64).tobytes(), tuple(thresholds))
+    return table.remembered(key, lambda: ThresholdSweep(table, weights, thresholds, max_order=max_order))

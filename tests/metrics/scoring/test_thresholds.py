@@ -23,11 +23,11 @@ def check_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
 def check_all(table: MatchTable, weights: np.ndarray) -> None:
     sweep = ThresholdSweep(table, weights, THRESHOLDS)
     for value, bleu in zip(THRESHOLDS, sweep.bleu(), strict=True):
-        check_same(bleu, bleu_statistics(table, np.round(weights, 9) >= value))
+        check_same(bleu[table.rows], bleu_statistics(table, np.round(weights, 9) >= value))
     for semantics in SEMANTICS:
         for value, delta in zip(THRESHOLDS, sweep.delta_bleu(semantics), strict=True):
             mask = np.round(weights, 9) >= value
-            check_same(delta, delta_bleu_statistics(table, weights, mask, semantics=semantics))
+            check_same(delta[table.rows], delta_bleu_statistics(table, weights, mask, semantics=semantics))
 
 
 def test_every_threshold_on_real_conversations() -> None:
