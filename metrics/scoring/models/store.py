@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, ClassVar, Protocol, Self
 
@@ -112,9 +113,15 @@ class ModelStore:
         self.directories[0].mkdir(parents=True, exist_ok=True)
         path = self.directories[0] / model_name(model.kind, model.digest)
         if not path.exists():
-            unfinished = path.with_name(f".{path.name}.unfinished")
-            model.save(unfinished)
-            unfinished.rename(path)
+            # In a folder of its own: who was killed at the same model, or is at it now, does not stand in the way.
+            with TemporaryDirectory(prefix=".unfinished-", dir=self.directories[0]) as own:
+                unfinished = Path(own) / path.name
+                model.save(unfinished)
+                try:
+                    unfinished.rename(path)
+                except OSError:
+                    if not path.exists():  # else somebody was first: equal models, equal bytes
+                        raise
         return f"sha256:{model.digest}"
 
     @staticmethod
