@@ -105,11 +105,19 @@ def _keys(rows: QuerySet[Any]) -> Set[bytes]:
     return {text_key(text) for text in texts.iterator(chunk_size=CHUNK_ROWS)}
 
 
+def texts_label(model: TrainedModel) -> str:
+    """Which texts of a data set or corpus; empty where that is not chosen."""
+    source = model.source
+    responses = [f"responses {SourceKind(kind).label.lower()}" for kind in source.get("source_kinds", [])]
+    outputs = [f"outputs of {system}" for system in source.get("source_systems", [])]
+    return ", ".join([*source.get("texts", []), *responses, *outputs])
+
+
 def source_label(model: TrainedModel) -> str:
     """Where its texts, or the model itself, came from."""
     source = model.source
     if "registered" in source:
-        return f"Made elsewhere: {source['registered']}"
-    where = source.get("dataset") or source.get("corpus") or source.get("file", "")
-    chosen = [*source.get("texts", []), *source.get("source_kinds", []), *source.get("source_systems", [])]
-    return f"{where}: {', '.join(chosen)}" if chosen else where
+        return f"{source['registered']}, made elsewhere"
+    where = model.dataset or model.corpus or source.get("dataset") or source.get("corpus") or source["file"]
+    which = texts_label(model)
+    return f"{where}: {which}" if which else str(where)

@@ -27,7 +27,7 @@ from metrics.forms_models import CorpusTrainingForm, DatasetTrainingForm, ModelU
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, Kind
 from metrics.selectors import models as selectors
-from metrics.selectors.training_texts import corpora_to_train_on, source_label
+from metrics.selectors.training_texts import corpora_to_train_on, source_label, texts_label
 from metrics.services import training as services
 
 MODEL_COLUMNS = ("model", "version", "kind", "state", "texts", "words", "vocabulary", "bytes", "sha256", "runs", "made")
@@ -192,6 +192,7 @@ def model_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
         "kind": kind,
         "kind_title": capfirst(kind.label),
         "source": source_label(model),
+        "texts": texts_label(model),
         "options": [
             (one.label, _said(model.options[one.name])) for one in kind.parameters if one.name in model.options
         ],
@@ -203,7 +204,7 @@ def model_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
         runs = selectors.runs_using(model)
         overlap = selectors.overlap_rows(project, model.report)
         context |= {
-            "runs": list(runs.only("pk", "metric", "parameters", "signature", "state")[:SHOWN_RUNS]),
+            "runs": list(runs[:SHOWN_RUNS]),
             "n_runs": runs.count(),
             "overlap": overlap,
             "kept_apart": model.source.get("keep_apart", False),
