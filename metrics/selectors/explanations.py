@@ -12,7 +12,7 @@ from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.lanes import Token, drawn
-from metrics.selectors.ngrams import Holder, Ngram, Reference, none_if_nan, written
+from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, none_if_nan, written
 from metrics.selectors.runs import mean_ratings
 from metrics.subsets import Subset
 
@@ -109,7 +109,7 @@ class Hypothesis:
 
     key: str
     names: list[str]
-    response: Response
+    response: Said
     told: SegmentExplanation | None
     tokens: list[Token]
     lanes: int
@@ -217,9 +217,7 @@ def item_neighbours(release: Release, item: Item) -> tuple[int | None, int | Non
     return before, after
 
 
-def explain(
-    outputs: Sequence[tuple[list[str], Response]], rows: Sequence[ReleaseWeight], reading: Reading
-) -> Explanation:
+def explain(outputs: Sequence[tuple[list[str], Said]], rows: Sequence[Weighed], reading: Reading) -> Explanation:
     """The account of each output (the systems' names, and the text) against the weighted references in ``rows``."""
     weights = np.array([row.weight for row in rows])
     mask = reading.subset.mask(weights, np.array([row.is_original for row in rows], dtype=bool)).tolist()
@@ -231,7 +229,7 @@ def explain(
     counted = [reference for reference in references if reference.counts]
     found = Explanation(reading, references, [], 1, None)
     for place, (names, response) in enumerate(outputs, start=1):
-        same = found.of_response(response.pk)
+        same = next((reference for reference in references if reference.response == response), None)
         key = f"h{place}"
         if not counted:
             plain = [Token(text, None, False) for text in reading.tokens([response.text])[0]]
@@ -248,7 +246,7 @@ def explain(
 def _hypothesis(
     key: str,
     names: list[str],
-    response: Response,
+    response: Said,
     told: SegmentExplanation,
     counted: Sequence[Reference],
     same: Reference | None,

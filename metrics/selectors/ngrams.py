@@ -2,9 +2,8 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from annotation.models import ReleaseWeight, Response
 from metrics.scoring.explain import NgramContribution, exact_sum
 
 MINUS = "−"
@@ -30,13 +29,29 @@ def none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
+class Said(Protocol):
+    """A text: a stored response, or one without a ``pk`` that somebody has just typed."""
+
+    pk: int | None
+    text: str
+
+
+class Weighed(Protocol):
+    """A text with its weight: a row of a release, or what somebody has just typed."""
+
+    response: Said
+    weight: float
+    is_original: bool
+    low: float | None
+
+
 @dataclass
 class Reference:
-    """One reference of the item, numbered by falling weight."""
+    """One reference of the item, numbered as the item lists them."""
 
     number: int
-    row: ReleaseWeight
-    response: Response
+    row: Weighed
+    response: Said
     counts: bool  # is in the subset
     tokens: tuple[str, ...]
     scale: int = 1
