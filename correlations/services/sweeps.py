@@ -34,9 +34,7 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any
     subset = spec.built_sweep_subset
     labels = dict(zip(spec.built_metrics(), metric_labels(spec.built_metrics()), strict=True))
     with_references = {metric: label for metric, label in labels.items() if metric.needs_references}
-    at_threshold = {
-        value: _named(inputs, with_references, Subset("threshold", ">=", value, "positive")) for value in THRESHOLDS
-    }
+    at_threshold = _at_thresholds(inputs, with_references)
     at_order = {float(order): _named(inputs, _at_order(inputs, order), subset) for order in ORDERS}
     found: dict[str, Any] = {}
     if with_references:
@@ -58,6 +56,15 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any
         **shared,
     )
     return found | {"unit_size": _plain(unit_size, subset.label)}
+
+
+def _at_thresholds(inputs: StudyInputs, labels: Mapping[Metric, str]) -> dict[float, list[StudyMetric]]:
+    found: dict[float, list[StudyMetric]] = {value: [] for value in THRESHOLDS}
+    for metric, label in labels.items():
+        swept = inputs.scorer.threshold_sweep(metric, THRESHOLDS)
+        for value, statistics in zip(THRESHOLDS, swept, strict=True):
+            found[value].append(study_metric(label, statistics, negated=not metric.higher_is_better))
+    return found
 
 
 def _at_order(inputs: StudyInputs, order: int) -> dict[Metric, str]:

@@ -1,7 +1,7 @@
 """Scores of any metric over any reference subset of one corpus; what metrics share is prepared once."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class Scorer:
         """``state`` is the whole data set's, where the corpus is a part of it."""
         given = self._given(metric, subset)
         return metric.statistics(self.workspace.prepared(metric), **given, state=state)
+
+    def threshold_sweep(self, metric: Metric, thresholds: Sequence[float]) -> list[MetricStatistics]:
+        """Against the references of weight >= t, for each of ``thresholds``, which ascend."""
+        return self.workspace.threshold_sweep(metric, weights=self.corpus.weights, thresholds=thresholds)
 
     def corpus_state(self, metric: Metric, subset: Subset) -> CorpusState | None:
         """What parts of a data set must know of each other: this part's share of it."""
