@@ -25,7 +25,9 @@ def option_field(parameter: Parameter) -> forms.Field:
     if parameter.kind == "choice":
         return forms.ChoiceField(choices=[(one, one) for one in parameter.choices], **common)
     number = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
-    return number(min_value=parameter.low, max_value=parameter.high, **common)
+    accepted = f"Accepted: {parameter.accepted}."
+    told = dict.fromkeys(("min_value", "max_value", "invalid"), accepted)
+    return number(min_value=parameter.low, max_value=parameter.high, error_messages=told, **common)
 
 
 class _ModelForm(forms.Form):

@@ -273,7 +273,7 @@ def _train(model: TrainedModel, claim: Claim, open_file: OpenFile, watch: Watch)
         trained = kind.train(
             kept_texts(read, found),
             kind.checked(model.options),
-            lambda done: say(min(done, n), n, f"Training on {n:,} texts"),
+            lambda done: say(min(done, n), n, f"Training on {n:,} texts" if done < n else "All texts read, computing"),
         )
     except ValueError as error:
         raise MetricsError(f"{error}.") from error

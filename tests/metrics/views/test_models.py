@@ -262,6 +262,7 @@ def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, query: s
     answer = as_user(manager).post(address(world, "model-create", []) + f"?{query}", data)
 
     assert list(answer.context["form"].errors) == [field]
+    assert "ccepted" in str(answer.context["form"].errors) or "required" in str(answer.context["form"].errors)
     assert "Nothing was started" in answer.content.decode()
     assert not TrainedModel.objects.exists()
 
