@@ -81,6 +81,9 @@ def score_run_create(
     system; with one they are its items, whatever the metric reads.
     """
     built = metric_from(metric, parameters_with_models(project, metric, parameters))
+    if built.group == "external":
+        message = f"{built.label}: {built.unavailable()}"
+        raise ScoreRunRefused(message, fields={"metric": [message]})
     dataset, ordered = _checked(project, release, dataset, systems)
     return _get_or_create(project, dataset, release, ordered, built, subset, outputs_digest(ordered), by)
 

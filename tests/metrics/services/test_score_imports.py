@@ -1,0 +1,123 @@
+"""Scores made elsewhere as runs: whole or not at all, the same ones never twice."""
+
+import numpy as np
+import pytest
+
+from annotation.errors import AnnotationError, ImportRefused
+from annotation.models import AuditEntry, JobState, User
+from metrics.models import ScoreRun, ScoreShard
+from metrics.selectors.arrays import run_arrays, run_replicates
+from metrics.services.runs import score_run_create
+from metrics.services.score_imports import ImportOptions, score_file_import, score_file_look
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+
+NAMED = ImportOptions(name="COMET-22", lowest=0.0, highest=1.0, note="wmt22-comet-da, Apache 2.0")
+TABLE = "system,item,score\nEcho,item-0,0.5\nEcho,item-2,1\nParrot,item-0,0.25\n"
+
+
+def imported(world: World, text: str = TABLE, filename: str = "comet.csv", options: ImportOptions = NAMED, by=None):
+    return score_file_import(dataset=world.dataset, by=by, filename=filename, content=text.encode(), options=options)
+
+
+def test_a_table_becomes_a_run_with_scores_intervals_and_segments(world: World, manager: User) -> None:
+    ((run, created),) = imported(world, by=manager)
+
+    assert created
+    assert (run.state, run.metric, run.release, run.dataset) == (JobState.DONE, "external", None, world.dataset)
+    arrays = run_arrays(run)
+    assert [system.name for system in arrays.systems] == ["Echo", "Parrot"]
+    assert arrays.item_ids.tolist() == [world.items[0].pk, world.items[2].pk]
+    np.testing.assert_array_equal(arrays.scores, [[0.5, 1.0], [0.25, np.nan]])
+    scores = {score.system.name: score for score in run.scores.all()}
+    assert (scores["Echo"].score, scores["Echo"].n_segments) == (0.75, 2)
+    assert (scores["Parrot"].score, scores["Parrot"].n_segments) == (0.25, 1)
+    assert scores["Echo"].low == pytest.approx(0.5)
+    assert run_replicates(run) is not None
+
+
+def test_it_tells_where_the_scores_come_from_and_what_is_missing(world: World, manager: User) -> None:
+    ((run, _),) = imported(world, by=manager)
+
+    told = run.report["imported"]
+    assert told["file"] == "comet.csv"
+    assert len(told["sha256"]) == 64
+    assert told["note"] == "wmt22-comet-da, Apache 2.0"
+    assert run.requested_by == manager
+    assert run.report["missing"] == 1
+    dropped = {entry["reason"]: entry["count"] for entry in run.report["dropped"]}
+    assert dropped == {"no score in the file": 38, "not every system has a score": 1}
+    entry = AuditEntry.objects.get(verb="score_run.import")
+    assert entry.summary == "Imported scores of COMET-22 from comet.csv."
+    assert entry.data["runs"] == [run.pk]
+
+
+def test_the_same_scores_are_looked_up_whatever_their_layout(world: World) -> None:
+    ((run, _),) = imported(world)
+    ((again, created),) = imported(world, "item,Parrot,Echo\nitem-2,,1.0\nitem-0,0.25,.5\n", "wide.csv")
+    assert not created
+    assert again == run
+    assert AuditEntry.objects.filter(verb="score_run.import").count() == 1
+
+
+def test_another_direction_or_score_is_another_run(world: World) -> None:
+    imported(world)
+    lower = ImportOptions(name="COMET-22", lowest=0.0, highest=1.0, lower_is_better=True)
+    assert imported(world, options=lower)[0][1]
+    assert imported(world, TABLE.replace("0.25", "0.26"))[0][1]
+    assert ScoreRun.objects.count() == 3
+
+
+def test_scores_of_systems_alone_have_no_segments_and_say_so(world: World) -> None:
+    ((run, _),) = imported(world, "system,score\nEcho,0.9\nQuill,\n", "systems.csv")
+    scores = {score.system.name: (score.score, score.low, score.undefined_reason) for score in run.scores.all()}
+    assert scores == {"Echo": (0.9, None, ""), "Quill": (None, None, "no score in the file")}
+    assert run.report["items"] == 0
+    assert "systems alone" in run.bootstrap["reason"]
+    assert not ScoreShard.objects.filter(run=run).exists()
+
+
+def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: World) -> None:
+    with pytest.raises(ImportRefused) as raised:
+        imported(world, TABLE.replace("0.25", "1.5") + "Parrot,item-1,-0.5\n")
+    assert [(row["line"], row["found"]) for row in raised.value.rows] == [(4, "1.5"), (5, "-0.5")]
+    assert raised.value.rows[0]["accepted"] == "a score from 0 to 1, as the range was given"
+    assert not ScoreRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (ImportOptions(), "name"),
+        (ImportOptions(name="a|b"), "name"),
+        (ImportOptions(name="x", lowest=1, highest=0), "highest"),
+        (ImportOptions(name="x", note="n" * 2001), "note"),
+        (ImportOptions(name="x", lower=["y"]), "lower"),
+    ],
+)
+def test_a_wrong_option_is_told_at_its_field(world: World, options: ImportOptions, field: str) -> None:
+    with pytest.raises(AnnotationError) as raised:
+        imported(world, options=options)
+    assert list(raised.value.fields) == [field]
+    assert not ScoreRun.objects.exists()
+
+
+def test_looking_writes_nothing(world: World) -> None:
+    (found,) = score_file_look(
+        dataset=world.dataset, filename="comet.csv", content=TABLE.encode(), options=ImportOptions(name="COMET-22")
+    )
+    assert found.rows() == [
+        {"system": "Echo", "n": 2, "mean": 0.75, "low": 0.5, "high": 1.0},
+        {"system": "Parrot", "n": 1, "mean": 0.25, "low": 0.25, "high": 0.25},
+    ]
+    assert (found.n_missing, found.n_left_out, found.not_named) == (1, 38, ["Human", "Quill", "Random"])
+    assert not ScoreRun.objects.exists()
+
+
+def test_nobody_can_have_it_computed(world: World) -> None:
+    with pytest.raises(AnnotationError, match="made elsewhere"):
+        score_run_create(
+            project=world.project, dataset=world.dataset, systems=world.hypotheses, metric="external", parameters={},
+            by=None,
+        )  # fmt: skip
