@@ -1,4 +1,4 @@
-"""The one figure of a score run, as a Vega-Lite specification."""
+"""The figures of a score run, as Vega-Lite specifications."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +11,7 @@ def segment_distribution(
 ) -> dict[str, Any]:
     """Share of each system's segments per bin of segment score: one row per system, darker where more."""
     systems = len({entry["system"] for entry in histogram})
+    step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
     shades = ["#1d3338", "#8fd3cf"] if dark else ["#dcebe9", "#0b5358"]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -21,9 +22,9 @@ def segment_distribution(
         "mark": {"type": "rect", "cornerRadius": 2},
         "encoding": {
             "x": {
-                "field": "low", "bin": {"binned": True, "step": 0.05}, "type": "quantitative",
+                "field": "low", "bin": {"binned": True, "step": step}, "type": "quantitative",
                 "title": "Segment score",
-                "axis": {"format": ".1f", "grid": False, "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+                "axis": {"grid": False, "tickCount": 6},
             },
             "x2": {"field": "high"},
             "y": {"field": "system", "type": "nominal", "title": None},
@@ -37,10 +38,48 @@ def segment_distribution(
             },
             "tooltip": [
                 {"field": "system", "title": "System"},
-                {"field": "low", "title": "From", "format": ".2f"},
-                {"field": "high", "title": "To", "format": ".2f"},
+                {"field": "low", "title": "From", "format": ".3~f"},
+                {"field": "high", "title": "To", "format": ".3~f"},
                 {"field": "share", "title": "Share", "format": ".1%"},
             ],
         },
         **(PICTURE if picture else {}),
     }  # fmt: skip
+
+
+def system_scores(
+    rows: Sequence[dict[str, Any]], *, title: str, dark: bool = False, picture: bool = False
+) -> dict[str, Any]:
+    """Each system's score with its interval, in the order given: ``system``, ``score``, ``low``, ``high``."""
+    colour = "#6fc7cb" if dark else "#0b5a63"
+    y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
+    tooltip = [
+        {"field": "system", "title": "System"},
+        {"field": "score", "title": title, "format": ".4f"},
+        {"field": "low", "title": "From", "format": ".4f"},
+        {"field": "high", "title": "To", "format": ".4f"},
+    ]
+    scale = {"zero": False, "nice": True}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "description": f"{title} of each system, with 95% intervals",
+        "width": "container",
+        "height": max(60, 26 * len(rows)),
+        "data": {"values": list(rows)},
+        "encoding": {"y": y, "tooltip": tooltip},
+        "layer": [
+            {
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.45, "color": colour},
+                "encoding": {
+                    "x": {"field": "low", "type": "quantitative", "title": title, "scale": scale},
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": colour},
+                "encoding": {"x": {"field": "score", "type": "quantitative", "title": title, "scale": scale}},
+            },
+        ],
+        **(PICTURE if picture else {}),
+    }

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import explanations, models, runs, segments
+from metrics.views import comparisons, explanations, models, runs, score_imports, segments
 
 app_name = "metrics"
 
@@ -10,6 +10,10 @@ run_urls: list[URLPattern | URLResolver] = [
     path("retry/", runs.run_retry, name="run-retry"),
     path("figure/", runs.run_figure, name="run-figure"),
     path("figure.<str:file_format>", runs.run_figure_download, name="run-figure-download"),
+    path("pairs/", comparisons.run_comparisons, name="run-comparisons"),
+    path("disagreements/", comparisons.run_disagreements, name="run-disagreements"),
+    path("scores/", runs.run_scores_figure, name="run-scores-figure"),
+    path("scores.<str:file_format>", runs.run_scores_figure_download, name="run-scores-figure-download"),
     path("<slug:table>.<str:file_format>", runs.run_download, name="run-download"),
     path("systems/<int:system_pk>/", segments.run_system_detail, name="run-system-detail"),
     path(
@@ -37,6 +41,8 @@ model_urls: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/", runs.run_list, name="run-list"),
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
+    path("p/<slug:project_slug>/runs/import/", score_imports.run_import, name="run-import"),
+    path("p/<slug:project_slug>/runs/of/<slug:dataset_slug>.zip", score_imports.run_export, name="run-export"),
     path("p/<slug:project_slug>/runs.<str:file_format>", runs.run_list_download, name="run-list-download"),
     path("p/<slug:project_slug>/runs/<int:pk>/", include(run_urls)),
     path("p/<slug:project_slug>/models/", models.model_list, name="model-list"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Avg, Count, Exists, OuterRef, QuerySet
+from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource, System
@@ -57,6 +57,16 @@ def run_metric(run: ScoreRun) -> Metric | None:
         return None
 
 
+def range_words(run: ScoreRun) -> str:
+    """The published range of the metric's scores; empty where nothing is known of it."""
+    metric = run_metric(run)
+    if metric is None or (np.isinf(metric.low) and np.isinf(metric.high)):
+        return ""
+    if np.isinf(metric.high):
+        return f"{metric.low:g} and more"
+    return f"at most {metric.high:g}" if np.isinf(metric.low) else f"{metric.low:g} to {metric.high:g}"
+
+
 def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
     """The run's parameters in a line: those of the texts always, others where they are not the usual ones."""
     metric = METRICS.get(run.metric)
@@ -78,8 +88,11 @@ def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
 
 
 def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
-    """Best first."""
-    return SystemScore.objects.filter(run=run).select_related("system").order_by("-score", "system__name")
+    """Best first, those without a score last."""
+    metric = run_metric(run)
+    lower = metric is not None and not metric.higher_is_better
+    best = F("score").asc(nulls_last=True) if lower else F("score").desc(nulls_last=True)
+    return SystemScore.objects.filter(run=run).select_related("system").order_by(best, "system__name")
 
 
 def self_references(run: ScoreRun) -> list[tuple[str, int]]:
@@ -104,9 +117,10 @@ def self_references(run: ScoreRun) -> list[tuple[str, int]]:
 
 
 SCORE_COLUMNS = (
-    "run", "metric", "references", "system", "score", "undefined_reason", "clamped_orders", "precisions",
-    "brevity_penalty", "hypothesis_length", "reference_length", "signature",
+    "run", "metric", "references", "system", "score", "low", "high", "segments", "undefined_reason", "clamped_orders",
+    "precisions", "brevity_penalty", "hypothesis_length", "reference_length", "signature",
 )  # fmt: skip
+SCORE_TYPES = dict.fromkeys(("score", "low", "high", "brevity_penalty"), "number")
 
 
 def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
@@ -118,23 +132,51 @@ def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
         details = score.details
         yield (
             score.run_id, score.run.metric, str(Subset.from_mapping(score.run.subset)), score.system.name, score.score,
-            score.undefined_reason, score.clamped_orders, details.get("precisions"), details.get("brevity_penalty"),
-            details.get("hypothesis_length"), details.get("reference_length"), score.run.signature,
+            score.low, score.high, score.n_segments, score.undefined_reason, score.clamped_orders,
+            details.get("precisions"), details.get("brevity_penalty"), details.get("hypothesis_length"),
+            details.get("reference_length"), score.run.signature,
         )  # fmt: skip
 
 
-def segment_histogram(run: ScoreRun, bins: int = 20) -> list[dict[str, Any]]:
-    """Share of each system's segments per bin of [0, 1]."""
-    found = []
+BINS = 20
+NICE = (1, 2, 2.5, 5, 10)
+
+
+def segment_histogram(run: ScoreRun) -> list[dict[str, Any]]:
+    """Share of each system's segments per bin of the metric's range, or of what was found where it has no bound."""
+    found = {}
     for name, position in SystemScore.objects.filter(run=run).values_list("system__name", "position"):
         scores = segment_scores(run, position)
-        scores = scores[~np.isnan(scores)]
-        counts, edges = np.histogram(scores, bins=bins, range=(0, 1))
-        found += [
-            {"system": name, "low": float(low), "high": float(high), "share": float(count / max(scores.size, 1))}
-            for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
-        ]
-    return found
+        found[name] = scores[np.isfinite(scores)]
+    low, high = histogram_range(run_metric(run), np.concatenate([*found.values(), np.zeros(0)]))
+    return [
+        {"system": name, "low": float(start), "high": float(end), "share": float(count / max(scores.size, 1))}
+        for name, scores in found.items()
+        for counts, edges in [np.histogram(scores, bins=BINS, range=(low, high))]
+        for count, start, end in zip(counts, edges[:-1], edges[1:], strict=True)
+    ]
+
+
+def histogram_range(metric: Metric | None, scores: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The published range where it is no wider than from -1 to 1; else as far as the scores go, rounded outwards."""
+    low, high = (metric.low, metric.high) if metric else (-np.inf, np.inf)
+    if high - low <= 2 and (not scores.size or (scores.min() >= low and scores.max() <= high)):
+        if low < 0 and scores.size and scores.min() >= 0:
+            low = 0.0  # nobody is below 0, as is usual with cosines
+        return low, high
+    if not scores.size:
+        return 0.0, 1.0
+    least, most = float(scores.min()), float(scores.max())
+    least = min(low, least) if np.isfinite(low) else least
+    step = _nice((most - least) / BINS or 1 / BINS)
+    first = step * np.floor(least / step + 1e-9)
+    return float(first), float(first + step * max(BINS * np.ceil((most - first) / step / BINS - 1e-9), BINS))
+
+
+def _nice(step: float) -> float:
+    """The next larger of 1, 2, 2.5, 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(step))
+    return float(next(factor for factor in NICE if factor * power >= step * (1 - 1e-9)) * power)
 
 
 @dataclass(frozen=True)

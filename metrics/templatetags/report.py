@@ -27,6 +27,11 @@ def signed(value: float | None, places: int = 3) -> str:
 
 
 @register.filter
+def negated(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+@register.filter
 def number(value: float | None, places: int | str = -1) -> str:
     """As ``floatformat``, with a minus that is one."""
     return floatformat(value, places).replace("-", MINUS)

@@ -24,9 +24,16 @@ from metrics.errors import MetricsError
 from metrics.forms import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.selectors import runs as selectors
-from metrics.selectors.models import model_names_of
+from metrics.selectors.comparisons import comparisons_of, why_no_intervals
+from metrics.selectors.models import model_names_of, models_of_run
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
+
+BLEU_LIKE = ("bleu", "sbleu", "delta_bleu")  # whose precisions and lengths are stored
+SMOOTHED = (
+    "Sentence-level scores, smoothed where the metric is not; a system's score is not their mean unless the metric "
+    "says so."
+)
 
 
 def get_run_or_404(project: Project, pk: int) -> ScoreRun:
@@ -122,8 +129,16 @@ def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
         # Finished while watched: the whole page has more to show now.
         return HttpResponseClientRefresh() if run.is_finished else render(request, "metrics/_run_status.html", context)
     if run.state == JobState.DONE:
-        context["scores"] = list(selectors.system_scores(run))
-        context["self_references"] = selectors.self_references(run)
+        context |= {
+            "scores": list(selectors.system_scores(run)),
+            "comparisons": comparisons_of(run),
+            "self_references": selectors.self_references(run),
+            "models": models_of_run(run),
+            "range": selectors.range_words(run),
+            "no_intervals": why_no_intervals(run),
+            "is_bleu": run.metric in BLEU_LIKE,
+            "segments_caption": SMOOTHED if run.metric in BLEU_LIKE else "",
+        }
     return render(request, "metrics/run_detail.html", context)
 
 
@@ -172,7 +187,9 @@ def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, f
 
 def _scores_as_table(name: str, file_format: str, runs: Any) -> HttpResponseBase:
     rows: Iterator[Sequence[Any]] = selectors.score_rows(runs)
-    return table_response(format=file_format, filename=name, columns=selectors.SCORE_COLUMNS, rows=rows)
+    return table_response(
+        format=file_format, filename=name, columns=selectors.SCORE_COLUMNS, rows=rows, types=selectors.SCORE_TYPES
+    )
 
 
 def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
@@ -194,9 +211,39 @@ def run_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse
 def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
+    specification = charts.segment_distribution(_histogram(run), picture=True)
+    return _picture(specification, f"{project.slug}-run-{run.pk}-segments", file_format)
+
+
+def _scores_figure(run: ScoreRun, *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
+    if run.state != JobState.DONE:
+        raise Http404("This run has no scores yet.")
+    rows = [
+        {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
+        for one in selectors.system_scores(run)
+        if one.score is not None
+    ]
+    return charts.system_scores(rows, title=selectors.metric_label(run), dark=dark, picture=picture)
+
+
+@login_required
+@require_GET
+def run_scores_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    return JsonResponse(_scores_figure(get_run_or_404(project, pk), dark=request.GET.get("theme") == "dark"))
+
+
+@login_required
+@require_GET
+def run_scores_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    run = get_run_or_404(project, pk)
+    return _picture(_scores_figure(run, picture=True), f"{project.slug}-run-{run.pk}-scores", file_format)
+
+
+def _picture(specification: dict[str, Any], name: str, file_format: str) -> HttpResponse:
     if file_format not in PICTURE_TYPES:
         raise Http404(f"No figure as {file_format!r}; there are {', '.join(PICTURE_TYPES)}.")
-    content = picture_of(charts.segment_distribution(_histogram(run), picture=True), file_format)
-    response = HttpResponse(content, content_type=PICTURE_TYPES[file_format])
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-run-{run.pk}-segments.{file_format}"'
+    response = HttpResponse(picture_of(specification, file_format), content_type=PICTURE_TYPES[file_format])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{file_format}"'
     return response

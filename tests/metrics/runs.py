@@ -1,5 +1,8 @@
 """Finished runs over a small world."""
 
+from collections.abc import Sequence
+
+from annotation.models import System
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS
 from metrics.services.runs import score_run_create, score_run_execute
@@ -16,10 +19,12 @@ PLAIN_METRICS = [
 ]
 
 
-def finished_run(world: World, metric: str, *, subset: str = "all", **parameters: object) -> ScoreRun:
+def finished_run(
+    world: World, metric: str, *, subset: str = "all", systems: Sequence[System] = (), **parameters: object
+) -> ScoreRun:
     of = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
     run, _ = score_run_create(
-        project=world.project, systems=world.hypotheses, metric=metric, parameters=parameters,
+        project=world.project, systems=systems or world.hypotheses, metric=metric, parameters=parameters,
         subset=Subset.parse(subset), by=None, **of,
     )  # fmt: skip
     score_run_execute(run_id=run.pk)

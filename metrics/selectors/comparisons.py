@@ -1,0 +1,126 @@
+"""The systems of a run against each other, on the same resamples of its segments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.comparisons import PairOfSystems, best_first, compare_systems, place_ranges
+from metrics.selectors.arrays import run_replicates
+from metrics.selectors.runs import run_metric
+
+MOST_IN_MATRIX = 14
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A system, and the places it can have when only differences that stand are heeded."""
+
+    score: SystemScore
+    first: int
+    last: int
+
+    @property
+    def places(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    better: SystemScore
+    worse: SystemScore
+    test: PairOfSystems
+
+    @property
+    def width(self) -> float:
+        return self.test.high - self.test.low
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All pairs of a finished run, or the reason why there are none."""
+
+    scores: list[SystemScore]  # best first
+    pairs: list[Pair]
+    places: list[tuple[int, int]]  # in the order of ``scores``
+    reason: str = ""
+
+    @cached_property
+    def ranked(self) -> list[Ranked]:
+        return [Ranked(score, *own) for score, own in zip(self.scores, self.places, strict=True)]
+
+    @cached_property
+    def _by_systems(self) -> dict[frozenset[int], Pair]:
+        return {frozenset((pair.better.system_id, pair.worse.system_id)): pair for pair in self.pairs}
+
+    def pair(self, one: int, other: int) -> Pair | None:
+        """Of the systems with these ids."""
+        return self._by_systems.get(frozenset((one, other)))
+
+    @property
+    def matrix(self) -> list[tuple[Ranked, list[Pair | None]]]:
+        """A row per system: it against every other, itself left empty."""
+        return [
+            (row, [self.pair(row.score.system_id, column.system_id) for column in self.scores]) for row in self.ranked
+        ]
+
+    @property
+    def fits_matrix(self) -> bool:
+        return len(self.scores) <= MOST_IN_MATRIX
+
+    @property
+    def n_apart(self) -> int:
+        return sum(pair.test.differs for pair in self.pairs)
+
+    @property
+    def leaders(self) -> list[SystemScore]:
+        """Those that may have the first place."""
+        return [one.score for one in self.ranked if one.first == 1]
+
+
+def why_no_intervals(run: ScoreRun) -> str:
+    """Why a finished run has no resamples; empty where it has them."""
+    if run.bootstrap.get("replicates"):
+        return ""
+    if reason := run.bootstrap.get("reason"):
+        return str(reason)
+    if run.report.get("pooled"):
+        return "a resample repeats segments, and what is repeated is not distinct"
+    return "the run is older than the intervals; a new run of the same metric on other systems or references has them"
+
+
+def comparisons_of(run: ScoreRun) -> Comparisons:
+    """Every pair of the run's systems, tested on its resamples."""
+    metric = run_metric(run)
+    higher_is_better = metric is None or metric.higher_is_better
+    scores = list(run.scores.select_related("system").order_by("position"))
+    values = [np.nan if score.score is None else score.score for score in scores]
+    ordered = [scores[place] for place in best_first(values, higher_is_better=higher_is_better)]
+    replicates = run_replicates(run)
+    if replicates is None:
+        return Comparisons(ordered, [], [(1, len(scores))] * len(scores), why_no_intervals(run))
+    if len(scores) < 2:
+        return Comparisons(ordered, [], [(1, 1)] * len(scores), "there is one system")
+    tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
+    places = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
+    pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
+    return Comparisons(ordered, pairs, [places[score.pk] for score in ordered])
+
+
+PAIR_COLUMNS = (
+    "better", "worse", "better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "differs",
+    "undefined_reason",
+)  # fmt: skip
+PAIR_TYPES = dict.fromkeys(("better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm"), "number")
+
+
+def pair_rows(found: Comparisons) -> Iterator[tuple[Any, ...]]:
+    for pair in found.pairs:
+        test = pair.test
+        yield (
+            pair.better.system.name, pair.worse.system.name, pair.better.score, pair.worse.score, test.difference,
+            test.low, test.high, test.p_value, test.adjusted, test.differs, test.reason,
+        )  # fmt: skip
