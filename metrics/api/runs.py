@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
 from annotation.api.pagination import Pages
-from annotation.models import Item
+from annotation.models import Dataset, Item, Release
 from annotation.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
@@ -27,11 +27,16 @@ from metrics.tasks import execute
 
 
 class ScoreRunRequestSerializer(Strict, serializers.Serializer):
-    release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
+    release = serializers.CharField(
+        required=False, help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`."
+    )
+    dataset = serializers.SlugField(
+        required=False, help_text="Instead of a release, for a metric that reads no references."
+    )
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))
     parameters = serializers.DictField(
-        required=False, default=dict, help_text="max_order, tokenize, lowercase, and what the metric takes."
+        required=False, default=dict, help_text="What the metric takes: max_order, tokenize, lowercase, …"
     )
     subset = serializers.CharField(default="all", help_text="References that count: all, original, w>0, w>=0.6, …")
     items = serializers.ChoiceField(
@@ -63,10 +68,15 @@ class ScoreRunSerializer(JobSerializer):
 
 
 class ScoreRunDetailSerializer(ScoreRunSerializer):
-    report = serializers.DictField(read_only=True, help_text="Counts, and every item left out with the reason.")
+    report = serializers.DictField(
+        read_only=True, help_text="Counts; how many items were left out for which reason, and the first 1,000 of each."
+    )
+    bootstrap = serializers.DictField(
+        read_only=True, help_text="`replicates`, `seed` and `method` of the intervals, or the `reason` for none."
+    )
 
     class Meta(ScoreRunSerializer.Meta):
-        fields = (*ScoreRunSerializer.Meta.fields, "report")
+        fields = (*ScoreRunSerializer.Meta.fields, "report", "bootstrap")
         read_only_fields = fields
 
 
@@ -110,22 +120,33 @@ class ScoreRunsViewSet(JobViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
         asked = self.asked(ScoreRunRequestSerializer)
-        written = asked.pop("release")
-        release = release_named(self.project, written)
-        if release is None:
-            raise ValidationError({"release": [f"Found {written[:40]!r}; accepted: {release_names(self.project)}."]})
-        systems = find_named(release.reference_set.dataset.systems.all(), asked.pop("systems"), field="systems")
+        dataset, release = self.texts(asked.pop("dataset", ""), asked.pop("release", ""))
+        systems = find_named(dataset.systems.all(), asked.pop("systems"), field="systems")
         try:
             subset = Subset.parse(asked.pop("subset"), items=asked.pop("items"))
         except ValueError as error:
             raise ValidationError({"subset": [str(error).removeprefix("subset: ")]}) from error
         run, created = score_run_create(
-            project=self.project, release=release, systems=systems, subset=subset, by=request.user, **asked
-        )
+            project=self.project, release=release, dataset=dataset, systems=systems, subset=subset, by=request.user,
+            **asked,
+        )  # fmt: skip
         if not created:
             return self.answer(run)
         self.start(run)
         return self.answer(run, status.HTTP_201_CREATED)
+
+    def texts(self, dataset: str, release: str) -> tuple[Dataset, Release | None]:
+        """The data set, and the release of its references where one is named."""
+        if bool(dataset) == bool(release):
+            raise ValidationError(
+                {"release": ["Found none or both of a release and a dataset; accepted: one of them."]}
+            )
+        if dataset:
+            return find_named(self.project.datasets.all(), [dataset], field="dataset", by="slug")[0], None
+        found = release_named(self.project, release)
+        if found is None:
+            raise ValidationError({"release": [f"Found {release[:40]!r}; accepted: {release_names(self.project)}."]})
+        return found.reference_set.dataset, found
 
 
 class InRunViewSet(mixins.ListModelMixin, ProjectViewSet):

@@ -17,6 +17,7 @@ from tests.api.world import STUDY
 Api = Callable[..., APIClient]
 HERE = "/api/v1/projects/lab"
 RUN = {"release": "gold/v1", "systems": ["Gamma", "Alpha", "Beta"], "metric": "bleu", "parameters": {"max_order": 2}}
+NO_TEXTS = {name: value for name, value in RUN.items() if name != "release"}
 
 
 def test_a_reference_set_and_its_first_release_are_asked_for(
@@ -91,6 +92,15 @@ def test_the_same_run_is_the_same_row_and_is_not_enqueued_again(
     assert (ScoreRun.objects.count(), len(enqueued)) == (before + 1, 1)
 
 
+def test_a_metric_that_reads_no_references_is_run_on_a_data_set(world: World, api: Api) -> None:
+    client = api(world.people["manager"])
+    asked = {"dataset": world.names["dataset_slug"], "systems": RUN["systems"], "metric": "length"}
+    made = client.post(f"{HERE}/score-runs/", asked, format="json")
+    assert (made.status_code, made.json()["release"], made.json()["dataset"]) == (201, None, asked["dataset"])
+    refused = client.post(f"{HERE}/score-runs/", {**asked, "metric": "bleu"}, format="json")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["release"])
+
+
 def test_segments_are_those_that_the_system_scores_rest_on(world: World, api: Api) -> None:
     client, run = api(world.people["viewer"]), ScoreRun.objects.get(pk=world.names["score_run_pk"])
     segments = client.get(f"{HERE}/score-runs/{run.pk}/segments/", {"page_size": 3}).json()
@@ -139,6 +149,13 @@ def test_the_table_of_a_study_leads_to_the_runs_behind_it(world: World, api: Api
         ("score-runs/", {**RUN, "release": "gold/v²"}, "release"),
         ("score-runs/", {**RUN, "release": "gold/v" + 4500 * "1"}, "release"),
         ("score-runs/", {**RUN, "release": "gold/v9999999999"}, "release"),
+        ("score-runs/", {**RUN, "dataset": "gold"}, "release"),
+        ("score-runs/", {name: value for name, value in RUN.items() if name != "release"}, "release"),
+        (
+            "score-runs/",
+            {**{name: value for name, value in RUN.items() if name != "release"}, "dataset": "x"},
+            "dataset",
+        ),
         ("score-runs/", {**RUN, "systems": ["Delta"]}, "systems"),
         ("score-runs/", {**RUN, "systems": []}, "systems"),
         ("score-runs/", {**RUN, "parameters": {"name": "bleu"}}, "parameters"),

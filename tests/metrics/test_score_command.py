@@ -30,7 +30,26 @@ def test_it_prints_a_table_and_does_nothing_twice(world: World, capsys: pytest.C
     assert run.attempt == 1
     assert printed.count(run.signature) == 2
     for score in run.scores.all():
-        assert f"{score.system.name:<24}{score.score:.4f}" in printed
+        assert f"{score.system.name:<24}{score.score:.4f}  [{score.low:.4f}, {score.high:.4f}]" in printed
+
+
+def test_a_metric_is_written_with_its_parameters(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("score", "--project", "chit-chat", "--metric", "chrf:word_order=2", "--json")
+
+    printed = json.loads(capsys.readouterr().out)
+    assert ScoreRun.objects.get().parameters["word_order"] == 2
+    assert printed["bootstrap"]["replicates"] == 1000
+    assert all(row["low"] <= row["score"] <= row["high"] for row in printed["systems"])
+
+
+@pytest.mark.parametrize("named", [["--dataset", "cats"], []])
+def test_a_metric_that_reads_no_references_takes_the_data_set(
+    world: World, capsys: pytest.CaptureFixture[str], named: list[str]
+) -> None:
+    call_command("score", "--project", "chit-chat", "--metric", "distinct", "--systems", "Echo", *named)
+
+    assert ScoreRun.objects.get().release is None
+    assert "No intervals: a resample repeats segments" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -41,6 +60,10 @@ def test_it_prints_a_table_and_does_nothing_twice(world: World, capsys: pytest.C
         (["--project", "chit-chat", "--metric", "bleu", "--subset", "best"], "found 'best'; accepted"),
         (["--project", "chit-chat", "--metric", "bleu", "--systems", "Ghost"], "found 'Ghost'; accepted: Echo"),
         (["--project", "chit-chat", "--metric", "bleu", "--release", "x/v1"], "accepted: cat-references/v1"),
+        (["--project", "chit-chat", "--metric", "bleu", "--dataset", "dogs"], "found 'dogs'; accepted: cats"),
+        (["--project", "chit-chat", "--metric", "bleu", "--dataset", "cats"], "BLEU reads references"),
+        (["--project", "chit-chat", "--metric", "bleu:ord=2"], "bleu: found 'ord=2'; accepted: max_order="),
+        (["--project", "chit-chat", "--metric", "length", "--release", "a", "--dataset", "b"], "a release, too"),
     ],
 )
 def test_what_is_wrong_is_named(world: World, arguments: list[str], message: str) -> None:
