@@ -16,6 +16,7 @@ SECTIONS = {
     "overlap": ("ROUGE-L, CIDEr and METEOR", "benchmarks.bench_overlap"),
     "am-fm": ("Adequacy and fluency", "benchmarks.bench_am_fm"),
     "embeddings": ("Word embeddings", "benchmarks.bench_embeddings"),
+    "score-run": ("Scoring a large data set", "benchmarks.bench_score_run"),
     "study": ("Studies", "benchmarks.bench_study"),
     "import": ("Import of the demo", "benchmarks.bench_import"),
     "mining": ("Mining a corpus", "benchmarks.bench_mining"),

@@ -244,7 +244,7 @@ def paired_difference(
     a, b = np.asarray(first_replicates, dtype=np.float64), np.asarray(second_replicates, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"second_replicates: found shape {b.shape}; accepted: {a.shape}, that of the first")
-    difference = first - second
+    difference = float(first) - float(second)
     interval = percentile_interval(a - b)
     if interval.reason or math.isnan(difference):
         reason = interval.reason or "a system has no score"
