@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import catalogue, comparisons, explanations, models, playground, runs, score_imports, segments
+from metrics.views import comparisons, explanations, models, runs, score_imports, segments
 
 app_name = "metrics"
 
@@ -40,7 +40,6 @@ model_urls: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/", runs.run_list, name="run-list"),
-    path("p/<slug:project_slug>/metrics/", catalogue.metric_list, name="run-metrics"),
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
     path("p/<slug:project_slug>/runs/import/", score_imports.run_import, name="run-import"),
     path("p/<slug:project_slug>/runs/of/<slug:dataset_slug>.zip", score_imports.run_export, name="run-export"),
@@ -49,7 +48,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/models/", models.model_list, name="model-list"),
     path("p/<slug:project_slug>/models/new/", models.model_create, name="model-create"),
     path("p/<slug:project_slug>/models/<int:pk>/", include(model_urls)),
-    path("p/<slug:project_slug>/playground/", playground.playground, name="playground"),
     path(
         "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/items/<int:pk>/",
         explanations.release_item,
