@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 KEPT_IN_MEMORY = 8
 SHOWN = 12  # hexadecimal digits of a hash in names of files and in signatures
+DIGITS = re.compile(rf"[0-9a-f]{{{SHOWN},64}}")
 
 
 class Model(Protocol):
@@ -29,9 +31,12 @@ class Model(Protocol):
     def load(cls, path: Path) -> Self: ...
 
 
+# Name, size, time and place on the disk of all that a model consists of: other content has another one.
+Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
+
 # Each kind of model, filled where its class is defined (see `register`).
 _KINDS: dict[str, type[Any]] = {}
-_loaded: OrderedDict[tuple[str, Path, int], Any] = OrderedDict()
+_loaded: OrderedDict[tuple[str, Path, Stamp], Any] = OrderedDict()
 _lock = Lock()
 
 
@@ -52,6 +57,8 @@ class ModelStore:
 
     def __init__(self, directories: Iterable[Path | str] = ()) -> None:
         self.directories = tuple(Path(directory) for directory in directories)
+        # Models that were named by a path, which a hash alone would not find again.
+        self._elsewhere: dict[tuple[str, str], Path] = {}
 
     def path(self, kind: str, reference: str) -> Path:
         """Where the model is.
@@ -75,26 +82,28 @@ class ModelStore:
                 raise ValueError(f"model: found no file {reference}; accepted: the path of a {kind} model")
             return path
         digits = reference.removeprefix("sha256:")
-        if len(digits) < SHOWN:
-            raise ValueError(f"model: found {reference!r}; accepted: sha256: and {SHOWN} or more digits")
+        if not DIGITS.fullmatch(digits):
+            raise ValueError(f"model: found {reference!r}; accepted: sha256: and {SHOWN} to 64 digits (0 to 9, a to f)")
         for directory in self.directories:
             path = directory / model_name(kind, digits)
             if path.exists():
                 return path
+        if (kind, digits) in self._elsewhere:
+            return self._elsewhere[kind, digits]
         where = ", ".join(map(str, self.directories)) or "no folder"
         raise ValueError(f"model: found no {kind} model {reference} (looked in {where})")
 
     def load(self, kind: str, reference: str) -> Any:
         """The model; those used last stay in memory."""
         path = self.path(kind, reference).resolve()
-        key = (kind, path, path.stat().st_mtime_ns)
+        key = (kind, path, _stamp(path))
         with _lock:
-            if key in _loaded:
+            model = _loaded.get(key)
+            if model is not None:
                 _loaded.move_to_end(key)
-                return _loaded[key]
-        model = self._class(kind).load(path)
-        digits = reference.removeprefix("sha256:")
-        if reference.startswith("sha256:") and not model.digest.startswith(digits):
+        if model is None:
+            model = self._class(kind).load(path)
+        if reference.startswith("sha256:") and not model.digest.startswith(reference.removeprefix("sha256:")):
             raise ValueError(f"model: {path} holds sha256:{model.digest}; accepted: {reference}")
         with _lock:
             _loaded[key] = model
@@ -103,8 +112,11 @@ class ModelStore:
         return model
 
     def reference(self, kind: str, reference: str) -> str:
-        """The model's ``sha256:...`` in full, however it was named."""
-        return f"sha256:{self.load(kind, reference).digest}"
+        """The model's ``sha256:...`` in full, however it was named; this store finds it by that from then on."""
+        digest: str = self.load(kind, reference).digest
+        if not reference.startswith("sha256:"):
+            self._elsewhere[kind, digest] = self.path(kind, reference)
+        return f"sha256:{digest}"
 
     def add(self, model: Model) -> str:
         """Save a model in the first folder, unless it is there; returns its ``sha256:...``."""
@@ -129,6 +141,15 @@ class ModelStore:
         if kind not in _KINDS:
             raise ValueError(f"model: found kind {kind!r}; accepted: {', '.join(sorted(_KINDS)) or 'none yet'}")
         return _KINDS[kind]
+
+
+def _stamp(path: Path) -> Stamp:
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return tuple(
+        (str(file.relative_to(path)), facts.st_size, facts.st_mtime_ns, facts.st_ino)
+        for file in files
+        for facts in [file.stat()]
+    )
 
 
 def model_name(kind: str, digest: str) -> str:

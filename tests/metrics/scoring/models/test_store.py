@@ -45,3 +45,41 @@ def test_a_folder_that_is_another_model_than_its_name_says_is_refused(tmp_path: 
 
     with pytest.raises(ValueError, match=f"holds sha256:{other.digest}; accepted: sha256:{model.digest}"):
         store.load("lsa", f"sha256:{model.digest}")
+
+
+def test_a_model_named_by_its_path_is_found_by_its_hash_then(tmp_path: Path, model: LsaModel) -> None:
+    model.save(tmp_path / "mine")
+    store = ModelStore()
+
+    reference = store.reference("lsa", str(tmp_path / "mine"))
+
+    assert reference == f"sha256:{model.digest}"
+    assert store.load("lsa", reference).words == model.words
+
+
+def test_another_model_at_the_same_path_is_read_anew(tmp_path: Path, model: LsaModel) -> None:
+    other = LsaModel.train([*TEXTS, "the roof"], components=2)
+    model.save(tmp_path / "mine")
+    store = ModelStore()
+    assert store.load("lsa", str(tmp_path / "mine")).digest == model.digest
+
+    other.save(tmp_path / "other")
+    for file in (tmp_path / "other").iterdir():  # in place: the folder itself stays as old as it was
+        (tmp_path / "mine" / file.name).write_bytes(file.read_bytes())
+
+    assert store.load("lsa", str(tmp_path / "mine")).digest == other.digest
+
+
+def test_digits_that_are_wrong_further_on_are_refused_of_a_model_in_memory_too(tmp_path: Path, model: LsaModel) -> None:
+    store = ModelStore([tmp_path])
+    store.load("lsa", store.add(model))
+    wrong = "0" if model.digest[-1] != "0" else "1"
+
+    with pytest.raises(ValueError, match=f"holds sha256:{model.digest}"):
+        store.load("lsa", f"sha256:{model.digest[:-1]}{wrong}")
+
+
+@pytest.mark.parametrize("digits", ["", "0123456789a", "../../../x..", "0123456789AB", "0" * 65])
+def test_what_is_no_hash_is_looked_for_nowhere(tmp_path: Path, digits: str) -> None:
+    with pytest.raises(ValueError, match="accepted: sha256: and 12 to 64 digits"):
+        ModelStore([tmp_path]).path("lsa", f"sha256:{digits}")
