@@ -15,7 +15,9 @@ def number_columns(query: str, parameters: Mapping[str, Any], kinds: Sequence[st
 
     Raises ValueError where a column is of another type, or has a null.
     """
-    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", parameters) as copy:
+    statement = f"COPY ({query}) TO STDOUT (FORMAT BINARY)"
+    # The driver's own cursor: Django's for debugging passes no parameters on.
+    with connection.cursor() as cursor, cursor.cursor.copy(statement, parameters) as copy:
         content = b"".join(bytes(part) for part in copy)
     fields: list[tuple[str, str]] = [("cells", ">i2")]
     for number, kind in enumerate(kinds):

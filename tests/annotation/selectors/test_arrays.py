@@ -17,6 +17,12 @@ def test_numbers_come_in_the_order_of_the_query():
     assert (whole.dtype, parts.dtype, large.dtype) == (np.int64, np.float64, np.bool_)
 
 
+def test_numbers_are_read_while_django_keeps_a_log_of_queries(settings):
+    settings.DEBUG = True
+    (found,) = number_columns("SELECT n::bigint FROM generate_series(1, %(last)s) n", {"last": 2}, ["bigint"])
+    assert found.tolist() == [1, 2]
+
+
 def test_no_row_is_an_empty_column():
     (found,) = number_columns("SELECT 1::bigint WHERE false", {}, ["bigint"])
     assert (len(found), found.dtype) == (0, np.int64)
