@@ -5,7 +5,7 @@ from celery import shared_task
 from annotation.services import jobs
 from annotation.tasks import again
 from metrics.models import ScoreRun, TrainedModel
-from metrics.services import runs, training
+from metrics.services import results, runs, training
 
 
 @shared_task
@@ -13,6 +13,8 @@ def requeue_stale() -> None:
     """Hand out again what a dead worker left."""
     for job_id in jobs.stale_ids(ScoreRun):
         again(execute, job_id)
+    for run_id in results.runs_without_intervals():
+        again(resample, run_id)
     for model_id in jobs.stale_ids(TrainedModel):
         again(train_model, model_id)
 
@@ -31,6 +33,11 @@ def help_out(job_id: int) -> None:
     """A worker beside the one that holds the run. A lost message costs speed, nothing else."""
     if runs.score_run_help(run_id=job_id):
         help_out.delay(job_id)
+
+
+@shared_task
+def resample(run_id: int) -> None:
+    results.score_run_resample(run_id=run_id)
 
 
 @shared_task

@@ -24,8 +24,6 @@ def fill(apps, schema_editor):
         for position, row in enumerate(rows):
             row.position, row.n_segments = position, int(valid[position].sum())
         SystemScore.objects.bulk_update(rows, ["position", "n_segments"])
-        run.bootstrap = {"reason": "It was scored before intervals were kept."}
-        run.save(update_fields=["bootstrap"])
         dropped = {entry["reason"]: entry["items"] for entry in run.report.get("dropped", [])}
         ScoreShard.objects.create(
             run=run,

@@ -32,7 +32,7 @@ Beat = Callable[[], None]
 
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
 SHARD_TEXTS = 40_000  # hypotheses of a shard, over all systems
-POOLED_TEXTS = 1_000_000  # hypotheses that a metric over one pool of outputs takes
+POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes
 MAX_HELPERS = 7
 HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
 WAIT_SECONDS = 0.2

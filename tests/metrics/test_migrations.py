@@ -9,8 +9,9 @@ from django.utils import timezone
 from annotation.models import Project
 from metrics.models import ScoreRun
 from metrics.scoring.aggregates import MeanAggregate
-from metrics.selectors.arrays import place_of, run_arrays
+from metrics.selectors.arrays import place_of, run_arrays, run_replicates
 from metrics.selectors.runs import dropped_items
+from metrics.services.results import runs_without_intervals, score_run_resample
 from tests.metrics.world import World, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,6 +40,7 @@ def test_arrays_of_before_lie_in_one_shard(world: World) -> None:
                 "aggregate": {"kind": "mean"},
                 "dropped": [{"reason": "no reference", "count": 1, "items": ["item-9"]}]},
     )  # fmt: skip
+    run.systems.set([world.systems[name].pk for name in stored])
     for name, scores in stored.items():
         packed = [value for score in scores for value in (score or 0.0, float(score is not None))]
         run.scores.create(
@@ -58,3 +60,12 @@ def test_arrays_of_before_lie_in_one_shard(world: World) -> None:
     assert [score.n_segments for score in kept.scores.all()] == [2, 2]
     assert list(dropped_items(kept)) == [("no reference", "item-9")]
     assert place_of(kept, world.items[2]) == 2
+
+    assert runs_without_intervals() == [kept.pk]
+    score_run_resample(run_id=kept.pk)
+    score_run_resample(run_id=kept.pk)
+    assert runs_without_intervals() == []
+    kept = ScoreRun.objects.get()
+    assert kept.bootstrap["replicates"] == len(run_replicates(kept))
+    # Two segments of Quill's count, 0.25 and 0.75: now and then both draws fall on one of them, or on neither.
+    assert "Quill" in kept.bootstrap["undefined"]
