@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from metrics.scoring.metric import WEIGHT_DECIMALS, to_decimals
+
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
@@ -66,12 +68,18 @@ class Subset:
 
     def __str__(self) -> str:
         """As written in signatures; ``parse`` reads it."""
-        return f"w{self.op}{self.value:g}" if self.kind == "threshold" else self.kind
+        return f"w{self.op}{self._written_value}" if self.kind == "threshold" else self.kind
+
+    @property
+    def _written_value(self) -> str:
+        """To as many decimals as are compared, without an exponent, so that ``parse`` reads it."""
+        value = round(self.value, WEIGHT_DECIMALS) + 0.0  # no -0
+        return f"{value:.{WEIGHT_DECIMALS}f}".rstrip("0").rstrip(".")
 
     @property
     def label(self) -> str:
         if self.kind == "threshold":
-            return f"w {self.op.replace('>=', '≥')} {self.value:g}"
+            return f"w {self.op.replace('>=', '≥')} {self._written_value}"
         return "single" if self.kind == "original" else "all"
 
     def mask(self, weights: FloatArray, is_original: BoolArray) -> BoolArray:
@@ -80,5 +88,5 @@ class Subset:
             return np.ones(weights.shape, dtype=np.bool_)
         if self.kind == "original":
             return is_original
-        rounded = np.round(weights, 9)
-        return np.asarray(rounded > self.value if self.op == ">" else rounded >= self.value)
+        rounded, value = to_decimals(weights), to_decimals(self.value)
+        return np.asarray(rounded > value if self.op == ">" else rounded >= value)

@@ -247,8 +247,19 @@ class Metric(ABC):
 
 
 def at_least(weights: ArrayLike, threshold: float) -> Bools:
-    """Which weights reach a threshold, compared to nine decimals: 0.6 is 0.6 however it was computed."""
-    return np.asarray(np.round(np.asarray(weights, dtype=np.float64), WEIGHT_DECIMALS) >= threshold)
+    """Which weights reach a threshold, both to nine decimals: 0.3 is 0.3 however it was computed."""
+    return np.asarray(to_decimals(weights) >= to_decimals(threshold))
+
+
+def to_decimals(weights: ArrayLike) -> Floats:
+    """Weights and thresholds as they are compared.
+
+    Examples
+    --------
+    >>> to_decimals([0.1 + 0.2, -0.6])
+    array([ 0.3, -0.6])
+    """
+    return np.asarray(np.round(np.asarray(weights, dtype=np.float64), WEIGHT_DECIMALS))
 
 
 class Workspace:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 Kind: TypeAlias = Literal["whole", "real", "flag", "choice", "model", "text"]
 
 _METADATA = "parameter"
+_ESCAPED = str.maketrans({"%": "%25", "|": "%7C", "\n": "%0A", "\r": "%0D"})
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,23 @@ class Parameter:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, float):
-            return f"{value:g}"
-        return _short_digest(str(value)) if self.kind == "model" else str(value)
+            return written_number(value)
+        if self.kind == "model":
+            value = _short_digest(str(value))
+        # A bar would be read as the next key.
+        return str(value).translate(_ESCAPED)
+
+
+def written_number(value: float) -> str:
+    """As short as can be without becoming another number.
+
+    Examples
+    --------
+    >>> written_number(2.0), written_number(0.1), written_number(0.1234567)
+    ('2', '0.1', '0.1234567')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def whole(default: int, *, low: float, high: float, label: str, key: str, hint: str = "") -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.metric import WEIGHT_DECIMALS
+from metrics.scoring.metric import to_decimals
 from metrics.scoring.ngrams import LengthPairs, MatchTable, OrderMatches
 from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, WeightScale, exact_weights
 from metrics.scoring.texts import check_choice
@@ -58,7 +58,7 @@ class ThresholdSweep:
     table : MatchTable
     weights : (R,) float
         Unitless, finite.
-    thresholds : L numbers, ascending and different
+    thresholds : L numbers, ascending and different to nine decimals
     max_order : int, optional
         The table's own by default.
     weight_scale : WeightScale, optional
@@ -83,7 +83,7 @@ class ThresholdSweep:
     ) -> None:
         self.table = table
         self._orders = table.orders[:max_order]
-        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.thresholds = to_decimals(thresholds)
         if self.thresholds.size == 0 or (np.diff(self.thresholds) <= 0).any():
             raise ValueError(f"thresholds: found {list(thresholds)}; accepted: one or more, each above the one before")
         values = np.asarray(weights, dtype=np.float64)
@@ -94,7 +94,7 @@ class ThresholdSweep:
             scale = weight_scale.scale
             scaled = values if scale == 1 else np.rint(values * scale)
         self._scaled, self._scale = scaled, scale
-        self._level = np.searchsorted(self.thresholds, np.round(values, WEIGHT_DECIMALS), side="right") - 1
+        self._level = np.searchsorted(self.thresholds, to_decimals(values), side="right") - 1
         self._matches = [self._falling(matches, matches.hypothesis.size) for matches in self._orders]
         # (L, S): whether a segment has a reference in the subset.
         self._reached = self._segment_levels() >= np.arange(self.thresholds.size)[:, None]

@@ -37,3 +37,16 @@ def test_a_subset_is_what_it_writes(written: str) -> None:
 def test_anything_else_is_refused_with_what_is_accepted(written: str) -> None:
     with pytest.raises(ValueError, match="accepted"):
         Subset.parse(written)
+
+
+def test_thresholds_are_compared_and_written_to_nine_decimals_however_computed() -> None:
+    subset = Subset("threshold", ">=", 0.1 + 0.2)
+
+    assert subset.mask(np.array([0.3, 0.299999]), np.zeros(2, dtype=bool)).tolist() == [True, False]
+    assert Subset("threshold", ">", 0.1 * 3).mask(np.array([0.3]), np.zeros(1, dtype=bool)).tolist() == [False]
+    assert str(subset) == "w>=0.3"
+
+
+@pytest.mark.parametrize("value", [0.1234561, 0.1234562, 1e-6, -0.0, -1, 0.000000001])
+def test_what_is_written_names_no_other_threshold(value: float) -> None:
+    assert Subset.parse(str(Subset("threshold", ">=", value))).value == value

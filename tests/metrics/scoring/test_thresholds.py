@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metrics.scoring.metric import at_least
 from metrics.scoring.ngrams import MatchTable, build_match_table
 from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, bleu_statistics, delta_bleu_statistics
 from metrics.scoring.thresholds import ThresholdSweep
@@ -70,3 +71,14 @@ def test_weights_of_another_number_are_refused() -> None:
     table = build_match_table([["a"]], [["a"]])
     with pytest.raises(ValueError, match=r"weights: found shape \(2,\); accepted: \(1,\) finite numbers"):
         ThresholdSweep(table, [1.0, 0.5], [0.0])
+
+
+def test_a_threshold_is_what_it_is_to_nine_decimals_however_computed() -> None:
+    table = build_match_table([["a b"]], [["a", "b"]], max_order=1, tokenize="whitespace")
+    weights = np.array([0.3, 0.1])
+
+    # arange makes 0.30000000000000004 of the last one.
+    found = ThresholdSweep(table, weights, np.arange(0.1, 0.35, 0.1)).bleu()
+
+    assert [statistics.numerators.item() for statistics in found] == [2, 1, 1]
+    assert at_least(weights, 0.1 + 0.2).tolist() == [True, False]
