@@ -1,0 +1,69 @@
+"""Scores in and out at the command line."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from metrics.models import ScoreRun
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+
+TABLE = "system,item,score\nEcho,item-0,0.5\nEcho,item-2,1\nParrot,item-0,0.25\n"
+
+
+def command(world: World, manager, path: Path, *further: str) -> str:
+    out = io.StringIO()
+    where = ["--project", world.project.slug, "--user", manager.username, "--dataset", world.dataset.slug]
+    call_command("import_scores", str(path), *where, *further, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "comet.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_a_file_becomes_a_run_and_the_same_again_is_looked_up(world: World, manager, table: Path) -> None:
+    first = command(world, manager, table, "--name", "COMET-22", "--low", "0", "--high", "1")
+    again = json.loads(command(world, manager, table, "--name", "COMET-22", "--low", "0", "--high", "1", "--json"))
+
+    run = ScoreRun.objects.get()
+    assert first.startswith(run.signature)
+    assert "Echo                    0.7500" in first
+    assert "2 items, 1 scores missing" in first
+    assert again[0]["run"] == run.pk
+    assert again[0]["state"].endswith("imported before")
+
+
+def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
+    assert "COMET-22 (segment)" in command(world, manager, table, "--name", "COMET-22", "--check")
+    assert not ScoreRun.objects.exists()
+
+
+def test_it_refuses_with_what_is_accepted(world: World, manager, viewer, table: Path) -> None:
+    with pytest.raises(CommandError, match="name: found nothing"):
+        command(world, manager, table)
+    with pytest.raises(CommandError, match="accepted: a manager or owner"):
+        command(world, viewer, table, "--name", "x")
+    with pytest.raises(CommandError, match="--dataset: found 'dogs'; accepted: cats"):
+        command(world, manager, table, "--name", "x", "--dataset", "dogs")
+    table.write_text(TABLE + "Nobody,item-0,1\n")
+    with pytest.raises(CommandError, match=r"comet.csv, line 5, field system: found Nobody; accepted: .*Echo"):
+        command(world, manager, table, "--name", "x")
+
+
+def test_what_is_exported_is_imported_again(world: World, manager, table: Path, tmp_path: Path) -> None:
+    command(world, manager, table, "--name", "COMET-22")
+    path = tmp_path / "out.zip"
+    where = ["--project", world.project.slug, "--dataset", world.dataset.slug, "--to", str(path)]
+    call_command("export_scores", *where, stdout=io.StringIO())
+
+    assert "imported before" in command(world, manager, path)
+    with pytest.raises(CommandError, match="File exists"):
+        call_command("export_scores", *where)

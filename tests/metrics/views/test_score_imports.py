@@ -1,0 +1,150 @@
+"""The page that imports scores, and the download that takes them away: for members, in their roles."""
+
+import io
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from metrics.forms_imports import packed, unpacked
+from metrics.models import ScoreRun
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+
+TABLE = "system,item,score\nEcho,item-0,0.5\nEcho,item-2,1\nParrot,item-0,0.25\n"
+
+
+def address(world: World) -> str:
+    return reverse("metrics:run-import", args=[world.project.slug])
+
+
+def export_address(world: World) -> str:
+    return reverse("metrics:run-export", args=[world.project.slug, world.dataset.slug])
+
+
+def asked(world: World, content: str | bytes = TABLE, filename: str = "comet.csv", **changes: object) -> dict:
+    data = content.encode() if isinstance(content, str) else content
+    form = {"dataset": world.dataset.slug, "name": "COMET-22", "direction": "higher", "lowest": "0", "highest": "1"}
+    return form | {"file": SimpleUploadedFile(filename, data)} | changes
+
+
+def carried(world: World, content: str = TABLE, **changes: object) -> dict:
+    form = asked(world, content, action="store", carried=packed(content.encode()), **changes)
+    del form["file"]
+    return form | {"filename": "comet.csv"}
+
+
+def page_of(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_managers_alone_may_import(world: World, viewer, outsider, as_user, client) -> None:
+    for method in ("get", "post"):
+        assert getattr(as_user(viewer), method)(address(world)).status_code == 403
+        assert getattr(as_user(outsider), method)(address(world)).status_code == 404
+        assert getattr(client, method)(address(world)).status_code == 302
+    assert not ScoreRun.objects.exists()
+
+
+def test_a_file_is_shown_as_it_was_understood_and_nothing_is_stored(world: World, manager, as_user) -> None:
+    page = page_of(as_user(manager).post(address(world), asked(world)))
+
+    assert "comet.csv holds 1 run" in page
+    assert "2 systems matched, 2 of 40 items with a score; of these items 1 score is missing" in page
+    assert "Without scores: Human, Quill, Random." in page
+    assert "0.7500" in page
+    assert 'name="carried"' in page
+    assert not ScoreRun.objects.exists()
+
+
+def test_what_was_shown_is_stored_and_opened(world: World, manager, as_user) -> None:
+    client = as_user(manager)
+    response = client.post(address(world), carried(world))
+    run = ScoreRun.objects.get()
+    assert response.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
+    assert run.requested_by == manager
+    page = page_of(client.post(address(world), carried(world), follow=True))
+    assert "These very scores were imported before" in page
+    assert ScoreRun.objects.count() == 1
+
+
+def test_every_bad_row_is_told(world: World, manager, as_user) -> None:
+    page = page_of(as_user(manager).post(address(world), asked(world, TABLE + "Nobody,item-1,0.1\nEcho,item-9x,no\n")))
+    assert "Nothing was imported" in page
+    assert "Nobody" in page
+    assert "Echo, Human, Parrot, Quill, Random" in page
+    assert "item-9x" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ""}, "name: found nothing"),
+        ({"name": "a|b"}, "without |, line breaks"),
+        ({"lowest": "2"}, "accepted: a number above the lowest, 2"),
+        ({"file": ""}, "Found none; accepted: a file with scores."),
+        ({"file": "", "carried": "x"}, "The page lost the file; choose it again."),
+        ({"dataset": "elsewhere"}, "Select a valid choice"),
+    ],
+)
+def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, changes: dict, message: str) -> None:
+    page = page_of(as_user(manager).post(address(world), asked(world, **changes)))
+    assert message in page
+    assert "see the marked field" in page
+    assert not ScoreRun.objects.exists()
+
+
+def test_an_archive_makes_a_run_of_each_file_and_asks_which_way_each_goes(world: World, manager, as_user) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("metric-scores/x/COMET-refA.sys.score", "Echo\t0.5\n")
+        archive.writestr("metric-scores/x/TER-refA.sys.score", "Echo\t0.25\n")
+    client = as_user(manager)
+    form = asked(world, made.getvalue(), "all.zip", name="")
+
+    page = page_of(client.post(address(world), form))
+    assert "all.zip holds 2 runs" in page
+    assert page.count('name="lower"') == 2
+    again = asked(world, made.getvalue(), "all.zip", name="", lower=["TER-refA"], action="store")
+    page = page_of(client.post(address(world), again, follow=True))
+    assert "2 score runs imported." in page
+    assert {run.parameters["scorer"]: run.parameters["lower_is_better"] for run in ScoreRun.objects.all()} == {
+        "COMET-refA": False,
+        "TER-refA": True,
+    }
+
+
+def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -> None:
+    as_user(manager).post(address(world), carried(world, note="wmt22-comet-da"))
+    as_user(manager).post(address(world), carried(world, "system,score\nEcho,0.5\n"))
+    client = as_user(viewer)
+    for run in ScoreRun.objects.all():
+        score = run.scores.get(system__name="Echo")
+        assert client.get(reverse("metrics:run-detail", args=[world.project.slug, run.pk])).status_code == 200
+        where = reverse("metrics:run-system-detail", args=[world.project.slug, run.pk, score.system_id])
+        assert client.get(where).status_code == 200
+        figure = client.get(reverse("metrics:run-figure", args=[world.project.slug, run.pk]))
+        assert figure.status_code in (200, 404)
+    segments = ScoreRun.objects.get(parameters__level="segment")
+    place = [world.project.slug, segments.pk, world.systems["Echo"].pk, world.items[2].pk]
+    assert client.get(reverse("metrics:run-segment", args=place)).status_code == 200
+    assert "COMET-22" in page_of(client.get(reverse("metrics:run-list", args=[world.project.slug])))
+
+
+def test_members_take_all_runs_away(world: World, manager, viewer, outsider, as_user) -> None:
+    as_user(manager).post(address(world), carried(world))
+    response = as_user(viewer).get(export_address(world))
+    with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
+        assert "cats/metric-scores/cats/COMET-22-src.seg.score" in archive.namelist()
+    assert response["Content-Disposition"] == 'attachment; filename="chit-chat-cats-scores.zip"'
+    assert as_user(outsider).get(export_address(world)).status_code == 404
+    assert as_user(viewer).post(export_address(world)).status_code == 405
+
+
+def test_a_page_carries_a_file_of_a_bounded_size() -> None:
+    assert unpacked(packed(b"a,b\n")) == b"a,b\n"
+    for broken in ("x", "QUJD", packed(b"a" * 100)[:-8]):
+        with pytest.raises(ValueError, match="no "):
+            unpacked(broken)
