@@ -25,12 +25,12 @@ def model_store() -> ModelStore:
 
 
 class Scorer:
-    """A corpus under the metrics that will be asked for."""
+    """A corpus under the metrics that will be asked for. What scores many corpora shares ``models`` among them."""
 
-    def __init__(self, corpus: Corpus, metrics: Iterable[Metric]) -> None:
+    def __init__(self, corpus: Corpus, metrics: Iterable[Metric], models: ModelStore | None = None) -> None:
         self.corpus = corpus
         segments = Segments(corpus.hypotheses, corpus.references, corpus.sources)
-        self.workspace = Workspace(segments, metrics, model_store())
+        self.workspace = Workspace(segments, metrics, models or model_store())
 
     def statistics(self, metric: Metric, subset: Subset, state: CorpusState | None = None) -> MetricStatistics:
         """``state`` is the whole data set's, where the corpus is a part of it."""

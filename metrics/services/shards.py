@@ -19,12 +19,13 @@ from annotation.services.jobs import Claim, claimable, job_requeue, job_run, sta
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.metric import CorpusState, Metric
+from metrics.scoring.models.store import ModelStore
 from metrics.scoring.states import state_from_bytes, state_to_bytes
 from metrics.selectors.arrays import ARRAYS
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.selectors.runs import ordered_systems
 from metrics.services.results import run_result, run_store
-from metrics.services.scoring import Scorer, empty_shard_fields, shard_fields
+from metrics.services.scoring import Scorer, empty_shard_fields, model_store, shard_fields
 from metrics.subsets import Subset
 
 Enqueue = Callable[[int], None]
@@ -109,14 +110,14 @@ def shards_work(run: ScoreRun, claim: Claim, metric: Metric, beat: Beat, enqueue
 
 def shards_help(run: ScoreRun, metric: Metric) -> bool:
     """Take shards of a run that somebody else holds, for a while; True where there may be more."""
-    ends = time.monotonic() + HELP_SECONDS
+    ends, models = time.monotonic() + HELP_SECONDS, model_store()
     while _goes_on(run.pk):
         shard_id = _next_shard(run)
         if shard_id is None:
             return False
         if time.monotonic() > ends:
             return True
-        _work_on_shard(run, metric, shard_id, lambda: _stop_where_the_run_stops(run.pk))
+        _work_on_shard(run, metric, models, shard_id, lambda: _stop_where_the_run_stops(run.pk))
     return False
 
 
@@ -146,7 +147,7 @@ def _make(run: ScoreRun, claim: Claim, step: ShardStep, cut: Iterable[tuple[int,
 
 
 def _until_done(run: ScoreRun, metric: Metric, step: ShardStep, beat: Beat, enqueue: Enqueue) -> None:
-    unfinished = run.shards.filter(step=step).exclude(state=JobState.DONE)
+    unfinished, models = run.shards.filter(step=step).exclude(state=JobState.DONE), model_store()
     waiting = unfinished.count()
     if waiting > 1:
         enqueue(min(waiting - 1, MAX_HELPERS))
@@ -154,7 +155,7 @@ def _until_done(run: ScoreRun, metric: Metric, step: ShardStep, beat: Beat, enqu
         beat()
         shard_id = _next_shard(run)
         if shard_id is not None:
-            _work_on_shard(run, metric, shard_id, beat)
+            _work_on_shard(run, metric, models, shard_id, beat)
         elif not unfinished.exists():
             return
         else:  # others hold the rest, or gave it back when they saw the run cancelled, which goes on again
@@ -186,7 +187,7 @@ def _fail_with_a_shard(run: ScoreRun) -> None:
 # --- One shard --------------------------------------------------------------------------------------------------------
 
 
-def _work_on_shard(run: ScoreRun, metric: Metric, shard_id: int, beat: Beat) -> None:
+def _work_on_shard(run: ScoreRun, metric: Metric, models: ModelStore, shard_id: int, beat: Beat) -> None:
     """All arrays of the shard, or none; nothing where somebody else was faster."""
 
     def work(shard: ScoreShard, claim: Claim) -> None:
@@ -196,7 +197,7 @@ def _work_on_shard(run: ScoreRun, metric: Metric, shard_id: int, beat: Beat) -> 
         if not corpus.external_ids:
             claim.finish(**(empty_shard_fields(corpus) if shard.step == ShardStep.SCORES else {}))
             return
-        scorer = Scorer(corpus, [metric])
+        scorer = Scorer(corpus, [metric], models)
         if shard.step == ShardStep.STATE:
             state = scorer.corpus_state(metric, subset)
             claim.finish(corpus_state=b"" if state is None else state_to_bytes(state))
