@@ -1,0 +1,224 @@
+"""What somebody types into the playground: a hypothesis, weighted references, and how to score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import QueryDict
+
+from metrics.forms import TOKENIZER_NAMES
+from metrics.models import TrainedModel
+from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
+from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
+from metrics.scoring.models.sentence_encoder import SentenceEncoder
+from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.statistics import SEMANTICS
+from metrics.scoring.texts import tokenize_texts
+from metrics.selectors.explanations import Reading
+from metrics.selectors.playground import Trial
+
+MOST_WORDS = 2000
+MOST_CHARACTERS = 20_000
+MOST_REFERENCES = 20
+LONGEST_QUERY = 3500  # servers take about 4,000 characters of an address
+
+KINDS = {"am": LsaModel.kind, "fm": LanguageModel.kind, "wv": WordVectors.kind}
+FORMULA_NAMES = {"galley2015": "The paper’s (galley2015)", "sacrebleu2018": "The later code’s (sacrebleu2018)"}
+
+
+def _text_field(label: str, rows: int, **options: Any) -> forms.CharField:
+    attributes = {"rows": rows, "dir": "auto", "spellcheck": "false", "autocomplete": "off"}
+    return forms.CharField(label=label, required=False, widget=forms.Textarea(attrs=attributes), **options)
+
+
+@dataclass
+class Row:
+    """One reference as it was typed; an empty one is none."""
+
+    number: int
+    text: str = ""
+    weight: str = "1"
+    text_errors: list[str] = field(default_factory=list)
+    weight_errors: list[str] = field(default_factory=list)
+    is_new: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        return bool(self.text.strip())
+
+    @property
+    def value(self) -> float:
+        """The weight; ValueError where it is none from -1 to 1. An empty one is 1."""
+        value = float(self.weight.strip().replace("−", "-") or "1")
+        if not -1 <= value <= 1:
+            raise ValueError(self.weight)
+        return value + 0.0  # no -0.0
+
+
+class PlaygroundForm(forms.Form):
+    """Its data may come from an address or be sent; what is left out takes its default."""
+
+    h = _text_field("Hypothesis", 3)
+    s = _text_field("Message answered", 2, help_text="Read by iBLEU alone.")
+    order = forms.TypedChoiceField(
+        label="n-grams up to", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
+    )
+    semantics = forms.ChoiceField(
+        label="ΔBLEU’s formula", choices=[(name, FORMULA_NAMES[name]) for name in SEMANTICS], initial=SEMANTICS[0]
+    )
+    tokenize = forms.ChoiceField(label="Tokeniser", choices=list(TOKENIZER_NAMES.items()), initial="whitespace")
+    case = forms.ChoiceField(
+        label="Capitals", choices=[("lower", "Lowercase first"), ("kept", "Kept")], initial="lower"
+    )
+    am = forms.TypedChoiceField(label="LSA space", coerce=int, required=False, empty_value=None)
+    k = forms.IntegerField(label="k, its dimensions", min_value=1, max_value=MAX_COMPONENTS, initial=10)
+    fm = forms.TypedChoiceField(label="Language model", coerce=int, required=False, empty_value=None)
+    n = forms.IntegerField(label="n, its longest n-gram", min_value=1, max_value=MAX_ORDER, initial=2)
+    balance = forms.FloatField(
+        label="λ, the share of AM", min_value=0, max_value=1, initial=0.8,
+        widget=forms.NumberInput(attrs={"step": "0.05"}),
+    )  # fmt: skip
+    wv = forms.TypedChoiceField(label="Word vectors", coerce=int, required=False, empty_value=None)
+
+    texts = ("h", "s")
+    ngram_fields = ("order", "semantics", "tokenize", "case")
+    model_fields = ("am", "k", "fm", "n", "balance", "wv")
+
+    def __init__(self, data: QueryDict, *, models: Sequence[TrainedModel]) -> None:
+        self.models: dict[str, list[TrainedModel]] = {}
+        for model in models:
+            self.models.setdefault(model.kind, []).append(model)
+        super().__init__()
+        offered = {name: self.models.get(kind, []) for name, kind in KINDS.items()}
+        for name, found in offered.items():
+            self.fields[name].choices = [(model.pk, str(model)) for model in found]
+            self.fields[name].initial = found[0].pk if found else ""
+        self.usual = {name: one.initial for name, one in self.fields.items() if one.initial is not None}
+        asked = {name: data[name] for name in self.fields if data.get(name)}
+        self.data, self.is_bound = {**self.usual, **asked}, True
+        for name, one in self.fields.items():
+            one.widget.attrs["aria-describedby"] = f"{name}-errors"
+        texts, weights = data.getlist("r"), data.getlist("w")
+        self.rows = [
+            Row(number, text, weights[number - 1] if number <= len(weights) else "1")
+            for number, text in enumerate(texts[: MOST_REFERENCES + 1], start=1)
+        ] or [Row(1)]
+        self.n_sent = len(texts)
+        self.versus = data.get("choose") or data.get("versus", "")
+
+    # --- Rows ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def most_references(self) -> int:
+        return MOST_REFERENCES
+
+    @property
+    def may_add(self) -> bool:
+        return len(self.rows) < MOST_REFERENCES
+
+    def add_row(self) -> None:
+        if self.may_add:
+            self.rows.append(Row(len(self.rows) + 1, is_new=True))
+
+    def remove_row(self, number: str) -> None:
+        kept = [row for row in self.rows if str(row.number) != number] or [Row(1)]
+        place = min(int(number), len(kept)) - 1 if number.isdecimal() and len(number) < 4 else 0
+        kept[max(place, 0)].is_new = True
+        for position, row in enumerate(kept, start=1):
+            row.number = position
+        self.rows, self.n_sent = kept, len(kept)
+        self.versus = ""
+
+    # --- Checks -------------------------------------------------------------------------------------------------------
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        tokenize = data.get("tokenize", "whitespace")
+        for name in self.texts:
+            if reason := _too_long(data.get(name, ""), tokenize):
+                self.add_error(name, reason)
+        for row in self.rows:
+            row.text_errors, row.weight_errors = _row_errors(row, tokenize)
+            if row.text_errors or row.weight_errors:
+                self.add_error(None, f"Reference {row.number} cannot be read: see there.")
+        if self.n_sent > MOST_REFERENCES:
+            self.add_error(None, f"Found {self.n_sent} references; accepted: up to {MOST_REFERENCES}.")
+        self._check_against_models(data)
+        return data
+
+    def _check_against_models(self, data: dict[str, Any]) -> None:
+        for name, number, fact in (("am", "k", "dimensions"), ("fm", "n", "order")):
+            model, asked = self._model(name), data.get(number)
+            most = model.report.get("model", {}).get(fact) if model else None
+            if asked and most and asked > most:
+                if str(self.data[number]) == str(self.usual[number]):
+                    data[number] = most
+                else:
+                    self.add_error(number, f"Found {asked}; accepted: 1 to {most}, as “{model}” has.")
+
+    def _model(self, name: str) -> TrainedModel | None:
+        wanted = self.cleaned_data.get(name)
+        return next((model for model in self.models.get(KINDS[name], []) if model.pk == wanted), None)
+
+    # --- What it says -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_blank(self) -> bool:
+        return not (self.data.get("h") or self.data.get("s") or any(row.is_used for row in self.rows))
+
+    def trial(self, *, asked: str = "") -> Trial:
+        """Of a valid form: what is to be scored, and how."""
+        data = self.cleaned_data
+        used = [row for row in self.rows if row.is_used]
+        return Trial(
+            data["h"],
+            tuple(row.text for row in used),
+            tuple(row.value for row in used),
+            data["s"],
+            Reading(data["order"], data["semantics"], data["tokenize"], data["case"] == "lower"),
+            data["k"],
+            data["n"],
+            data["balance"],
+            {kind: self._model(name) for name, kind in KINDS.items()}
+            | {SentenceEncoder.kind: next(iter(self.models.get(SentenceEncoder.kind, [])), None)},
+            int(self.versus) if self.versus.isdecimal() and len(self.versus) < 4 else None,
+            asked,
+        )
+
+    def query(self) -> str:
+        """As an address says it, without what is as usual; empty where that would be too long for one."""
+        pairs: list[tuple[str, object]] = [
+            (name, self.data[name])
+            for name in self.fields
+            if self.data.get(name) and str(self.data[name]) != str(self.usual.get(name, ""))
+        ]
+        used = [row for row in self.rows if row.is_used]
+        pairs += [("r", row.text) for row in used]
+        if any(row.weight != "1" for row in used):
+            pairs += [("w", row.weight) for row in used]
+        if self.versus:
+            pairs.append(("versus", self.versus))
+        written = urlencode(pairs)
+        return written if len(written) <= LONGEST_QUERY else ""
+
+
+def _row_errors(row: Row, tokenize: str) -> tuple[list[str], list[str]]:
+    too_long = _too_long(row.text, tokenize)
+    try:
+        _ = row.value
+    except ValueError:
+        return ([too_long] if too_long else []), [f"Found “{row.weight[:20]}”; accepted: a number from −1 to 1."]
+    return ([too_long] if too_long else []), []
+
+
+def _too_long(text: str, tokenize: str) -> str:
+    if "\0" in text:
+        return "Found a null character; accepted: text without."
+    if len(text) > MOST_CHARACTERS:
+        return f"Found {len(text):,} characters; accepted: up to {MOST_CHARACTERS:,}."
+    n_words = len(text.split())
+    if n_words <= MOST_WORDS and tokenize in TOKENIZER_NAMES:
+        n_words = max(map(len, tokenize_texts([text], tokenize=tokenize)))
+    return f"Found {n_words:,} words; accepted: up to {MOST_WORDS:,}." if n_words > MOST_WORDS else ""

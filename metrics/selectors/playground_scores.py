@@ -1,0 +1,187 @@
+"""The score of one hypothesis under every metric, against all references and against each alone."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from metrics.scoring.cider import Cider
+from metrics.scoring.explain_segment import combined_by
+from metrics.scoring.metric import GROUPS, Metric, Workspace
+from metrics.scoring.models.kinds import KINDS
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS
+from metrics.scoring.segments import Segments
+from metrics.scoring.self_bleu import SelfBleu
+from metrics.scoring.ter import Ter
+from metrics.selectors.accounts import ON_REQUEST
+
+ALONE = {
+    Cider.name: "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "
+    "is nothing to learn that from: score a data set.",
+    SelfBleu.name: "It compares the outputs of a system with one another; here is one.",
+}  # fmt: skip
+# TER tries shifts: of pairs of a word here and one there, so many in the time of a key press, and so many in seconds.
+TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Texts and wishes: values for parameters by name, where a metric has such and accepts them."""
+
+    hypothesis: str
+    references: tuple[str, ...]
+    weights: tuple[float, ...]
+    source: str
+    wishes: Mapping[str, Any]
+    lm_order: int
+    models: Mapping[str, str]  # of a kind, what the model is called
+    asked: str = ""
+
+    @property
+    def ter_pairs(self) -> int:
+        return len(self.hypothesis.split()) * sum(len(text.split()) for text in self.references)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The score with one reference as the only one; None where it has none."""
+
+    number: int
+    value: float | None
+    is_chosen: bool
+
+
+@dataclass
+class MetricLine:
+    """One metric and what it says, or why it says nothing."""
+
+    metric: type[Metric]
+    made: Metric | None = None
+    score: float | None = None
+    reason: str = ""
+    lacking: str = ""  # the kind of model that would have to be trained
+    on_request: str = ""
+    alone: list[Alone] = field(default_factory=list)
+    rule: str = ""
+
+    @property
+    def signature(self) -> str:
+        return self.made.signature(weights="typed") if self.made else ""
+
+    @property
+    def range(self) -> str:
+        low, high = (f"{bound:g}".replace("-", "−") for bound in (self.metric.low, self.metric.high))
+        return f"{low} and more" if math.isinf(self.metric.high) else f"{low} to {high}"
+
+
+@dataclass(frozen=True)
+class Group:
+    label: str
+    lines: list[MetricLine]
+
+
+def score_groups(given: Scored, models: ModelStore) -> list[Group]:
+    """All metrics of the registry; only scores made elsewhere are none of these texts'."""
+    lines = [_line(metric, given, models) for metric in METRICS.values() if metric.group != "external"]
+    computed = [line.made for line in lines if line.made is not None]
+    segments = Segments([[given.hypothesis]], [given.references], [given.source])
+    workspace = Workspace(segments, computed, models)
+    for line in lines:
+        if line.made is not None:
+            _score(line, line.made, given, workspace)
+    groups = [Group(label, [line for line in lines if line.metric.group == name]) for name, label in GROUPS.items()]
+    return [group for group in groups if group.lines]
+
+
+def _line(metric: type[Metric], given: Scored, models: ModelStore) -> MetricLine:
+    """What is known before anything is computed."""
+    line = MetricLine(metric)
+    if line.metric.name in ALONE:
+        line.reason = ALONE[metric.name]
+    elif reason := metric.unavailable():
+        line.reason = reason
+    elif metric.needs_sources and not given.source.strip():
+        line.reason = "It reads the message, and there is none."
+    elif metric.needs_references and not given.references:
+        line.reason = "It compares with references, and there is none."
+    else:
+        _settle(line, given, models)
+    return line
+
+
+def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
+    values: dict[str, Any] = {}
+    for parameter in line.metric.parameter_list():
+        if parameter.kind == "model":
+            (kind,) = parameter.choices[:1]
+            if kind not in given.models:
+                line.reason, line.lacking = f"No {KINDS[kind].label} in this project.", kind
+                return
+            values[parameter.name] = given.models[kind]
+        elif parameter.name == "order" and line.metric.group == "adequacy-fluency":
+            values["order"] = given.lm_order
+        elif parameter.name in given.wishes and _fits(parameter, given.wishes[parameter.name]):
+            values[parameter.name] = given.wishes[parameter.name]
+    line.on_request = _slow(line.metric, given)
+    if line.on_request and given.asked != line.metric.name:
+        return
+    line.on_request = ""
+    if line.metric is Ter and given.ter_pairs > TER_AT_ALL:
+        line.reason = "These texts are too long to try TER’s shifts while you wait: score a data set instead."
+        return
+    try:
+        for parameter in line.metric.parameter_list():
+            if parameter.kind == "model" and line.metric.name not in ON_REQUEST:
+                models.load(parameter.choices[0], values[parameter.name])
+        line.made = line.metric(**values)
+    except (ValueError, OSError) as error:
+        line.reason = str(error)
+
+
+def _fits(parameter: Parameter, value: object) -> bool:
+    try:
+        parameter.check(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _slow(metric: type[Metric], given: Scored) -> str:
+    if metric is Ter and TER_AT_ONCE < given.ter_pairs <= TER_AT_ALL:
+        return "With texts this long, TER tries shifts for up to ten seconds."
+    return ON_REQUEST.get(metric.name, "")
+
+
+def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace) -> None:
+    weights = np.array(given.weights) if metric.needs_weights else None
+
+    def score(mask: np.ndarray | None) -> float:
+        found = workspace.statistics(metric, weights=weights, reference_mask=mask)
+        return float(found.sentence_scores[0, 0])
+
+    n = len(given.references)
+    try:
+        whole = score(None)
+        each = np.array([score(np.arange(n) == place) for place in range(n if metric.needs_references else 0)])
+    except (ValueError, OSError) as error:
+        line.reason = str(error)
+        return
+    line.score = None if math.isnan(whole) else whole
+    if line.score is None:
+        line.reason = _undefined(metric, given)
+    if each.size and not metric.pools:
+        line.rule, chosen = combined_by(whole, each, higher_is_better=metric.higher_is_better)
+        line.alone = [
+            Alone(place + 1, None if math.isnan(value) else float(value), place == chosen)
+            for place, value in enumerate(each.tolist())
+        ]
+
+
+def _undefined(metric: Metric, given: Scored) -> str:
+    if metric.needs_weights and not any(weight > 0 for weight in given.weights):
+        return "no reference has a positive weight"
+    return "these texts give it nothing to compare" if given.hypothesis.strip() else "the hypothesis is empty"

@@ -1,0 +1,123 @@
+"""The playground: a hypothesis and weighted references, typed; every score and where it comes from, at once."""
+
+import time
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import replace_url
+
+from annotation.access import get_project_or_404, may_manage
+from annotation.models import Project, User
+from annotation.parameters import whole_number
+from metrics.forms_playground import MOST_REFERENCES, PlaygroundForm
+from metrics.selectors.explanations import usual_tokenizer
+from metrics.selectors.models import finished_models
+from metrics.selectors.playground import Stored, play, stored_trial
+from metrics.services.scoring import model_store
+
+BODY = "playground"  # the part of the page that holds the form as well
+
+EXAMPLES = [
+    ("Liked and disliked", "weights of both signs", "i do not know what you mean", "do you like my new song ?", [
+        ("i do like it , it is beautiful", "0.9"), ("i know what you mean", "0.3"), ("i do not know", "-0.6"),
+    ], {}),
+    ("Two references, two weights", "where the two formulas part", "a a", "", [("a", "0.9"), ("a a", "0.5")], {}),
+    ("Other words, same meaning", "where overlap sees nothing", "that movie was great", "how was the film ?", [
+        ("it was a good film", "1"), ("i think it is one of the best movies", "0.8"),
+    ], {}),
+    ("中文", "without spaces", "猫在屋顶上", "你的猫在哪里？", [("我的猫在屋顶上睡觉", "0.7"), ("我不知道", "-0.3")],
+     {"tokenize": "zh"}),
+    ("العربية", "from right to left", "القطة ذهبت إلى New York", "أين ذهبت القطة ؟", [
+        ("ذهبت القطة إلى New York أمس", "0.9"), ("لا أعرف شيئا", "-0.5"),
+    ], {}),
+]  # fmt: skip
+
+
+def _example_query(hypothesis: str, source: str, references: list[tuple[str, str]], others: dict[str, str]) -> str:
+    pairs = [("h", hypothesis), *([("s", source)] if source else []), *others.items()]
+    pairs += [("r", text) for text, _ in references] + [("w", weight) for _, weight in references]
+    return urlencode(pairs)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """A short state is an address, a long one is sent; nothing is stored."""
+    began = time.perf_counter()
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    stored = _stored(request, project) if request.method == "GET" and "item" in request.GET else None
+    sent = request.POST if request.method == "POST" else request.GET
+    form = PlaygroundForm(_stored_data(stored) if stored else sent, models=list(finished_models(project)))
+    changes_rows = _change_rows(form, request.POST)
+    form.is_valid()
+    here = reverse("metrics:playground", args=[project.slug])
+    query = form.query()
+    address = f"{here}?{query}" if query else here
+    is_part = bool(request.htmx)  # type: ignore[attr-defined] # set by django_htmx's middleware
+    asked = request.POST.get("ask", "")
+    if request.method == "POST" and not (is_part or changes_rows or asked) and form.is_valid() and query:
+        return redirect(address)
+    context = _context(project, form, asked) | {
+        "stored": stored,
+        "address": request.build_absolute_uri(address) if query else "",
+        "choose_query": f"{query}&reference=" if query else "",
+        "unchosen_query": query,
+        "language": stored.dataset.language if stored else "",
+        "is_part": is_part,
+    }
+    if played := context["played"]:
+        context["chosen"] = played.explanation.choose(whole_number(request, "reference"))
+    context["took"] = round(1000 * (time.perf_counter() - began))
+    if not is_part:
+        return render(request, "metrics/playground.html", context, status=200 if form.is_valid() else 400)
+    whole = request.htmx.target == BODY  # type: ignore[attr-defined]
+    response = render(request, f"metrics/playground_{'body' if whole else 'result'}.html", context)
+    return replace_url(response, address)
+
+
+def _context(project: Project, form: PlaygroundForm, asked: str) -> dict[str, Any]:
+    is_blank = form.is_blank
+    played = play(form.trial(asked=asked), model_store()) if form.is_valid() and not is_blank else None
+    return {
+        "project": project,
+        "form": form,
+        "text_fields": [form[name] for name in form.texts],
+        "ngram_fields": [form[name] for name in form.ngram_fields],
+        "model_fields": [form[name] for name in form.model_fields],
+        "played": played,
+        "is_blank": is_blank,
+        "may_manage": may_manage(project),
+        "examples": [
+            {"name": name, "why": why, "query": _example_query(*texts)} for name, why, *texts in EXAMPLES
+        ] if is_blank else [],
+    }  # fmt: skip
+
+
+def _change_rows(form: PlaygroundForm, sent: QueryDict) -> bool:
+    if "add" in sent:
+        form.add_row()
+    elif "remove" in sent:
+        form.remove_row(sent["remove"])
+    return "add" in sent or "remove" in sent
+
+
+def _stored(request: HttpRequest, project: Project) -> Stored:
+    asked = (whole_number(request, name) for name in ("item", "system", "release"))
+    found = stored_trial(project, *asked, most=MOST_REFERENCES)
+    if found is None:
+        raise Http404("This project has no such item.")
+    return found
+
+
+def _stored_data(stored: Stored) -> QueryDict:
+    data = QueryDict(mutable=True)
+    data["h"], data["s"] = stored.hypothesis, stored.source
+    data["tokenize"] = usual_tokenizer(stored.dataset.language)
+    data.setlist("r", [text for text, _ in stored.references])
+    data.setlist("w", [f"{weight:.12g}" for _, weight in stored.references])
+    return data

@@ -1,0 +1,35 @@
+"""Trained models for the playground, learnt from real conversations."""
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.models import JobState, Project
+from metrics.models import TrainedModel
+from metrics.scoring.models.kinds import KINDS
+from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.models.lsa import LsaModel
+from metrics.scoring.models.store import ModelStore
+from metrics.scoring.models.vectors import WordVectors
+from tests.metrics.scoring.corpora import dstc7_sample
+
+NAMES = {"lsa": "Chat space", "language_model": "Chat bigrams", "vectors": "Chat vectors"}
+
+
+def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
+    """Finished models of these kinds, in the folder that the settings name."""
+    texts = [text for own in dstc7_sample().gold for text in own]
+    made = {
+        "lsa": lambda: LsaModel.train(texts, components=30),
+        "language_model": lambda: LanguageModel.train(texts, order=3),
+        "vectors": lambda: WordVectors.train(texts, dimension=20),
+    }
+    store = ModelStore([settings.MODELS_DIR])
+    found = {}
+    for kind in kinds:
+        model = made[kind]()
+        found[kind] = TrainedModel.objects.create(
+            project=project, name=NAMES[kind], slug=kind.replace("_", "-"), version=1, kind=kind,
+            digest=store.add(model).removeprefix("sha256:"), state=JobState.DONE, finished_at=timezone.now(),
+            report={"model": KINDS[kind].facts(model)},
+        )  # fmt: skip
+    return found
