@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import comparisons, explanations, models, runs, score_imports, segments
+from metrics.views import comparisons, explanations, models, playground, runs, score_imports, segments
 
 app_name = "metrics"
 
@@ -48,6 +48,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/models/", models.model_list, name="model-list"),
     path("p/<slug:project_slug>/models/new/", models.model_create, name="model-create"),
     path("p/<slug:project_slug>/models/<int:pk>/", include(model_urls)),
+    path("p/<slug:project_slug>/playground/", playground.playground, name="playground"),
     path(
         "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/items/<int:pk>/",
         explanations.release_item,
