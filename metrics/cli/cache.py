@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.aggregates import aggregate_from
-from metrics.scoring.metric import MetricStatistics
+from metrics import scoring
+from metrics.scoring.metric import Metric, MetricStatistics
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one metric says of T systems on S segments; ``packed`` is there where sums of it give the score."""
+    """What one metric says of T systems on S segments."""
 
     signature: str
     systems: Floats  # (T,)
     segments: Floats  # (T, S)
-    packed: Floats | None  # (T, S, D)
-    aggregate: dict[str, Any]
 
     @classmethod
     def of(cls, signature: str, statistics: MetricStatistics) -> Scores:
-        return cls(
-            signature,
-            statistics.system_scores(),
-            statistics.sentence_scores,
-            statistics.packed if statistics.sums else None,
-            statistics.aggregate.parameters(),
-        )
-
-    def over(self, chosen: NDArray[np.int64]) -> Floats:
-        """(T,) scores over the segments with these indices."""
-        if self.packed is None:
-            raise ValueError(f"{self.signature}: its score is no function of sums over segments")
-        return aggregate_from(self.aggregate)(self.packed[:, chosen].sum(axis=1))
+        return cls(signature, statistics.system_scores(), statistics.sentence_scores)
 
 
 class ScoreCache:
@@ -54,33 +43,57 @@ class ScoreCache:
 
     def get(self, signature: str, digest: str) -> Scores | None:
         path = self._path(signature, digest)
-        if path is None or not path.exists():
+        if path is None:
             return None
-        with np.load(path, allow_pickle=False) as held:
-            aggregate = json.loads(str(held["aggregate"]))
-            return Scores(signature, held["systems"], held["segments"], held.get("packed"), aggregate)
+        # What cannot be read was not kept.
+        with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), np.load(path, allow_pickle=False) as held:
+            return Scores(signature, held["systems"], held["segments"])
+        return None
 
     def put(self, scores: Scores, digest: str) -> None:
+        """Keep the scores; where nothing can be written, nothing is kept."""
         path = self._path(scores.signature, digest)
         if path is None:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aggregate = np.array(json.dumps(scores.aggregate))
-        arrays: dict[str, NDArray[Any]] = {
-            "systems": scores.systems, "segments": scores.segments, "aggregate": aggregate
-        }  # fmt: skip
-        if scores.packed is not None:
-            arrays["packed"] = scores.packed
-        # Whole or not at all: another call may look for it meanwhile.
-        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        Path(file.name).replace(path)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Whole or not at all: another call may look for it meanwhile.
+            file = NamedTemporaryFile(dir=path.parent, delete=False)  # noqa: SIM115 # closed below, then renamed
+            try:
+                with file:
+                    np.savez(file, allow_pickle=False, systems=scores.systems, segments=scores.segments)
+                Path(file.name).replace(path)
+            finally:
+                Path(file.name).unlink(missing_ok=True)
 
     def _path(self, signature: str, digest: str) -> Path | None:
         if self.directory is None:
             return None
         key = hashlib.sha256(f"{signature}\n{digest}".encode()).hexdigest()
         return self.directory / f"{key}.npz"
+
+
+def program_digest(metric: Metric) -> str:
+    """Of the program text that the metric is computed by: with another one, scores are computed anew."""
+    whole = hashlib.sha256(_own_program())
+    for kind in type(metric).__mro__:
+        if not kind.__module__.startswith(("metrics.scoring.", "builtins", "abc")):
+            whole.update(_module_text(kind.__module__))
+    return whole.hexdigest()
+
+
+@cache
+def _own_program() -> bytes:
+    whole = hashlib.sha256(f"sacrebleu {version('sacrebleu')}".encode())
+    for folder in scoring.__path__:
+        for file in sorted(Path(folder).rglob("*.py")):
+            whole.update(hashlib.sha256(file.read_bytes()).digest())
+    return whole.digest()
+
+
+def _module_text(name: str) -> bytes:
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return Path(file).read_bytes() if file else name.encode()
 
 
 def usual_directory() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import sys
@@ -30,12 +31,14 @@ HEAD = 16  # bytes that tell a compression
 class Given:
     """All that is scored: T systems, S segments, R references in all.
 
-    ``weights`` (R,) is there where the references came with weights.
+    ``originals`` (S,) says of which segments the first reference is the original response: it is missing where the
+    first file of references has an empty line. ``weights`` (R,) is there where the references came with weights.
     """
 
     names: tuple[str, ...]
     systems: tuple[list[str], ...]
     references: list[list[str]]
+    originals: NDArray[np.bool_]
     weights: NDArray[np.float64] | None
     sources: list[str] | None
 
@@ -44,30 +47,25 @@ class Given:
         return len(self.systems[0])
 
     def digest(self) -> str:
-        """Of every text and weight: another text anywhere gives another digest."""
+        """Of every text and weight, and of whose they are: anything else anywhere gives another digest."""
         whole = hashlib.sha256()
-        for text in chain.from_iterable(self.systems):
-            _add(whole, text)
-        for own in self.references:
-            whole.update(b"\x1d")
-            for text in own:
-                _add(whole, text)
-        for text in self.sources or ():
-            _add(whole, text)
+        # How many of each come first, so that no text can pass for another kind of text.
+        whole.update(f"{len(self.systems)} {self.n_segments} {self.sources is not None}\n".encode())
+        whole.update(np.array(list(map(len, self.references)), dtype="<i8").tobytes())
+        whole.update(self.originals.tobytes())
+        for text in chain(*self.systems, *self.references, self.sources or ()):
+            encoded = text.encode("utf-8", "surrogatepass")
+            whole.update(len(encoded).to_bytes(8, "little"))
+            whole.update(encoded)
         whole.update(b"" if self.weights is None else self.weights.astype("<f8").tobytes())
         return whole.hexdigest()
-
-
-def _add(whole: hashlib._Hash, text: str) -> None:
-    encoded = text.encode("utf-8", "surrogatepass")
-    whole.update(len(encoded).to_bytes(8, "little"))
-    whole.update(encoded)
 
 
 def read_given(systems: Sequence[str], references: Sequence[str], weighted: str | None, sources: str | None) -> Given:
     """Read the files of one call; all must have as many lines as the first system's."""
     if weighted and references:
         raise CommandError("--references: found beside --weighted; accepted: one of the two")
+    _check_standard_input([*(_named(written)[1] for written in systems), *references, weighted, sources])
     names, outputs = [], []
     for written in systems:
         name, path = _named(written)
@@ -85,16 +83,23 @@ def read_given(systems: Sequence[str], references: Sequence[str], weighted: str 
         _same_length(one, columns[-1], path, first)
     # As for sacrebleu, an empty line in a file of references is a reference that is not there.
     rows = [[text for text in row if text] for row in zip(*columns, strict=True)] if columns else [[] for _ in first]
+    originals = np.array(list(map(bool, columns[0])) if columns else [False] * len(first), dtype=np.bool_)
     weights = None
     if weighted:
         rows, own = read_weighted(weighted)
         _same_length(weighted, rows, path, first)
         weights = np.array(list(chain.from_iterable(own)), dtype=np.float64)
+        originals = np.array(list(map(bool, rows)), dtype=np.bool_)
     said = None
     if sources:
         said = read_lines(sources)
         _same_length(sources, said, path, first)
-    return Given(tuple(names), tuple(outputs), rows, weights, said)
+    return Given(tuple(names), tuple(outputs), rows, originals, weights, said)
+
+
+def _check_standard_input(paths: Sequence[str | None]) -> None:
+    if paths.count(STANDARD_INPUT) > 1:
+        raise CommandError(f"{STANDARD_INPUT}: found twice; accepted: standard input once, for one file")
 
 
 def _named(written: str) -> tuple[str, str]:
@@ -120,10 +125,12 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
     try:
         with _opened(path) as stream:
             for number, raw in enumerate(stream, start=1):
+                # What some editors put before the first line is no part of the text.
+                line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
                 try:
-                    yield number, raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                    yield number, line.decode("utf-8").removesuffix("\n").removesuffix("\r")
                 except UnicodeDecodeError as error:
-                    found = f"{path}, line {number:,}: found a byte {raw[error.start]:#04x}"
+                    found = f"{path}, line {number:,}: found a byte {line[error.start]:#04x}"
                     raise CommandError(f"{found} that is no UTF-8; accepted: UTF-8") from error
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise CommandError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
@@ -167,6 +174,8 @@ def _json_row(where: str, line: str) -> tuple[list[str], list[float]]:
     try:
         row = json.loads(line)
         references = row["references"]
+        if not all(isinstance(one["text"], str) for one in references):
+            raise TypeError
         return [one["text"] for one in references], [_weight(where, one["weight"]) for one in references]
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise CommandError(

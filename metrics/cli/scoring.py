@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.cli.cache import ScoreCache, Scores
+from metrics.cli.cache import ScoreCache, Scores, program_digest
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
 from metrics.scoring.delta_bleu import weights_digest
+from metrics.scoring.meteor_jar import MeteorFailed
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
@@ -37,13 +39,13 @@ def score(
     found: dict[Metric, Scores] = {}
     for metric in metrics:
         _check(metric, given, subset)
-        kept = cache.get(signature_of(metric, given, subset), digest)
+        kept = cache.get(signature_of(metric, given, subset), digest + program_digest(metric))
         if kept is not None:
             found[metric] = kept
     missing = [metric for metric in metrics if metric not in found]
     for metric, statistics in zip(missing, _computed(given, missing, subset, models, progress), strict=True):
         found[metric] = Scores.of(signature_of(metric, given, subset), statistics)
-        cache.put(found[metric], digest)
+        cache.put(found[metric], digest + program_digest(metric))
     return [found[metric] for metric in metrics]
 
 
@@ -94,7 +96,8 @@ def _states(given: Given, metrics: Sequence[Metric], subset: Subset, models: Mod
         workspace = Workspace(part.segments, minded, models)
         for metric in minded:
             weights = part.weights if metric.needs_weights else None
-            state = metric.corpus_state(workspace.prepared(metric), weights=weights, reference_mask=part.mask)
+            with _told(metric):
+                state = metric.corpus_state(workspace.prepared(metric), weights=weights, reference_mask=part.mask)
             if state is not None:
                 found[metric] = found[metric].joined(state) if metric in found else state
     return found
@@ -104,15 +107,25 @@ def _scored(
     part: Part, metrics: Sequence[Metric], models: ModelStore, states: Mapping[Metric, CorpusState]
 ) -> dict[Metric, MetricStatistics]:
     workspace = Workspace(part.segments, metrics, models)
-    return {
-        metric: metric.statistics(
-            workspace.prepared(metric),
-            weights=part.weights if metric.needs_weights else None,
-            reference_mask=part.mask,
-            state=states.get(metric),
-        )
-        for metric in metrics
-    }
+    found = {}
+    for metric in metrics:
+        with _told(metric):
+            found[metric] = metric.statistics(
+                workspace.prepared(metric),
+                weights=part.weights if metric.needs_weights else None,
+                reference_mask=part.mask,
+                state=states.get(metric),
+            )
+    return found
+
+
+@contextmanager
+def _told(metric: Metric) -> Iterator[None]:
+    """What a metric cannot compute, for people to read."""
+    try:
+        yield
+    except (ValueError, MeteorFailed) as error:
+        raise CommandError(f"--metric {metric.name}: {error}") from error
 
 
 def joined(parts: Sequence[MetricStatistics]) -> MetricStatistics:
@@ -130,7 +143,7 @@ def joined(parts: Sequence[MetricStatistics]) -> MetricStatistics:
 def _parts(given: Given, subset: Subset, size: int) -> Iterator[Part]:
     ends = np.cumsum([0, *map(len, given.references)])
     originals = np.zeros(int(ends[-1]), dtype=np.bool_)
-    originals[ends[:-1][np.diff(ends) > 0]] = True
+    originals[ends[:-1][given.originals]] = True
     for start in range(0, given.n_segments, size):
         stop = min(start + size, given.n_segments)
         own = slice(int(ends[start]), int(ends[stop]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from metrics.cli.errors import CommandError
 from metrics.scoring.metric import Metric
+from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.written import read_parameters
@@ -32,10 +33,16 @@ def metric_from(written: str, models: ModelStore) -> Metric:
         given = read_parameters(name, options)
     except ValueError as error:
         raise CommandError(f"--metric {error}") from error
-    for parameter in metric.parameter_list():
-        if parameter.kind == "model" and parameter.name in given:
-            given[parameter.name] = models.reference(parameter.choices[0], given[parameter.name])
     try:
+        for parameter in metric.parameter_list():
+            if parameter.kind == "model" and parameter.name in given:
+                given[parameter.name] = _by_hash(parameter.choices[0], given[parameter.name], models)
         return get_metric(name, **given)
     except ValueError as error:
         raise CommandError(f"--metric {name}: {error}") from error
+
+
+def _by_hash(kind: str, named: str, models: ModelStore) -> str:
+    """The model's hash, so that signatures and kept scores know it by what it holds."""
+    found = sentence_encoder.located(named) if kind == sentence_encoder.SentenceEncoder.kind else named
+    return models.reference(kind, found)

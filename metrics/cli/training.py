@@ -30,7 +30,10 @@ def train(
         raise
     except ValueError as error:
         raise CommandError(f"train {kind}: {error}") from error
-    reference = ModelStore([models]).add(model)
+    try:
+        reference = ModelStore([models]).add(model)
+    except OSError as error:
+        raise CommandError(f"--models {models}: cannot be written: {error.strerror}") from error
     print(f"{reference}\n{models / model_name(kind, model.digest)}")  # noqa: T201 # what the command is for
 
 

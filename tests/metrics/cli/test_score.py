@@ -1,19 +1,25 @@
 """Scores from files, as a person at a command line asks for them; no database is there."""
 
 import gzip
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from annotation.one_line import escaped
 from metrics.cli import scoring
+from metrics.cli.cache import program_digest
+from metrics.cli.files import Given
 from metrics.cli.main import main
 from metrics.scoring.delta_bleu import corpus_delta_bleu
+from metrics.scoring.models.lsa import LsaModel
+from metrics.scoring.registry import get_metric
 from tests.conftest import ROOT
 from tests.metrics.scoring.corpora import dstc7_sample
 
@@ -24,6 +30,19 @@ REFERENCES = [
     ["there sat a cat on a mat", "", "yes , i think so too"],
 ]
 WEIGHTED = "1\t0.9\tthe cat is on the mat\t-0.3\ta cat sat\n2\t1.0\tnobody knows\n3\t0.4\ti think so\n"
+
+OWN_METRIC = """
+from dataclasses import dataclass
+from metrics.scoring.pair_metric import PairMetric
+
+@dataclass(frozen=True)
+class Constant(PairMetric):
+    name = "constant"
+    label = summary = "Constant"
+
+    def compare(self, hypothesis, reference):
+        return {value}
+"""
 
 
 @pytest.fixture
@@ -132,6 +151,75 @@ def test_another_text_is_another_score(files: Path, capsys: pytest.CaptureFixtur
     assert printed(capsys, arguments) != before
 
 
+def test_no_two_corpora_have_one_digest() -> None:
+    first = np.array([True, True])
+    systems, others = (["a", "b"],), (["a"], ["b"])
+    corpora = [
+        Given(("x",), systems, [["r"], ["s"]], first, None, ["t", "u"]),
+        Given(("x",), systems, [["r"], ["s", "t", "u"]], first, None, None),
+        Given(("x",), systems, [["r", "s"], ["t", "u"]], first, None, None),
+        Given(("x",), systems, [["r", "s"], ["t", "u"]], ~first, None, None),
+        Given(("x",), systems, [["r", "s"], ["t", "u"]], first, np.ones(4), None),
+        Given(("x", "y"), others, [["r", "s", "t", "u"]], first[:1], None, None),
+    ]
+    assert len({given.digest() for given in corpora}) == len(corpora)
+
+
+def test_kept_scores_that_cannot_be_read_or_written_are_computed(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu")
+    first = printed(capsys, arguments)
+    kept = list((files / "cache").iterdir())
+    for file in kept:
+        file.write_bytes(b"half of an arch")
+    assert printed(capsys, arguments) == first
+    assert list((files / "cache").iterdir()) == kept  # no unfinished file beside them
+
+    arguments[-1] = str(files / "ref0.txt" / "cache")  # a file is no folder
+    assert printed(capsys, arguments) == first
+
+
+def test_scores_of_another_program_are_not_looked_up(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = files / "own_metric.py"
+    module.write_text(OWN_METRIC.format(value=0.25))
+    monkeypatch.syspath_prepend(str(files))
+    own = importlib.import_module("own_metric")
+    before = program_digest(own.Constant())
+    assert before != program_digest(get_metric("bleu"))
+    module.write_text(OWN_METRIC.format(value=0.75))
+    assert program_digest(own.Constant()) != before
+
+
+def test_a_model_is_named_by_its_path(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    LsaModel.train(ANSWERS + OTHERS, components=2).save(files / "space")
+    arguments = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
+    arguments.insert(-2, f"am:k=2,model={files / 'space'}")
+    first = printed(capsys, arguments)
+    assert "|am:" in first
+    assert "/space" not in first
+
+    # Another model at the same path: nothing that was kept fits.
+    LsaModel.train(REFERENCES[1], components=2).save(files / "other")
+    for file in (files / "other").iterdir():
+        (files / "space" / file.name).write_bytes(file.read_bytes())
+    assert printed(capsys, arguments) != first
+
+
+def test_the_original_is_the_first_file_s_or_is_missing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--metric", "bleu", "--subset", "original", "--format", "json"]
+    arguments = asked(files, "--systems", "answers.txt", "--references", "ref1.txt", "ref0.txt", *options)
+    assert json.loads(printed(capsys, arguments))[0]["systems"][0]["segments_without_score"] == 1
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text_and_line_ends_may_be_of_windows(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "marked.txt").write_bytes("\ufeffabc\r\nde\r\nf".encode())
+    arguments = asked(files, "--systems", "marked.txt", "--metric", "length:unit=characters", "--format", "json")
+    assert json.loads(printed(capsys, arguments))[0]["systems"][0]["score"] == 2.0
+
+
 def test_every_segment_is_written(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = files / "segments.tsv"
     system = f"mine={files / 'answers.txt'}"
@@ -177,6 +265,10 @@ def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixtur
         ("answers.txt --references ref0.txt --subset w>0 --metric bleu", "--subset: found w>0 without weights"),
         ("answers.txt --references ref0.txt --metric ibleu", "--metric ibleu: found no sources; accepted: --sources"),
         ("answers.txt answers.txt --metric length", "found the name 'answers' twice"),
+        ("one=- two=- --metric length", "-: found twice; accepted: standard input once"),
+        ("answers.txt --references ref0.txt --metric am", "--metric am: model: found none; accepted: a lsa model"),
+        ("answers.txt --references ref0.txt --metric am:model=/no", "--metric am: model: found no file /no; accepted"),
+        ("answers.txt --weighted five.jsonl --metric bleu", 'five.jsonl, line 1: found \'{"references"'),
     ],
 )
 def test_what_is_wrong_is_told_with_file_and_line(
@@ -185,6 +277,7 @@ def test_what_is_wrong_is_told_with_file_and_line(
     (files / "short.txt").write_text("one\n")
     (files / "latin.txt").write_bytes(b"fine\ncaf\xe9\n\n")
     (files / "heavy.tsv").write_text("1\t0.5\ta\n2\t7\tb\n3\t1\tc\n")
+    (files / "five.jsonl").write_text('{"references": [{"text": 5, "weight": 1}]}\n')
     (files / "odd.tsv").write_text("1\t0.5\n2\n3\n")
     (files / "slash.tsv").write_text("1\t0.5\ta\\x\n2\n3\n")
     assert message in refused(capsys, asked(files, "--systems", *options.split()))
