@@ -14,10 +14,11 @@ from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
 from annotation.api.pagination import Pages
 from annotation.models import Dataset, Item, Release
+from annotation.numbers import finite_or_none
 from annotation.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.registry import METRICS
-from metrics.selectors.arrays import items_at, n_segments, scores_at
+from metrics.selectors.arrays import n_segments, segments_at
 from metrics.selectors.runs import system_scores
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
@@ -199,12 +200,14 @@ class SegmentsViewSet(InRunViewSet):
 
     def list(self, request: Request, **_: Any) -> Response:
         places = self.paginate_queryset(range(n_segments(self.run)))
-        item_ids = items_at(self.run, places)
+        item_ids, scores = segments_at(self.run, places)
         external_ids = dict(Item.objects.filter(pk__in=item_ids).values_list("pk", "external_id"))
-        systems = self.run.scores.order_by("position").values_list("system__name", "position")
-        scores = {name: scores_at(self.run, position, places) for name, position in systems}
+        names = self.run.scores.order_by("position").values_list("system__name", flat=True)
         rows = [
-            {"item": external_ids[item_id], "scores": {name: own[index] for name, own in scores.items()}}
-            for index, item_id in enumerate(item_ids)
+            {
+                "item": external_ids[item_id],
+                "scores": {name: finite_or_none(score) for name, score in zip(names, own, strict=True)},
+            }
+            for item_id, own in zip(item_ids, scores.T.tolist(), strict=True)
         ]
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)

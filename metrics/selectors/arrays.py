@@ -142,6 +142,19 @@ def scores_at(run: ScoreRun, position: int, places: Sequence[int]) -> list[float
     return [found[place] for place in places]
 
 
+def segments_at(run: ScoreRun, places: Sequence[int]) -> tuple[list[int], Floats]:
+    """Item ids and every system's scores, (T, len(places)), at these places; NaN where a segment has none."""
+    ids: dict[int, int] = {}
+    scores: dict[int, Floats] = {}
+    for shard, own in _holding(run, places, "n", "segment_scores"):
+        of_shard = _scores_of(shard.segment_scores).reshape(-1, shard.n)
+        own_ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
+        ids |= {place: int(own_ids[place - shard.first]) for place in own}
+        scores |= {place: of_shard[:, place - shard.first] for place in own}
+    columns = [scores[place] for place in places]
+    return [ids[place] for place in places], np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
 def place_of(run: ScoreRun, item: Item) -> int | None:
     """Where the item stands among the segments of a finished run; None where it was left out."""
     if item.dataset_id != run.dataset_id:
@@ -154,13 +167,13 @@ def place_of(run: ScoreRun, item: Item) -> int | None:
     return holding.first + int(found[0]) if found.size else None
 
 
-def _holding(run: ScoreRun, places: Sequence[int]) -> list[tuple[Any, list[int]]]:
-    """Each shard that holds some of the places, with its item ids, and those places."""
+def _holding(run: ScoreRun, places: Sequence[int], *also: str) -> list[tuple[Any, list[int]]]:
+    """Each shard that holds some of the places, with its item ids and ``also`` those fields, and the places."""
     found = []
     for pk, first, n in list(shards_of(run).values_list("pk", "first", "n")):
         own = [place for place in places if first <= place < first + n]
         if own:
-            found.append((ScoreShard.objects.only("first", "item_ids").get(pk=pk), own))
+            found.append((ScoreShard.objects.only("first", "item_ids", *also).get(pk=pk), own))
     return found
 
 

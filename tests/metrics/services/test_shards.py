@@ -24,6 +24,7 @@ from metrics.selectors.arrays import (
     scores_at,
     segment_items,
     segment_scores,
+    segments_at,
 )
 from metrics.selectors.runs import dropped_items
 from metrics.services import shards
@@ -286,6 +287,9 @@ def test_places_and_items_are_found_across_shards(world: World, cut: ScoreRun) -
 
     assert ids.tolist() == [item.pk for place, item in enumerate(world.items) if place != 9]
     assert items_at(cut, [22, 0, 8]) == [ids[22], ids[0], ids[8]]
+    found, scores = segments_at(cut, [20, 3, 9])
+    assert found == [ids[20], ids[3], ids[9]]
+    np.testing.assert_array_equal(scores, run_arrays(cut).scores[:, [20, 3, 9]])
     assert [place_of(cut, world.items[place]) for place in (0, 8, 9, 10, 23)] == [0, 8, None, 9, 22]
     assert sum(shard.item_ids.size for shard in iter_shards(cut)) == 23
 
