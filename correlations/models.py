@@ -35,3 +35,31 @@ class Study(Job):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ParameterStudy(Job):
+    """How one metric's correlation with ratings moves with its parameters. One result per specification."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="parameter_studies")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="parameter_studies")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="parameter_studies")
+    campaigns = models.ManyToManyField(
+        Campaign, related_name="parameter_studies", help_text="Whose ratings of the systems' outputs count."
+    )
+    name = models.CharField(max_length=120)
+    specification = models.JSONField(help_text="Metric, references, systems, the parameters turned and their values.")
+    signature = models.CharField(
+        max_length=64, help_text="SHA-256 of the canonical specification and of what it names."
+    )
+    result = models.JSONField(null=True, blank=True, help_text="Curves, tables, counts; what the report shows.")
+
+    class Meta(Job.Meta):
+        ordering = ("-id",)
+        verbose_name_plural = "parameter studies"
+        constraints = [
+            *Job.Meta.constraints,
+            models.UniqueConstraint(fields=["project", "signature"], name="parameter_study_once_per_signature"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -4,8 +4,8 @@ from celery import shared_task
 
 from annotation.services import jobs
 from annotation.tasks import again
-from correlations.models import Study
-from correlations.services import execution
+from correlations.models import ParameterStudy, Study
+from correlations.services import execution, parameter_execution
 
 
 @shared_task
@@ -13,8 +13,15 @@ def requeue_stale() -> None:
     """Hand out again what a dead worker left."""
     for job_id in jobs.stale_ids(Study):
         again(execute, job_id)
+    for job_id in jobs.stale_ids(ParameterStudy):
+        again(execute_parameter_study, job_id)
 
 
 @shared_task
 def execute(job_id: int) -> None:
     execution.study_execute(study_id=job_id)
+
+
+@shared_task
+def execute_parameter_study(job_id: int) -> None:
+    parameter_execution.parameter_study_execute(study_id=job_id)

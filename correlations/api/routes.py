@@ -2,8 +2,13 @@
 
 from rest_framework.routers import BaseRouter
 
-from correlations.api import studies
+from correlations.api import parameter_studies, studies
 
 
 def register(router: BaseRouter) -> None:
     router.register("projects/<slug:project_slug>/studies", studies.StudiesViewSet, "study")
+    router.register(
+        "projects/<slug:project_slug>/parameter-studies",
+        parameter_studies.ParameterStudiesViewSet,
+        "parameter-study",
+    )

@@ -6,13 +6,16 @@ returns a dict that any Vega-Lite 6 runtime draws, Vega's CSP-safe expression in
 
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
+from correlations.charts.parameters import ParameterAxis, parameter_chart
 from correlations.charts.render import render
 from correlations.charts.sweeps import sweep_chart
 
 __all__ = [
     "ForestRow",
+    "ParameterAxis",
     "forest_plot",
     "observation_scatter",
+    "parameter_chart",
     "render",
     "sweep_chart",
 ]

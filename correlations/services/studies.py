@@ -38,13 +38,13 @@ def study_create(
         specification = {**specification, "metrics": with_runs_named(project, specification["metrics"])}
     asked = Specification.from_mapping(specification)
     release = release_named(project, asked.release)
-    campaigns = _campaigns(project, release, asked.campaigns)
+    campaigns = named_campaigns(project, release, asked.campaigns)
     criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, asked.criteria or None)})
     settled = replace(
         asked,
         release=releases.release_name(release),
         criteria=tuple(criteria),
-        metrics=tuple(settled_metric(project, release, metric, asked.systems) for metric in asked.built_metrics()),
+        metrics=tuple(_row_metric(project, release, metric, asked.systems) for metric in asked.built_metrics()),
     )
     settled.built_metrics()  # two names of one trained model are one metric twice
     systems = study_systems(release, settled.systems)
@@ -78,11 +78,16 @@ def study_create(
     return study, created
 
 
-def settled_metric(project: Project, release: Release, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:
-    """Name and parameters, trained models by their content; a refusal where there are no scores to be had."""
+def _row_metric(project: Project, release: Release, metric: Metric, systems: Sequence[str]) -> dict[str, Any]:
+    """As `settled_metric`; of scores made elsewhere, those that the project has."""
     if metric.name == External.name:
         imported_run(project, release.reference_set.dataset_id, metric, systems)
         return {"name": metric.name, "parameters": metric.parameters()}
+    return settled_metric(project, metric)
+
+
+def settled_metric(project: Project, metric: Metric) -> dict[str, Any]:
+    """Name and parameters, trained models by their content; a refusal where it cannot be computed here."""
     if reason := metric.unavailable():
         raise StudyRefused.of("metrics", f"{metric.name}: cannot be computed here. {reason}")
     try:
@@ -99,7 +104,7 @@ def release_named(project: Project, written: str) -> Release:
     return release
 
 
-def _campaigns(project: Project, release: Release, names: Sequence[str]) -> list[Campaign]:
+def named_campaigns(project: Project, release: Release, names: Sequence[str]) -> list[Campaign]:
     of_dataset = Campaign.objects.filter(project=project, dataset=release.reference_set.dataset_id)
     found = {campaign.name: campaign for campaign in of_dataset}
     missing = [name for name in names if name not in found]

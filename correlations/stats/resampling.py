@@ -126,6 +126,18 @@ def _bca_levels(
     return level(z), level(-z)
 
 
+def replicates_interval(values: Floats, confidence: float = 0.95) -> BootstrapSummary:
+    """The percentile interval of replicates (B,) that were computed already; NaN is an undefined one.
+
+    Examples
+    --------
+    >>> replicates_interval(np.arange(101.0)).interval
+    Interval(low=2.5, high=97.5)
+    """
+    check_confidence(confidence)
+    return _summary(values, ((1 - confidence) / 2, (1 + confidence) / 2))
+
+
 def _summary(values: Floats, levels: tuple[float, float]) -> BootstrapSummary:
     defined = values[~np.isnan(values)]
     if 2 * defined.size < values.size or defined.size < 2:

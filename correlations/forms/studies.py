@@ -80,12 +80,7 @@ class StudyForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.release = release
         reference_set = release.reference_set
-        weighing = {campaign.pk for campaign in release_campaigns(release)}
-        campaigns = list(
-            Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
-            .exclude(state=CampaignState.DRAFT)
-            .order_by("name")
-        )
+        campaigns = rated_campaigns(release)
         systems = list(reference_set.dataset.systems.values_list("name", flat=True))
         self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
         self.fields["systems"].choices = [(name, name) for name in systems]
@@ -94,13 +89,8 @@ class StudyForm(forms.Form):
             (each.value, each.label) for group in self.offered.values() for each in group if not each.missing
         ]
         if not self.is_bound:
-            # Sensible beginnings: ratings that did not make the weights, systems that are neither references nor
-            # another name of one that is there already.
-            left_out = {*reference_set.source_systems, *other_names(reference_set.dataset)}
-            self.initial["campaigns"] = [
-                campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported
-            ]
-            self.initial["systems"] = [name for name in systems if name not in left_out]
+            self.initial["campaigns"] = usual_campaigns(release, campaigns)
+            self.initial["systems"] = usual_systems(release, systems)
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
@@ -144,3 +134,22 @@ class StudyForm(forms.Form):
         ]
         metrics += self.cleaned_data["metric_lines"]
         return given | {"release": release_name(self.release), "subsets": subsets, "metrics": metrics}
+
+
+def rated_campaigns(release: Release) -> list[Campaign]:
+    """Campaigns about the release's data set that may hold ratings."""
+    reference_set = release.reference_set
+    campaigns = Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
+    return list(campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
+
+
+def usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
+    """A sensible beginning: imported ratings that did not make the weights."""
+    weighing = {campaign.pk for campaign in release_campaigns(release)}
+    return [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
+
+
+def usual_systems(release: Release, names: list[str]) -> list[str]:
+    """Systems that are neither references nor another name of one that is there already."""
+    left_out = {*release.reference_set.source_systems, *other_names(release.reference_set.dataset)}
+    return [name for name in names if name not in left_out]

@@ -1,0 +1,231 @@
+"""How coefficients move with one parameter of a metric: lines, a band, the value in use and the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from correlations.charts.theme import (
+    DASHES,
+    SHAPES,
+    Colours,
+    Floats,
+    Spec,
+    Theme,
+    Width,
+    checked,
+    colours,
+    finish,
+    inline,
+    layers,
+    records,
+    signed,
+)
+
+_HEIGHT = 280
+_MANY_FOLD = 20  # from this ratio of largest to smallest on, whole numbers are shown on a logarithmic axis
+
+
+@dataclass(frozen=True)
+class ParameterAxis:
+    """The parameter, its values in order, and the places of the one in use and of the best one."""
+
+    label: str
+    values: Sequence[Any]  # numbers, or anything that has a name
+    shown: Sequence[str]
+    chosen: int | None = None
+    best: int | None = None
+
+    @property
+    def numeric(self) -> bool:
+        return all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.values)
+
+
+def parameter_chart(
+    axis: ParameterAxis,
+    series: Mapping[str, ArrayLike],
+    *,
+    intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    title: str,
+    theme: Theme = "light",
+    width: Width = "container",
+) -> Spec:
+    """Draw a line for each coefficient along the values of a parameter.
+
+    Parameters
+    ----------
+    axis : ParameterAxis
+        At least two values; numbers strictly increasing.
+    series : mapping from a coefficient's name to array of shape (n,)
+        In [-1, 1]; NaN leaves a gap.
+    intervals : mapping from a coefficient's name to two arrays of shape (n,), optional
+        Low and high ends, drawn as a band.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two values, numbers do not increase, a series has another length or leaves [-1, 1].
+
+    Examples
+    --------
+    >>> axis = ParameterAxis("k", [1, 2, 5], ["1", "2", "5"], chosen=1, best=2)
+    >>> parameter_chart(axis, {"Pearson’s r": [0.1, 0.4, 0.5]}, title="Systems")["description"]
+    'Systems. k from 1 to 5. Pearson’s r: 0.100 at 1, 0.500 at 5. In use: 2. Best: 5.'
+    """
+    n = len(axis.values)
+    if n < 2 or len(axis.shown) != n:
+        raise ValueError(f"values are {list(axis.values)}: at least two, each with its name, are expected")
+    if axis.numeric and (np.diff(np.asarray(axis.values, dtype=np.float64)) <= 0).any():
+        raise ValueError(f"values are {list(axis.values)}: strictly increasing numbers are expected")
+    if not 0 < len(series) <= len(SHAPES):
+        raise ValueError(f"series holds {len(series)} coefficients: 1 to {len(SHAPES)} are expected")
+    values = {name: _checked(name, each, n) for name, each in series.items()}
+    ends = {
+        name: tuple(_checked(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n)))
+        for name in values
+    }
+    palette, x = colours(theme), _x(axis)
+    names = list(values)
+    colour = alt.Color(
+        "coefficient:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
+        legend=alt.Legend(title=None),
+    )
+    shape = alt.Shape("coefficient:N", sort=names, scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])))
+    dash = alt.StrokeDash("coefficient:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
+    domain = _domain([*values.values(), *(end for pair in ends.values() for end in pair)])
+    scale = alt.Scale(domain=domain)
+    y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))
+    base = alt.Chart(_points(axis, values, ends)).encode(x=x, color=colour)
+    drawn: list[alt.Chart] = []
+    if domain[0] < 0 < domain[1]:
+        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+        drawn.append(zero.encode(y=y))
+    if intervals:
+        band = base.mark_area(opacity=0.12, aria=False)
+        drawn.append(band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"))
+    drawn += _marked(axis, x, domain, palette)
+    tooltip = [
+        alt.Tooltip("coefficient:N", title="Coefficient"),
+        alt.Tooltip("name:N", title=axis.label),
+        alt.Tooltip("shown:N", title="Value"),
+        alt.Tooltip("interval:N", title="95% interval"),
+    ]
+    drawn += [
+        base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash),
+        base.mark_point(filled=True, size=50, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
+    ]
+    return finish(
+        layers(*drawn),
+        title=title,
+        subtitle="Band: bootstrap over items, 95%" if intervals else "No interval",
+        description=_in_words(axis, values),
+        theme=theme,
+        width=width,
+        height=_HEIGHT,
+    )
+
+
+def _gaps(n: int) -> tuple[Floats, Floats]:
+    return np.full(n, np.nan), np.full(n, np.nan)
+
+
+def _checked(name: str, values: ArrayLike, n: int) -> Floats:
+    array = checked(name, values, length=n, finite=False)
+    if (np.abs(array) > 1).any():
+        raise ValueError(f"{name} holds {array[np.abs(array) > 1][0]}: correlations lie in [-1, 1]")
+    return array
+
+
+def _domain(groups: Sequence[Floats]) -> tuple[float, float]:
+    everything = np.concatenate(groups)
+    defined = everything[np.isfinite(everything)]
+    if defined.size == 0:
+        return (-1.0, 1.0)
+    low, high = float(defined.min()), float(defined.max())
+    room = max(0.12 * (high - low), 0.02)
+    return (max(-1.0, low - room), min(1.0, high + room))
+
+
+def _x(axis: ParameterAxis) -> alt.X:
+    if not axis.numeric:
+        names = list(axis.shown)
+        return alt.X("name:N", title=axis.label, sort=names, axis=alt.Axis(labelAngle=0, labelLimit=110, grid=False))
+    low, high = axis.values[0], axis.values[-1]
+    log = low > 0 and high / low >= _MANY_FOLD
+    return alt.X(
+        "point:Q",
+        title=f"{axis.label} (logarithmic)" if log else axis.label,
+        scale=alt.Scale(type="log" if log else "linear", domain=[low, high], nice=False),
+        axis=alt.Axis(values=list(axis.values), format="~g", grid=False, labelOverlap="greedy", labelSeparation=6),
+    )
+
+
+def _points(
+    axis: ParameterAxis, values: Mapping[str, Floats], ends: Mapping[str, tuple[Floats, ...]]
+) -> alt.InlineData:
+    points = list(axis.values) if axis.numeric else [0] * len(axis.values)
+    low = np.concatenate([ends[name][0] for name in values])
+    high = np.concatenate([ends[name][1] for name in values])
+    value = np.concatenate(list(values.values()))
+    return records(
+        {
+            "coefficient": [name for name in values for _ in axis.values],
+            "point": points * len(values),
+            "name": list(axis.shown) * len(values),
+            "value": value.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "shown": [signed(each) for each in value],
+            "interval": [
+                "none" if math.isnan(a) else f"{signed(a)} to {signed(b)}" for a, b in zip(low, high, strict=True)
+            ],
+        }
+    )
+
+
+def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], palette: Colours) -> list[alt.Chart]:
+    """Upright lines at the value in use and at the best one, named at their feet."""
+    marked = []
+    if axis.chosen is not None and axis.chosen == axis.best:
+        marked.append((axis.chosen, "in use, and best", [1, 0]))
+    else:
+        marked += [(axis.chosen, "in use", [1, 0])] if axis.chosen is not None else []
+        marked += [(axis.best, "best", [4, 3])] if axis.best is not None else []
+    drawn = []
+    for row, (place, name, dash) in enumerate(marked):
+        last = place > (len(axis.values) - 1) / 2
+        height = domain[0] + (0.03 + 0.07 * row) * (domain[1] - domain[0])
+        data = inline([
+            {
+                "point": axis.values[place] if axis.numeric else 0,
+                "name": axis.shown[place],
+                "text": f"{name}: {axis.shown[place]}",
+                "value": height,
+            }
+        ])  # fmt: skip
+        chart = alt.Chart(data).encode(x=x)
+        drawn.append(chart.mark_rule(color=palette.muted, strokeDash=dash, aria=False))
+        text = chart.mark_text(
+            align="right" if last else "left", dx=-6 if last else 6, color=palette.text, fontSize=12, fontWeight=600
+        )
+        drawn.append(text.encode(y=alt.Y("value:Q", scale=alt.Scale(domain=domain)), text="text:N"))
+    return drawn
+
+
+def _in_words(axis: ParameterAxis, values: Mapping[str, Floats]) -> str:
+    first, last = axis.shown[0], axis.shown[-1]
+    lines = [f"{name}: {signed(each[0])} at {first}, {signed(each[-1])} at {last}." for name, each in values.items()]
+    marks = [
+        f"{what}: {axis.shown[place]}."
+        for what, place in (("In use", axis.chosen), ("Best", axis.best))
+        if place is not None
+    ]
+    return " ".join([f"{axis.label} from {first} to {last}.", *lines, *marks])

@@ -1,0 +1,211 @@
+"""A parameter study's form: the metric is settled before, since it decides which parameters there are."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Item, Release
+from annotation.selectors.releases import release_name
+from correlations.forms.studies import rated_campaigns, usual_campaigns, usual_systems
+from correlations.parameter_specification import (
+    MAX_SWEEPS,
+    parameter_named,
+    read_values,
+    usual_values,
+)
+from correlations.selectors.metrics import model_limits, offered_metrics
+from correlations.stats.parameters import COEFFICIENTS
+from metrics.scoring.metric import Metric
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.selectors.models import finished_models
+
+OWN, SWEEP = "own_", "sweep_"
+COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
+# What one would look at first; the fields of the others begin empty.
+FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
+TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies count words, where the metric leaves it open
+
+
+class MetricStepForm(forms.Form):
+    """Which metric's parameters are to be turned: the first step, kept in the address."""
+
+    metric = forms.ChoiceField(label="Metric")
+
+    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = offered_metrics(release.reference_set.project, release.reference_set.dataset, pools=True)
+        self.fields["metric"].choices = [
+            (group, [(each.value, each.label) for each in some])
+            for group, found in offered.items()
+            if (some := [each for each in found if not each.missing and each.value in METRICS])
+        ]
+
+    def chosen(self) -> str:
+        """AM-FM where it can be computed and nothing else was asked for; otherwise the first that can."""
+        if self.is_bound and self.is_valid():
+            return str(self.cleaned_data["metric"])
+        names = [value for _, some in self.fields["metric"].choices for value, _ in some]
+        return "am_fm" if "am_fm" in names else names[0]
+
+
+class ParameterStudyForm(forms.Form):
+    """A value of each parameter in use, and beside it the values that it is turned through."""
+
+    name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")
+    campaigns = forms.MultipleChoiceField(
+        label="Ratings of the systems",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The rating of an output is the mean over these campaigns' judgements and their criteria.",
+    )
+    systems = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, help_text="Three at least; the more, the more a coefficient says."
+    )
+    subset = forms.CharField(
+        label="References", initial="all", help_text="<code>all</code>, <code>original</code> or <code>w>0</code>"
+    )
+    coefficient = forms.ChoiceField(
+        label="The best value is that of the highest",
+        choices=[(name, COEFFICIENT_NAMES[name]) for name in COEFFICIENTS],
+        help_text="Over systems.",
+    )
+    choose_on = forms.ChoiceField(label="Choose the best value on", required=False)
+    judge_on = forms.ChoiceField(label="and judge it on", required=False)
+    bootstrap = forms.IntegerField(
+        label="Bootstrap replicates", initial=500, min_value=0, max_value=10_000, help_text="0: no intervals."
+    )
+    halves = forms.IntegerField(
+        label="Random halves",
+        initial=200,
+        min_value=0,
+        max_value=5000,
+        help_text="To see what choosing the best value is worth on items that had no say in it.",
+    )
+    seed = forms.IntegerField(initial=20190501, min_value=0, help_text="Every random choice follows from it.")
+
+    MAIN = ("name", "campaigns", "systems", "subset")
+    DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")
+
+    def __init__(self, *args: Any, release: Release, metric: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.release, self.project = release, release.reference_set.project
+        self.metric: Metric = self._usual_metric(metric)
+        self.limits = model_limits(self.project, self.metric)
+        campaigns = rated_campaigns(release)
+        self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
+        names = list(release.reference_set.dataset.systems.values_list("name", flat=True))
+        self.fields["systems"].choices = [(name, name) for name in names]
+        if not self.is_bound:
+            self.initial["campaigns"] = usual_campaigns(release, campaigns)
+            self.initial["systems"] = usual_systems(release, names)
+        splits = Item.objects.filter(dataset=release.reference_set.dataset).exclude(split="")
+        self.splits = sorted(set(splits.order_by().values_list("split", flat=True).distinct()))
+        for name in ("choose_on", "judge_on"):
+            self.fields[name].choices = [("", "the same items"), *((split, split) for split in self.splits)]
+        if not self.metric.needs_references:
+            self.fields["subset"].widget = forms.HiddenInput()
+        for parameter in self.metric.parameter_list():
+            self._add(parameter)
+
+    def _usual_metric(self, name: str) -> Metric:
+        known = {parameter.name for parameter in METRICS[name].parameter_list()}
+        return get_metric(name, **{key: value for key, value in TEXT.items() if key in known})
+
+    def _add(self, parameter: Parameter) -> None:
+        own = getattr(self.metric, parameter.name)
+        self.fields[OWN + parameter.name] = self._own_field(parameter, own)
+        first = parameter.kind in ("whole", "real") and parameter.name in FIRST
+        values = usual_values(parameter, self.limits.get(parameter.name)) if first else ()
+        self.fields[SWEEP + parameter.name] = forms.CharField(
+            label=f"{parameter.label}: values",
+            required=False,
+            initial=", ".join(parameter.written(value) for value in values),
+            widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+            help_text=self._example(parameter),
+        )
+
+    def _own_field(self, parameter: Parameter, own: Any) -> forms.Field:
+        if parameter.kind == "model":
+            models = finished_models(self.project, parameter.choices[0])
+            choices = [(model.reference, str(model)) for model in models]
+            return forms.ChoiceField(label=parameter.label, choices=choices)
+        if parameter.kind == "choice":
+            choices = [(value, value) for value in parameter.choices]
+            blank = [("", "as the metric has it")] if parameter.optional else []
+            return forms.ChoiceField(
+                label=parameter.label, choices=blank + choices, initial=own, required=not parameter.optional
+            )
+        if parameter.kind == "flag":
+            return forms.BooleanField(label=parameter.label, initial=own, required=False)
+        if parameter.kind == "whole":
+            own = min(own, self.limits.get(parameter.name, own))
+            return forms.IntegerField(label=parameter.label, initial=own)
+        if parameter.kind == "real":
+            return forms.FloatField(label=parameter.label, initial=own, required=not parameter.optional)
+        return forms.CharField(label=parameter.label, initial=own, required=False)
+
+    def _example(self, parameter: Parameter) -> str:
+        if parameter.kind == "whole":
+            most = f", at most {self.limits[parameter.name]}" if parameter.name in self.limits else ""
+            return f"Such as <code>1, 2, 5..10</code>{most}."
+        if parameter.kind == "real":
+            return "Such as <code>0..1 by 0.1</code>."
+        if parameter.kind == "model":
+            return "Names of trained models, such as <code>my-space/v1, other/v2</code>."
+        return f"Of <code>{', '.join(parameter.choices) or 'yes, no'}</code>."
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.MAIN]
+
+    @property
+    def design_fields(self) -> list[forms.BoundField]:
+        hidden = () if self.splits else ("choose_on", "judge_on")
+        return [self[name] for name in self.DESIGN if name not in hidden]
+
+    @property
+    def design_is_wrong(self) -> bool:
+        return any(field.errors for field in self.design_fields)
+
+    @property
+    def parameter_rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        """The field of the value in use, and that of the values it is turned through."""
+        return [(self[OWN + one.name], self[SWEEP + one.name]) for one in self.metric.parameter_list()]
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        self.sweeps: list[dict[str, Any]] = []
+        for parameter in self.metric.parameter_list():
+            written = self.cleaned_data.get(SWEEP + parameter.name, "").strip()
+            if not written:
+                continue
+            try:
+                values = read_values(parameter, written)
+                if parameter.kind != "model":
+                    for value in values:
+                        parameter.check(value)
+            except ValueError as error:
+                self.add_error(SWEEP + parameter.name, str(error))
+                continue
+            self.sweeps.append({"parameter": parameter.name, "values": list(values)})
+        if not self.sweeps and not self.errors:
+            raise forms.ValidationError("No parameter is turned: fill in the values of one at least.")
+        if len(self.sweeps) > MAX_SWEEPS:
+            raise forms.ValidationError(f"{len(self.sweeps)} parameters are turned; accepted: up to {MAX_SWEEPS}.")
+        return cleaned
+
+    def specification(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        own = {one.name: data[OWN + one.name] for one in self.metric.parameter_list()}
+        given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name"}
+        parameters = {name: None if value == "" and parameter_named(self.metric, name).optional else value
+                      for name, value in own.items()}  # fmt: skip
+        return given | {
+            "release": release_name(self.release),
+            "metric": {"name": self.metric.name, "parameters": parameters},
+            "sweeps": self.sweeps,
+        }
+
+    def field_of(self, refused: str) -> str | None:
+        """The field that a refusal of the service belongs to."""
+        return refused if refused in self.fields else None

@@ -1,0 +1,357 @@
+"""Compute a parameter study: texts prepared once for all values, then curves, intervals, what one system does to it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db import transaction
+
+from annotation.models import Item
+from annotation.services.jobs import Claim, job_run
+from correlations.errors import StudyError
+from correlations.models import ParameterStudy
+from correlations.parameter_specification import ParameterSpecification, parameter_named
+from correlations.selectors.inputs import HumanSide, human_side
+from correlations.services.progress import StagedProgress
+from correlations.services.studies import study_systems
+from correlations.specification import NAMED, WITHOUT_RATERS
+from correlations.stats.parameters import (
+    COEFFICIENTS,
+    Curves,
+    HeldOut,
+    ParameterValue,
+    best_place,
+    bootstrap_weights,
+    curves,
+    held_out_halves,
+    segment_level,
+    system_level,
+    usable_segments,
+)
+from correlations.stats.resampling import replicates_interval
+from correlations.stats.system_level import SystemLevelResult
+from metrics.models import TrainedModel
+from metrics.scoring import VERSION
+from metrics.scoring.metric import Metric, MetricStatistics, PooledStatistics
+from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.parameters import Parameter
+from metrics.selectors.corpus import Corpus, load_corpus
+from metrics.selectors.models import model_parameters
+from metrics.services.scoring import Scorer, model_store, none_if_nan
+
+Bools = npt.NDArray[np.bool_]
+STAGES = {"Loading": 5, "Scoring": 45, "Intervals": 50}
+POOLED = "the metric is over all outputs as one pool, which no resample of sums can give"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """T systems, S items, and their ratings."""
+
+    specification: ParameterSpecification
+    corpus: Corpus
+    human: HumanSide
+    names: list[str]
+    splits: npt.NDArray[np.str_]  # (S,)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One parameter at V values."""
+
+    parameter: Parameter
+    values: Sequence[Any]
+    own: int  # place of the metric's own value
+    found: list[ParameterValue]
+    pooled: bool
+
+
+def parameter_study_execute(*, study_id: int) -> None:
+    """Claim the study, compute, store."""
+    job_run(ParameterStudy, study_id, _compute)
+
+
+def _compute(study: ParameterStudy, claim: Claim) -> None:
+    started = time.monotonic()
+    progress = StagedProgress(claim, STAGES)
+    progress.stage("Loading")
+    inputs = _load(study)
+    sweeps = _swept(inputs, progress)
+    report = progress.stage("Intervals")
+    found = []
+    for place, sweep in enumerate(sweeps):
+        found.append(_sweep_result(inputs, sweep, _part(report, place, len(sweeps))))
+    result = {
+        "sweeps": found,
+        "models": _models(study, inputs.specification.built_metric()),
+        "items": {
+            "used": len(inputs.corpus.external_ids),
+            "dropped": [{"reason": reason, "count": len(names)} for reason, names in inputs.corpus.dropped.items()],
+        },
+        "counts": {
+            "judgements": int(inputs.human.table.response_id.size),
+            "raters": int(np.unique(inputs.human.table.rater_id).size),
+            "raters_excluded": len(study.specification[NAMED].get(WITHOUT_RATERS, [])),
+            "references": int(inputs.corpus.weights.size),
+        },
+        "negated": not inputs.specification.built_metric().higher_is_better,
+        "versions": {"assay": VERSION, "numpy": np.__version__},
+        "seconds": round(time.monotonic() - started, 2),
+    }
+    with transaction.atomic():
+        claim.lock()
+        claim.finish(result=result)
+
+
+def _part(report: Any, place: int, parts: int) -> Any:
+    return lambda done, total: report(place * total + done, parts * total)
+
+
+def _load(study: ParameterStudy) -> Inputs:
+    spec = ParameterSpecification.from_mapping(study.specification)
+    corpus = load_corpus(study.release, study_systems(study.release, spec.systems), items=spec.built_subset.items)
+    if not corpus.external_ids:
+        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
+        raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
+    named = study.specification[NAMED]
+    last = max((mark["last"] for mark in named["ratings"].values()), default=0)
+    campaigns = list(study.campaigns.order_by("name"))
+    without = named.get(WITHOUT_RATERS, [])
+    human = human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)
+    unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
+    if unrated.size:
+        name = corpus.systems[unrated[0]].name
+        raise StudyError(f"Nobody rated an output of {name} in {', '.join(spec.campaigns)}; leave the system out.")
+    split = dict(Item.objects.filter(dataset=study.dataset_id).values_list("pk", "split"))
+    splits = np.array([split[pk] for pk in corpus.item_ids.tolist()], dtype=np.str_)
+    return Inputs(spec, corpus, human, [system.name for system in corpus.systems], splits)
+
+
+def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
+    """Every sweep's statistics. All values are known to the scorer before the first is computed: one preparation."""
+    spec = inputs.specification
+    own = spec.built_metric()
+    planned = []
+    for sweep in spec.sweeps:
+        parameter = parameter_named(own, sweep["parameter"])
+        planned.append((parameter, [spec.built_metric(**{parameter.name: value}) for value in sweep["values"]]))
+    try:
+        scorer = Scorer(inputs.corpus, [metric for _, metrics in planned for metric in metrics])
+        report = progress.stage("Scoring")
+        total, done, found = sum(len(metrics) for _, metrics in planned), 0, []
+        for parameter, metrics in planned:
+            points = []
+            pooled = False
+            for metric in metrics:
+                statistics = scorer.statistics(metric, spec.built_subset)
+                pooled = pooled or not statistics.sums
+                points.append(_value(metric, statistics))
+                done += 1
+                report(done, total)
+            values = [getattr(metric, parameter.name) for metric in metrics]
+            found.append(Sweep(parameter, values, values.index(getattr(own, parameter.name)), points, pooled))
+    except ValueError as error:  # a model that is not on this host, say
+        raise StudyError(str(error)) from error
+    return found
+
+
+def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
+    sign = 1.0 if metric.higher_is_better else -1.0
+    scores = sign * statistics.sentence_scores
+    if isinstance(statistics, PooledStatistics):
+        # Known for all segments alone: carried as if every segment held it.
+        whole = sign * statistics.system_scores()
+        n = scores.shape[1]
+        packed = np.broadcast_to(np.nan_to_num(whole)[:, None, None] / n, (*scores.shape, 1))
+        missing = np.isnan(whole)
+        return ParameterValue(packed, lambda sums: np.where(missing, np.nan, sums[..., 0]), scores)
+    aggregate = statistics.aggregate
+    return ParameterValue(statistics.packed, lambda sums: sign * aggregate(sums), scores)
+
+
+# --- One sweep --------------------------------------------------------------------------------------------------------
+
+
+def _sweep_result(inputs: Inputs, sweep: Sweep, report: Any) -> dict[str, Any]:
+    spec, human = inputs.specification, inputs.human.mean
+    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.found)
+    leveled = [system_level(value, human, inputs.names, usable) for value in sweep.found]
+    replicates = _replicates(spec, sweep, human, usable, report)
+    best = best_place([getattr(result, spec.coefficient) for result, _ in leveled])
+    points = []
+    for place, (value, (result, scores)) in enumerate(zip(sweep.found, leveled, strict=True)):
+        points.append(
+            {
+                "value": sweep.values[place],
+                "shown": _shown(inputs, sweep, place),
+                "system": _system_cells(result, replicates, place),
+                "segment": _segment_cells(value, human, usable, replicates, place),
+                "influential": _influential(result),
+                "scores": [none_if_nan(score) for score in scores.tolist()],
+            }
+        )
+    ngrams = _ngrams(spec, sweep)
+    for point, counted in zip(points, ngrams, strict=False):
+        point["ngrams"] = counted
+    return {
+        "parameter": sweep.parameter.name,
+        "label": sweep.parameter.label,
+        "key": sweep.parameter.key,
+        "kind": sweep.parameter.kind,
+        "points": points,
+        "chosen": sweep.own,
+        "best": best,
+        "items": int(usable.sum()),
+        "systems": _systems(inputs, usable),
+        "without": _without(inputs, [result for result, _ in leveled], sweep.own, best),
+        "halves": _halves(spec, sweep, human, usable),
+        "splits": _split_result(inputs, sweep, usable),
+        "no_interval": POOLED if sweep.pooled else "",
+    }
+
+
+def _replicates(
+    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools, report: Any
+) -> Curves | None:
+    if spec.bootstrap < 2 or sweep.pooled or not usable.any():
+        return None
+    return curves(sweep.found, human, bootstrap_weights(usable, spec.bootstrap, spec.seed), progress=report)
+
+
+def _system_cells(result: SystemLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
+    cells: dict[str, Any] = {
+        "n": result.n_systems, "reason": result.reason or "", "p": none_if_nan(result.pearson_pvalue),
+    }  # fmt: skip
+    for name in COEFFICIENTS:
+        drawn = None if replicates is None else replicates.system[name][:, place]
+        cells[name] = {"value": none_if_nan(getattr(result, name)), "interval": _interval(drawn)}
+    return cells
+
+
+def _segment_cells(
+    value: ParameterValue, human: npt.NDArray[np.float64], usable: Bools, replicates: Curves | None, place: int
+) -> dict[str, Any]:
+    result = segment_level(value, human, usable)
+    cells: dict[str, Any] = {
+        "n": result.n, "reason": result.reason or "", "p": none_if_nan(result.pearson_pvalue),
+    }  # fmt: skip
+    for name in COEFFICIENTS:
+        drawn = replicates.segment[:, place] if replicates is not None and name == "pearson" else None
+        cells[name] = {"value": none_if_nan(getattr(result, name)), "interval": _interval(drawn)}
+    return cells
+
+
+def _interval(replicates: npt.NDArray[np.float64] | None) -> list[float] | None:
+    if replicates is None:
+        return None
+    low, high = replicates_interval(replicates).interval
+    return None if np.isnan(low) else [float(low), float(high)]
+
+
+def _influential(result: SystemLevelResult) -> dict[str, Any] | None:
+    found = result.most_influential
+    return found and {"system": found.system, "pearson": none_if_nan(found.pearson)}
+
+
+def _systems(inputs: Inputs, usable: Bools) -> list[dict[str, Any]]:
+    found = []
+    for name, ratings in zip(inputs.names, inputs.human.mean[:, usable], strict=True):
+        rated = ratings[~np.isnan(ratings)]
+        found.append({"system": name, "rating": float(rated.mean()) if rated.size else None, "rated": int(rated.size)})
+    return found
+
+
+def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, best: int | None) -> list[dict[str, Any]]:
+    """Each system left out: the coefficient at the metric's own value, at the best, and which would be best then."""
+    name = inputs.specification.coefficient
+    if best is None or not results[own].left_out:
+        return []
+    found = []
+    for place, system in enumerate(inputs.names):
+        along = [getattr(result.left_out[place], name) if result.left_out else np.nan for result in results]
+        then = best_place(along)
+        found.append(
+            {
+                "system": system,
+                "chosen": none_if_nan(along[own]),
+                "best": none_if_nan(along[best]),
+                "best_then": then,
+                "best_then_value": None if then is None else none_if_nan(along[then]),
+            }
+        )
+    return found
+
+
+def _halves(
+    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools
+) -> dict[str, Any] | None:
+    if spec.halves < 1 or sweep.pooled or usable.sum() < 4:
+        return None
+    found: HeldOut = held_out_halves(
+        sweep.found, human, usable, sweep.own, coefficient=spec.coefficient, n_halves=spec.halves, seed=spec.seed + 1
+    )
+    if not found.n_halves:
+        return None
+    return {
+        "n": found.n_halves,
+        "chosen_on": found.chosen_on,
+        "judged_on": found.judged_on,
+        "own": found.fixed,
+        "shares": found.shares.tolist(),
+    }
+
+
+def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> dict[str, Any] | None:
+    spec = inputs.specification
+    if not spec.choose_on or sweep.pooled:
+        return None
+    along = {}
+    for split in (spec.choose_on, spec.judge_on):
+        part = usable & (inputs.splits == split)
+        results = [system_level(value, inputs.human.mean, inputs.names, part)[0] for value in sweep.found]
+        along[split] = [none_if_nan(getattr(result, spec.coefficient)) for result in results], int(part.sum())
+    (chosen, n_choose), (judged, n_judge) = along[spec.choose_on], along[spec.judge_on]
+    best = best_place([np.nan if value is None else value for value in chosen])
+    return {
+        "choose_on": spec.choose_on, "judge_on": spec.judge_on, "items": [n_choose, n_judge], "best": best,
+        "chosen_on": None if best is None else chosen[best], "judged_on": None if best is None else judged[best],
+        "own": judged[sweep.own], "curves": [chosen, judged],
+    }  # fmt: skip
+
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+
+def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[dict[str, int]]:
+    """Of a sweep over the orders of a language model: n-grams of each length, and of all up to it."""
+    metric = spec.built_metric()
+    models = [one for one in model_parameters(metric.name) if one.choices[0] == LanguageModel.kind]
+    if sweep.parameter.name != "order" or not models:
+        return []
+    model: LanguageModel = model_store().load(LanguageModel.kind, getattr(metric, models[0].name))
+    return [{"of_order": model.n_ngrams[order - 1], "up_to": sum(model.n_ngrams[:order])} for order in sweep.values]
+
+
+def _shown(inputs: Inputs, sweep: Sweep, place: int) -> str:
+    value = sweep.values[place]
+    if sweep.parameter.kind != "model":
+        return sweep.parameter.written(value)
+    digest = str(value).removeprefix("sha256:")
+    model = TrainedModel.objects.filter(digest=digest, project=inputs.corpus.systems[0].dataset.project_id).last()
+    return sweep.parameter.written(value) if model is None else str(model)
+
+
+def _models(study: ParameterStudy, metric: Metric) -> list[dict[str, Any]]:
+    """The trained models of the metric, and whether a language model's lower orders are those of smaller models."""
+    found = []
+    for parameter in model_parameters(metric.name):
+        reference = str(getattr(metric, parameter.name))
+        models = TrainedModel.objects.filter(project=study.project_id, digest=reference.removeprefix("sha256:"))
+        model = models.defer("content").last()
+        options: Mapping[str, Any] = {} if model is None else model.options
+        entry = {"label": parameter.label, "reference": reference, "pruned": bool(options.get("prune"))}
+        found.append(entry | {"name": "" if model is None else str(model), "pk": None if model is None else model.pk})
+    return found

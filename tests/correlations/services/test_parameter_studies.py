@@ -1,0 +1,290 @@
+"""Parameter studies against scipy over scores of metrics computed one by one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotation.models import Item, JobState
+from annotation.services.jobs import job_request_cancel
+from correlations.errors import StudyRefused
+from correlations.models import ParameterStudy
+from correlations.parameter_specification import read_values, usual_values
+from correlations.services.parameter_execution import parameter_study_execute
+from correlations.services.parameter_studies import parameter_study_create
+from metrics.scoring.metric import Workspace
+from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.segments import Segments
+from metrics.services.scoring import model_store
+from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+SYSTEMS = ["Echo", "Human", "Parrot", "Quill", "Random"]  # references are rated, too: five systems to correlate over
+
+
+def asked(world: World, **changes: object) -> dict[str, object]:
+    return {
+        "release": "cat-references",
+        "campaigns": ["Output ratings", "Reference ratings"],
+        "systems": SYSTEMS,
+        "metric": "bleu",
+        "bootstrap": 20,
+        "halves": 10,
+    } | changes
+
+
+def made(world: World, **changes: object) -> tuple[ParameterStudy, bool]:
+    return parameter_study_create(project=world.project, name="Turns", specification=asked(world, **changes), by=None)
+
+
+def computed(world: World, **changes: object) -> ParameterStudy:
+    study, _ = made(world, **changes)
+    parameter_study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.state == JobState.DONE, study.error
+    return study
+
+
+def models(world: World) -> tuple[str, str]:
+    space = trained_model(world)
+    language = trained_model(world, kind="language_model", name="Cat words", options={"order": 3})
+    return space.reference, language.reference
+
+
+def texts(world: World) -> Segments:
+    """All items: every one has a reference in the release, if of no weight."""
+    places = range(len(world.items))
+    return Segments(
+        [[world.responses[name, place].text for place in places] for name in SYSTEMS],
+        [[world.responses[name, place].text for name in ("Human", "Random")] for place in places],
+    )
+
+
+def rating(world: World, name: str, place: int) -> float:
+    """Of what the system said there: where another said the same, both were asked about one response."""
+    said = world.responses[name, place].pk
+    same = [other for other in SYSTEMS if world.responses[other, place].pk == said]
+    return float(np.mean([value for other in same for value in world.judgements[other, place]]))
+
+
+def means(world: World, places: Sequence[int] | None = None) -> list[float]:
+    some = range(len(world.items)) if places is None else places
+    return [float(np.mean([rating(world, name, place) for place in some])) for name in SYSTEMS]
+
+
+def alone(world: World, name: str, **parameters: object) -> np.ndarray:
+    """Scores of systems, texts prepared for this metric and no other."""
+    return Workspace(texts(world), models=model_store()).statistics(get_metric(name, **parameters)).system_scores()
+
+
+def test_every_value_of_am_fm_is_correlated_as_if_it_were_computed_alone(world: World) -> None:
+    am, fm = models(world)
+
+    study = computed(world, metric={"name": "am_fm", "k": 4}, sweeps=[
+        {"parameter": "k", "values": [1, 2, 4]},
+        {"parameter": "order", "values": [1, 2, 3]},
+        {"parameter": "lambda", "values": [0, 0.5, 1]},
+    ])  # fmt: skip
+
+    sweeps = {sweep["parameter"]: sweep for sweep in study.result["sweeps"]}
+    own = {"k": 4, "order": 2, "balance": 0.8}
+    assert study.specification["metric"]["parameters"]["am_model"] == am
+    human = means(world)
+    for name, values in (("k", [1, 2, 4]), ("order", [1, 2, 3]), ("balance", [0, 0.5, 0.8, 1])):
+        points = sweeps[name]["points"]
+        assert [point["value"] for point in points] == values
+        assert points[sweeps[name]["chosen"]]["value"] == own[name]
+        for point in points:
+            scores = alone(world, "am_fm", **(own | {name: point["value"], "am_model": am, "fm_model": fm}))
+            assert point["scores"] == pytest.approx(scores.tolist(), abs=1e-12)
+            expected = stats.pearsonr(scores, human)
+            assert point["system"]["pearson"]["value"] == pytest.approx(expected.statistic, abs=1e-9)
+            assert point["system"]["p"] == pytest.approx(expected.pvalue, abs=1e-9)
+            low, high = point["system"]["pearson"]["interval"]
+            assert low <= high
+            assert point["segment"]["n"] == 5 * len(world.items)
+        best = max(points, key=lambda point: point["system"]["pearson"]["value"])
+        assert points[sweeps[name]["best"]]["value"] == best["value"]
+        assert sum(sweeps[name]["halves"]["shares"]) == pytest.approx(1)
+
+
+def test_the_orders_of_one_language_model_are_models_of_each_order_on_the_same_texts(world: World) -> None:
+    _, fm = models(world)
+    store = model_store()
+    trained = [
+        trained_model(world, kind="language_model", name=f"Order {order}", options={"order": order}) for order in (1, 2)
+    ]
+
+    study = computed(world, metric={"name": "fm", "model": fm}, sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
+
+    points = study.result["sweeps"][0]["points"]
+    for model, point in zip(trained, points, strict=False):
+        loaded: LanguageModel = store.load("language_model", model.reference)
+        assert point["ngrams"]["of_order"] == loaded.n_ngrams[-1]
+        assert point["ngrams"]["up_to"] == sum(loaded.n_ngrams)
+        scores = alone(world, "fm", order=point["value"], model=model.reference)
+        assert point["scores"] == pytest.approx(scores.tolist(), abs=1e-12)
+    assert study.result["models"][0]["pruned"] is False
+
+
+def test_leaving_out_a_system_is_told_at_the_own_and_at_the_best_value(world: World) -> None:
+    study = computed(world, metric="chrf", sweeps=[{"parameter": "beta", "values": [0.5, 2, 8]}])
+
+    sweep = study.result["sweeps"][0]
+    human = np.array(means(world))
+    for entry in sweep["without"]:
+        rest = [place for place, name in enumerate(SYSTEMS) if name != entry["system"]]
+        along = [stats.pearsonr(np.array(point["scores"])[rest], human[rest]).statistic for point in sweep["points"]]
+        assert entry["chosen"] == pytest.approx(along[sweep["chosen"]], abs=1e-9)
+        assert entry["best_then"] == int(np.argmax(along))
+        assert entry["best_then_value"] == pytest.approx(max(along), abs=1e-9)
+
+
+def test_splits_choose_on_one_and_judge_on_the_other(world: World) -> None:
+    for place, item in enumerate(world.items):
+        Item.objects.filter(pk=item.pk).update(split="dev" if place % 2 else "test")
+
+    study = computed(
+        world, metric="bleu", sweeps=[{"parameter": "max_order", "values": [1, 2, 3, 4]}], choose_on="dev",
+        judge_on="test",
+    )  # fmt: skip
+
+    found = study.result["sweeps"][0]["splits"]
+    assert found["items"] == [20, 20]
+    curves = []
+    for odd in (1, 0):
+        places = [place for place in range(len(world.items)) if place % 2 == odd]
+        human = means(world, places)
+        workspace = Workspace(texts(world))
+        scores = [
+            workspace.statistics(get_metric("bleu", max_order=order)).system_scores(places) for order in (1, 2, 3, 4)
+        ]
+        curves.append([stats.pearsonr(each, human).statistic for each in scores])
+    assert found["curves"][0] == pytest.approx(curves[0], abs=1e-9)
+    assert found["judged_on"] == pytest.approx(curves[1][int(np.argmax(curves[0]))], abs=1e-9)
+
+
+def test_any_parameter_of_any_metric_can_be_turned(world: World) -> None:
+    study = computed(world, metric="ter", sweeps=[{"parameter": "case_sensitive", "values": [False, True]}])
+    assert study.result["negated"] is True
+    point = study.result["sweeps"][0]["points"][0]
+    assert point["scores"] == pytest.approx((-alone(world, "ter")).tolist())
+
+    pooled = computed(world, metric="distinct", sweeps=[{"parameter": "order", "values": [1, 2, 3]}])
+    sweep = pooled.result["sweeps"][0]
+    assert sweep["no_interval"].startswith("the metric is over all outputs as one pool")
+    for point in sweep["points"]:
+        assert point["scores"] == pytest.approx(alone(world, "distinct", order=point["value"]).tolist())
+        assert point["system"]["pearson"]["interval"] is None
+    assert sweep["halves"] is None
+
+
+def test_models_themselves_can_be_the_values(world: World) -> None:
+    small = trained_model(world, name="Small", options={"components": 2})
+    trained_model(world, name="Large", options={"components": 4})
+
+    study = computed(
+        world,
+        metric={"name": "am", "parameters": {"k": 2, "model": "small"}},
+        sweeps=[{"parameter": "model", "values": ["small", "large"]}],
+    )
+
+    sweep = study.result["sweeps"][0]
+    assert [point["shown"] for point in sweep["points"]] == ["Small v1", "Large v1"]
+    assert sweep["points"][0]["value"] == small.reference
+    # The first dimensions of a larger model of the same texts are the smaller model.
+    assert sweep["points"][0]["scores"] == pytest.approx(sweep["points"][1]["scores"], abs=1e-5)
+
+
+def test_without_sweeps_the_usual_ones_are_taken_as_far_as_the_models_go(world: World) -> None:
+    models(world)
+
+    study, _ = made(world, metric={"name": "am_fm", "k": 2})
+
+    assert [(sweep["parameter"], sweep["values"]) for sweep in study.specification["sweeps"]] == [
+        ("balance", [step / 10 for step in range(11)]),
+        ("k", [1, 2, 3, 4]),
+        ("order", [1, 2, 3]),
+    ]
+
+
+def test_the_same_specification_is_the_same_study_and_a_stored_one_makes_it_again(world: World) -> None:
+    first, created = made(world, metric="bleu")
+    again, created_again = made(world, metric={"name": "bleu", "parameters": {"max_order": 2}}, systems=SYSTEMS[::-1])
+    stored, _ = parameter_study_create(project=world.project, name="Again", specification=first.specification, by=None)
+
+    assert (created, created_again) == (True, False)
+    assert first == again == stored
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        ({"metric": "bloo"}, "metric", "found 'bloo'; accepted: 'bleu'"),
+        ({"metric": "am"}, "metric", "no LSA space yet"),
+        ({"metric": 5}, "metric", "accepted: a name, or a mapping"),
+        ({"metric": "external"}, "metric", "found scores made elsewhere"),
+        ({"systems": ["Echo", "Quill"]}, "systems", "found 2; accepted: three or more"),
+        ({"sweeps": [{"parameter": "colour"}]}, "sweeps", "found parameter 'colour'; accepted: max_order, tokenize"),
+        ({"sweeps": [{"parameter": "max_order", "values": [1, 9]}]}, "sweeps", "found 9; accepted: an integer from 1"),
+        ({"sweeps": [{"parameter": "max_order", "values": [2]}]}, "sweeps", "found 1 value; accepted: two or more"),
+        ({"sweeps": [{"parameter": "max_order"}] * 2}, "sweeps", "a parameter twice"),
+        ({"sweeps": ["max_order"]}, "sweeps", "a list of mappings"),
+        ({"coefficient": "r"}, "coefficient", "accepted: pearson, spearman, kendall"),
+        ({"choose_on": "dev"}, "judge_on", "found one split"),
+        ({"choose_on": "dev", "judge_on": "test"}, "choose_on", "found 'dev'; accepted: none, since"),
+        ({"subset": "w>7"}, "subset", "a weight from -1 to 1"),
+        ({"bootstrap": -1}, "bootstrap", "a whole number from 0"),
+        ({"release": "dogs"}, "release", "accepted: cat-references/v1"),
+        ({"colour": 1}, "colour", "accepted: bootstrap"),
+    ],
+)
+def test_a_wrong_field_is_named_with_what_is_accepted(
+    world: World, change: dict[str, object], field: str, message: str
+) -> None:
+    with pytest.raises(StudyRefused) as refusal:
+        made(world, **change)
+
+    assert message in refusal.value.fields[field][0]
+
+
+def test_more_dimensions_than_the_model_has_are_refused(world: World) -> None:
+    models(world)
+    with pytest.raises(StudyRefused, match="k: found 9; accepted: up to 4, which is what the trained model has"):
+        made(world, metric={"name": "am", "k": 2}, sweeps=[{"parameter": "k", "values": [1, 9]}])
+
+
+def test_a_system_that_nobody_rated_fails_with_its_name(world: World) -> None:
+    study, _ = made(world, metric="bleu", campaigns=["Output ratings"])
+    parameter_study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert (study.state, study.result) == (JobState.FAILED, None)
+    assert "Nobody rated an output of Random in Output ratings" in study.error
+
+
+def test_a_cancelled_study_is_not_computed(world: World) -> None:
+    study, _ = made(world, metric="bleu")
+    job_request_cancel(study)
+    parameter_study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert (study.state, study.result) == (JobState.CANCELLED, None)
+
+
+def test_usual_values_of_every_parameter_are_accepted_by_it() -> None:
+    for metric in METRICS.values():
+        for parameter in metric.parameter_list():
+            for value in usual_values(parameter, 10 if parameter.name in ("k", "order") else None):
+                if parameter.name != "order":
+                    parameter.check(value)
+
+
+def test_values_are_read_as_people_write_them() -> None:
+    k, balance = (one for one in METRICS["am_fm"].parameter_list() if one.name in ("k", "balance"))
+    assert read_values(k, "1, 2, 5..7") == (1, 2, 5, 6, 7)
+    assert read_values(balance, "0..1 by 0.1")[3] == 0.3
+    for wrong in ("1..", "5..1", "0..1 by 0", "0..1 by 0.0001"):
+        with pytest.raises(ValueError, match="accepted"):
+            read_values(balance, wrong)

@@ -1,0 +1,248 @@
+"""Pages of parameter studies: for members, in their roles; for nobody else."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Item, JobState
+from correlations.models import ParameterStudy
+from correlations.services.parameter_execution import parameter_study_execute
+from correlations.services.parameter_studies import parameter_study_create
+from tests.metrics.trained import models_dir, trained_model  # noqa: F401
+from tests.metrics.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+
+READING = [
+    ("list", {}),
+    ("detail", {"pk": True}),
+    ("figure", {"pk": True, "figure": "max_order-system"}),
+    ("figure-download", {"pk": True, "figure": "max_order-segment", "file_format": "svg"}),
+    ("download", {"pk": True, "table": "max_order", "file_format": "csv"}),
+]
+CHANGING = [("cancel", {"pk": True}), ("retry", {"pk": True})]
+SPECIFICATION = {
+    "release": "cat-references",
+    "campaigns": ["Output ratings", "Reference ratings"],
+    "systems": ["Echo", "Human", "Parrot", "Quill", "Random"],
+    "metric": "bleu",
+    "sweeps": [{"parameter": "max_order", "values": [1, 2, 3]}],
+    "bootstrap": 10,
+    "halves": 5,
+}
+
+
+@pytest.fixture
+def study(world: World) -> ParameterStudy:
+    made, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
+    parameter_study_execute(study_id=made.pk)
+    made.refresh_from_db()
+    assert made.state == JobState.DONE, made.error
+    return made
+
+
+def address(study: ParameterStudy, name: str, arguments: dict[str, object]) -> str:
+    kwargs = arguments | ({"pk": study.pk} if "pk" in arguments else {})
+    return reverse(f"correlations:parameter-study-{name}", kwargs={"project_slug": study.project.slug} | kwargs)
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def form_data(world: World, **changes: object) -> dict[str, object]:
+    return {
+        "release": world.release.pk, "metric": "bleu", "name": "From the form", "campaigns": SPECIFICATION["campaigns"],
+        "systems": SPECIFICATION["systems"], "subset": "all", "coefficient": "pearson", "bootstrap": 0, "halves": 0,
+        "seed": 1, "own_max_order": 2, "own_tokenize": "whitespace", "own_lowercase": "on", "own_smoothing": "none",
+        "sweep_max_order": "1..4", "sweep_tokenize": "13a, char",
+    } | changes  # fmt: skip
+
+
+def test_a_viewer_may_read_and_not_change(study: ParameterStudy, viewer, as_user) -> None:
+    for name, arguments in READING:
+        assert as_user(viewer).get(address(study, name, arguments)).status_code == 200, name
+    for name, arguments in [*CHANGING, ("create", {})]:
+        assert as_user(viewer).post(address(study, name, arguments)).status_code == 403, name
+
+
+def test_an_outsider_gets_404(study: ParameterStudy, outsider, as_user) -> None:
+    client = as_user(outsider)
+    for name, arguments in [*READING, ("create", {})]:
+        assert client.get(address(study, name, arguments)).status_code == 404, name
+    for name, arguments in CHANGING:
+        assert client.post(address(study, name, arguments)).status_code == 404, name
+    elsewhere = reverse("correlations:parameter-study-detail", args=["elsewhere", study.pk])
+    assert client.get(elsewhere).status_code == 404
+
+
+def test_changes_reject_get(study: ParameterStudy, manager, as_user) -> None:
+    for name, arguments in CHANGING:
+        assert as_user(manager).get(address(study, name, arguments)).status_code == 405, name
+
+
+def test_the_report_says_what_is_in_use_what_is_best_and_what_that_is_worth(
+    study: ParameterStudy, viewer, as_user
+) -> None:
+    page = as_user(viewer).get(address(study, "detail", {"pk": True})).content.decode()
+
+    sweep = study.result["sweeps"][0]
+    for point in sweep["points"]:
+        assert f"{point['system']['pearson']['value']:.3f}".replace("-", "−") in page
+        assert f"{point['segment']['kendall']['value']:.3f}".replace("-", "−") in page
+    assert f"{sweep['halves']['judged_on']:.3f}".replace("-", "−") in page
+    for said in ("Choosing the best value here overfits.", "Few systems.", "Without one system", study.signature):
+        assert said in page
+
+
+def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStudy, viewer, as_user) -> None:
+    client = as_user(viewer)
+    for table, n in (("max_order", 3), ("max_order-without", 5), ("max_order-systems", 15)):
+        urls = [
+            address(study, "download", {"pk": True, "table": table, "file_format": form}) for form in ("csv", "json")
+        ]
+        rows = list(csv.DictReader(io.StringIO(body(client.get(urls[0])).decode("utf-8-sig"))))
+        data = json.loads(body(client.get(urls[1])))
+        assert len(rows) == len(data) == n
+        assert list(rows[0]) == list(data[0])
+    first = json.loads(body(client.get(address(study, READING[-1][0], READING[-1][1] | {"file_format": "json"}))))[0]
+    point = study.result["sweeps"][0]["points"][0]
+    assert first["system_pearson"] == point["system"]["pearson"]["value"]
+    assert [first["system_pearson_low"], first["system_pearson_high"]] == point["system"]["pearson"]["interval"]
+    whole = json.loads(
+        body(client.get(address(study, "download", {"pk": True, "table": "study", "file_format": "json"})))
+    )
+    assert whole["result"] == study.result
+
+
+def test_figures_are_drawn_in_both_themes_and_as_files(study: ParameterStudy, viewer, as_user) -> None:
+    client = as_user(viewer)
+    for level in ("system", "segment"):
+        url = address(study, "figure", {"pk": True, "figure": f"max_order-{level}"})
+        light, dark = (client.get(url, {"theme": theme}).json() for theme in ("light", "dark"))
+        assert light != dark
+        for kind, starts in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            arguments = {"pk": True, "figure": f"max_order-{level}", "file_format": kind}
+            assert client.get(address(study, "figure-download", arguments)).content.startswith(starts)
+
+
+def test_what_is_not_there_is_404(study: ParameterStudy, viewer, as_user) -> None:
+    client = as_user(viewer)
+    for name, arguments in (
+        ("figure", {"figure": "beta-system"}),
+        ("figure", {"figure": "max_order-paragraph"}),
+        ("figure-download", {"figure": "max_order-system", "file_format": "gif"}),
+        ("download", {"table": "beta", "file_format": "csv"}),
+        ("download", {"table": "study", "file_format": "csv"}),
+    ):
+        assert client.get(address(study, name, {"pk": True} | arguments)).status_code == 404, arguments
+
+
+def test_a_study_without_a_result_shows_its_state(world: World, manager, as_user, monkeypatch) -> None:
+    made, _ = parameter_study_create(project=world.project, name="Orders", specification=SPECIFICATION, by=None)
+    client = as_user(manager)
+
+    assert "Waiting for a worker" in client.get(address(made, "detail", {"pk": True})).content.decode()
+    for name, arguments in READING[2:]:
+        assert client.get(address(made, name, arguments)).status_code == 404
+    client.post(address(made, "cancel", {"pk": True}))
+    made.refresh_from_db()
+    assert made.state == JobState.CANCELLED
+    monkeypatch.setattr("correlations.tasks.execute_parameter_study.delay", lambda _: None)
+    client.post(address(made, "retry", {"pk": True}))
+    made.refresh_from_db()
+    assert made.state == JobState.QUEUED
+
+
+def test_the_watched_fragment_asks_for_the_page_once_the_study_is_done(study: ParameterStudy, viewer, as_user) -> None:
+    response = as_user(viewer).get(address(study, "detail", {"pk": True}), headers={"HX-Request": "true"})
+    assert response["HX-Refresh"] == "true"
+
+
+def test_a_manager_starts_a_study_and_the_same_one_only_once(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
+) -> None:
+    handed_out: list[int] = []
+    monkeypatch.setattr("correlations.tasks.execute_parameter_study.delay", handed_out.append)
+    url = reverse("correlations:parameter-study-create", args=[world.project.slug])
+
+    with django_capture_on_commit_callbacks(execute=True):
+        first = as_user(manager).post(url, form_data(world))
+        again = as_user(manager).post(url, form_data(world, name="Another name"))
+
+    study = ParameterStudy.objects.get()
+    assert first.url == again.url == address(study, "detail", {"pk": True})
+    assert handed_out == [study.pk]
+    assert study.specification["sweeps"] == [
+        {"parameter": "max_order", "values": [1, 2, 3, 4]},
+        {"parameter": "tokenize", "values": ["13a", "char", "whitespace"]},
+    ]
+
+
+def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manager, as_user) -> None:
+    model = trained_model(world)
+    Item.objects.filter(pk=world.items[0].pk).update(split="dev")
+    url = reverse("correlations:parameter-study-create", args=[world.project.slug])
+
+    page = as_user(manager).get(url, {"release": world.release.pk, "metric": "am"})
+
+    form = page.context["form"]
+    assert [own.name for own, _ in form.parameter_rows] == ["own_k", "own_references", "own_model"]
+    assert form["own_k"].value() == 4  # all that the model has
+    assert form["sweep_k"].value() == "1, 2, 3, 4"
+    assert form.fields["own_model"].choices == [(model.reference, str(model))]
+    assert ("dev", "dev") in form.fields["choose_on"].choices
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sweep_max_order": "1, nine"}, "found &#x27;nine&#x27;; accepted: an integer from 1 to 4"),
+        ({"sweep_max_order": "", "sweep_tokenize": ""}, "No parameter is turned"),
+        ({"own_max_order": 9}, "max_order: found 9; accepted: an integer from 1 to 4"),
+        ({"systems": ["Echo"]}, "accepted: three or more"),
+        ({"subset": "w>9"}, "a weight from -1 to 1"),
+    ],
+)
+def test_a_wrong_form_says_what_is_accepted(
+    world: World, manager, as_user, change: dict[str, object], message: str
+) -> None:
+    url = reverse("correlations:parameter-study-create", args=[world.project.slug])
+    page = as_user(manager).post(url, form_data(world, **change))
+    assert message in page.content.decode()
+    assert not ParameterStudy.objects.exists()
+
+
+def test_the_command_computes_and_prints(world: World, capsys) -> None:
+    flags = ["--project", world.project.slug, "--release", "cat-references", "--campaign", "Output ratings",
+             "--campaign", "Reference ratings", "--systems", *SPECIFICATION["systems"], "--bootstrap", "0",
+             "--metric", "chrf:beta=2"]  # fmt: skip
+    call_command("parameter_study", *flags, "--sweep", "beta=1..3", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert [point["value"] for point in found["result"]["sweeps"][0]["points"]] == [1, 2, 3]
+
+    call_command("parameter_study", *flags, "--sweep", "beta=1..3")
+    printed = capsys.readouterr().out
+    assert "How many times" in printed or "beta" in printed
+    assert "in use" in printed
+
+    with pytest.raises(CommandError, match="found parameter 'gamma'"):
+        call_command("parameter_study", *flags, "--sweep", "gamma")
+
+
+def test_the_api_creates_once_and_answers_with_the_result(study: ParameterStudy, viewer, manager, as_user) -> None:
+    url = f"/api/v1/projects/{study.project.slug}/parameter-studies/"
+    asked = {"name": "Again", "specification": SPECIFICATION}
+
+    again = as_user(manager).post(url, asked, content_type="application/json")
+    assert (again.status_code, again.json()["id"]) == (200, study.pk)
+    assert as_user(viewer).post(url, asked, content_type="application/json").status_code == 403
+    assert as_user(viewer).get(f"{url}{study.pk}/result/").json() == study.result
+    wrong = asked | {"specification": SPECIFICATION | {"metric": "bloo"}}
+    refused = as_user(manager).post(url, wrong, content_type="application/json")
+    assert refused.status_code == 400
+    assert "bloo" in json.dumps(refused.json())
