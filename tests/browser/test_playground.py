@@ -1,0 +1,122 @@
+"""The playground, typed into: scores follow the keys, rows come and go, nothing but keys is needed."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.played import train_models
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIKED = {
+    "h": "i do not know what you mean", "s": "do you like my song ?",
+    "r": ["i do like it , it is beautiful", "i know what you mean", "i do not know"], "w": ["0.9", "0.3", "-0.6"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def models(project, settings, tmp_path):
+    settings.MODELS_DIR = tmp_path / "models"
+    return train_models(project, "lsa", "language_model")
+
+
+@pytest.fixture
+def opened(live_server, new_page, project, manager):
+    def open_page(query: str = "", **options):
+        page = new_page(**(options or DESKTOP))
+        sign_in(page, live_server.url, "max-manager", "password")
+        page.goto(live_server.url + reverse("metrics:playground", args=[project.slug]) + query)
+        return page
+
+    return open_page
+
+
+def typed(page, number: int, text: str, weight: str = "1") -> None:
+    page.get_by_label(f"Reference {number}", exact=True).fill(text)
+    page.get_by_label(f"Weight of reference {number},").fill(weight)
+
+
+def headline(page, name: str):
+    return page.locator(".play-headline .stat", has_text=name).first.locator(".stat-value")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_page_is_whole_and_accessible(opened, models, device, theme):
+    page = opened(theme=theme, **device)
+    axe(page)
+    page.get_by_role("link", name="Liked and disliked").click()
+    page.get_by_role("heading", name="n-gram by n-gram").wait_for()
+    page.locator("#play-scores-title").wait_for()
+    for summary in ("How n-grams are counted", "Adequacy, fluency, embeddings"):
+        page.get_by_text(summary, exact=True).click()
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_scores_follow_the_keys_and_the_address_can_be_sent(opened, models, live_server):
+    page = opened()
+    page.get_by_label("Hypothesis").first.press_sequentially("i hope you find her")
+    typed(page, 1, "i hope you find her soon", "0.8")
+    expect(headline(page, "ΔBLEU")).to_have_text("0.819")
+    expect(page.locator("#play-said")).to_contain_text("ΔBLEU 0.819")
+    assert "h=i+hope+you+find+her" in page.url
+    # Still in the text: nothing took the focus away.
+    assert page.evaluate("document.activeElement.id") == "weight-1"
+    page.reload()
+    expect(headline(page, "ΔBLEU")).to_have_text("0.819")
+    # What is pointed at lights up in the references, also in parts that came after the page.
+    page.get_by_label("Hypothesis").first.fill("i hope you find him")
+    expect(headline(page, "ΔBLEU")).not_to_have_text("0.819")
+    page.locator('.gram-text a[aria-label^="hope you: "]').hover()
+    expect(page.locator("#r1 .is-lit")).to_have_text(["hope", "you"])
+
+
+def test_rows_come_and_go_by_keyboard(opened, models):
+    page = opened("?h=a+b&r=a+b&w=0.5")
+    page.get_by_role("button", name="Add a reference").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Reference 2", exact=True)).to_be_focused()
+    page.keyboard.type("a b c")
+    expect(page.locator("#r2")).to_be_visible()
+    page.get_by_role("button", name="Remove reference 1").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Reference 1", exact=True)).to_have_value("a b c")
+    expect(page.locator("#r2")).to_have_count(0)
+
+
+def test_an_error_stands_at_its_field_while_the_text_stays(opened, models):
+    page = opened("?h=a+b&r=a+b")
+    page.get_by_label("Weight of reference 1,").fill("3")
+    expect(page.locator("#weight-1-errors")).to_have_text("Found “3”; accepted: a number from −1 to 1.")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be scored")
+    page.get_by_label("Weight of reference 1,").fill("0.3")
+    expect(page.locator("#weight-1-errors")).to_have_text("")
+    expect(headline(page, "ΔBLEU")).to_have_text("1.000")
+
+
+def test_another_reference_is_told_word_by_word_when_asked(opened, models):
+    page = opened("?h=that+movie+was+great&r=it+was+a+good+film&r=what+do+you+think")
+    page.get_by_role("group", name="AM with each reference alone").get_by_label("Reference 2:").click()
+    expect(page.locator("#choose-am-2")).to_have_attribute("aria-pressed", "true")
+    assert "versus=2" in page.url
+    expect(page.get_by_role("columnheader", name="In reference 2")).to_be_visible()
+
+
+def test_chinese_without_spaces_can_be_split(opened, models):
+    page = opened("?h=猫在屋顶上&r=我的猫在屋顶上睡觉")
+    page.get_by_role("button", name="Split Chinese").click()
+    expect(page.locator(".gram-text .tok")).to_have_count(5)
+    expect(page.locator("#id_tokenize")).to_have_value("zh")
+
+
+def test_without_script_the_button_scores_and_rows_can_be_added(opened, models):
+    page = opened(java_script_enabled=False, **DESKTOP)
+    page.get_by_label("Hypothesis").first.fill("i hope you find her")
+    typed(page, 1, "i hope you find her soon", "0.8")
+    page.get_by_role("button", name="Add a reference").click()
+    typed(page, 2, "no idea", "-0.5")
+    page.get_by_role("button", name="Score", exact=True).click()
+    assert headline(page, "ΔBLEU").inner_text() == "0.819"
+    assert "w=-0.5" in page.url

@@ -1,0 +1,316 @@
+"""The playground: what it shows is what the metrics say, whoever types whatever; it keeps nothing."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from sacrebleu.metrics import CHRF, TER
+
+from annotation.models import Project, Response, ResponseSource
+from metrics.forms_playground import LONGEST_QUERY, MOST_REFERENCES
+from metrics.models import ScoreRun
+from metrics.scoring.am_fm import AmFm
+from metrics.scoring.delta_bleu import sentence_delta_bleu
+from metrics.scoring.meteor import Meteor
+from metrics.scoring.metric import Workspace
+from metrics.scoring.rouge_l import RougeL
+from metrics.scoring.segments import Segments
+from metrics.services.scoring import model_store
+from tests.metrics.conversations import ARABIC, CHINESE, make_conversations
+from tests.metrics.played import train_models
+
+pytestmark = pytest.mark.django_db
+
+HYPOTHESIS = "i do not know what you mean"
+REFERENCES = ["i do like it , it is beautiful", "i know what you mean", "i do not know"]
+WEIGHTS = [0.9, 0.3, -0.6]
+TYPED = {"h": HYPOTHESIS, "r": REFERENCES, "w": [str(weight) for weight in WEIGHTS]}
+
+
+@pytest.fixture
+def models(project, settings, tmp_path):
+    settings.MODELS_DIR = tmp_path / "models"
+    return train_models(project, "lsa", "language_model", "vectors")
+
+
+@pytest.fixture
+def url(project) -> str:
+    return reverse("metrics:playground", args=[project.slug])
+
+
+@pytest.fixture
+def member(as_user, viewer):
+    return as_user(viewer)
+
+
+class _Marked(HTMLParser):
+    """Texts of elements with a data attribute, or of those with an id."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.found, self.depth = name, [], 0
+
+    def handle_starttag(self, tag, attributes):
+        if self.depth:
+            self.depth += 1
+        elif self.name in dict(attributes) or dict(attributes).get("id") == self.name:
+            self.depth = 1
+            self.found.append("")
+
+    def handle_endtag(self, tag):
+        self.depth = max(0, self.depth - 1)
+
+    def handle_data(self, data):
+        if self.depth:
+            self.found[-1] += data
+
+
+def numbers(page, name: str) -> list[float]:
+    reader = _Marked(name)
+    reader.feed(page.content.decode())
+    return [float(text.replace("−", "-")) for text in reader.found]
+
+
+def score_of(page, metric: str) -> float:
+    row = re.search(rf'data-metric="{metric}".*?data-score>([^<]*)<', page.content.decode(), re.DOTALL)
+    return float(row.group(1).replace("−", "-"))
+
+
+def test_an_outsider_gets_404_a_stranger_signs_in_and_nothing_else_is_taken(url, outsider, viewer, as_user, client):
+    assert as_user(outsider).get(url).status_code == 404
+    assert as_user(outsider).post(url, TYPED).status_code == 404
+    assert client.get(url).status_code == 302
+    assert as_user(viewer).put(url).status_code == 405
+
+
+def test_an_empty_page_offers_examples_that_all_work(url, member, models):
+    page = member.get(url)
+    assert page.status_code == 200
+    for example in page.context["examples"]:
+        shown = member.get(f"{url}?{example['query']}")
+        assert shown.status_code == 200
+        assert shown.context["played"] is not None
+
+
+def test_the_numbers_are_those_of_the_metrics(url, member, models):
+    page = member.get(url, TYPED)
+    (hypothesis,) = page.context["played"].explanation.hypotheses
+    options = {"tokenize": "whitespace", "lowercase": True}
+    expected = sentence_delta_bleu(HYPOTHESIS, REFERENCES, WEIGHTS, **options)
+    assert hypothesis.score == pytest.approx(expected, abs=1e-12)
+    assert score_of(page, "delta_bleu") == round(expected, 4)
+
+    segments = Segments([[HYPOTHESIS]], [REFERENCES])
+    am_fm = AmFm(am_model=models["lsa"].reference, fm_model=models["language_model"].reference)
+    for metric in (RougeL(**options), am_fm):
+        found = Workspace(segments, [metric], model_store()).statistics(metric).sentence_scores[0, 0]
+        assert score_of(page, metric.name) == round(found, 4)
+    # sacrebleu 2.x
+    assert score_of(page, "chrf") == round(CHRF(lowercase=True).sentence_score(HYPOTHESIS, REFERENCES).score / 100, 4)
+    assert page.context["played"].am_fm.score == pytest.approx(found, abs=1e-9)
+
+
+def test_sums_shown_add_up_as_they_are_written(url, member, models):
+    page = member.get(url, TYPED)
+    (cosine,) = numbers(page, "play-cosine")
+    assert sum(numbers(page, "data-pair")) == pytest.approx(cosine, abs=1e-9)
+    own, other = numbers(page, "data-total")
+    logs = numbers(page, "data-log")
+    n_own = len(page.context["played"].fluency.hypothesis.words)
+    assert sum(logs[:n_own]) == pytest.approx(own, abs=1e-9)
+    assert sum(logs[n_own:]) == pytest.approx(other, abs=1e-9)
+    (both,) = numbers(page, "play-both")
+    assert sum(numbers(page, "data-share")) == pytest.approx(both, abs=1e-9)
+
+
+def test_another_reference_can_be_told(url, member, models):
+    page = member.get(url, TYPED | {"versus": "3"})
+    assert page.context["played"].adequacy.versus == page.context["played"].fluency.versus == 3
+    best = page.context["played"].adequacy
+    assert best.score == max(one.value for one in best.references)
+
+
+def test_settings_reach_every_metric_that_has_them(url, member, models):
+    page = member.get(url, TYPED | {"order": "4", "case": "kept", "k": "5", "n": "3", "balance": "0.5"})
+    body = page.content.decode()
+    assert "delta_bleu|order:4|sem:galley2015|tok:whitespace|lc:no" in body
+    assert "am_fm|lambda:0.5|k:5|order:3" in body
+
+
+def test_without_models_the_page_says_how_to_train_one(url, as_user, manager, viewer):
+    told = as_user(manager).get(url, TYPED).content.decode()
+    assert "No LSA space has been trained in this project." in told
+    assert "models/new/?kind=lsa" in told
+    assert "models/new/?kind=vectors" in told
+    assert "A manager of the project can train one" in as_user(viewer).get(url, TYPED).content.decode()
+
+
+def test_a_model_whose_files_are_gone_breaks_only_what_reads_it(url, member, models, settings, tmp_path):
+    settings.MODELS_DIR = tmp_path / "elsewhere"
+    page = member.get(url, TYPED)
+    assert page.status_code == 200
+    assert "found no lsa model" in page.context["played"].adequacy.reason
+    assert score_of(page, "rouge_l") > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "told"),
+    [
+        ({"h": "word " * 2001}, "h", "Found 2,001 words; accepted: up to 2,000."),
+        ({"s": "x" * 20_001}, "s", "Found 20,001 characters; accepted: up to 20,000."),
+        ({"h": "猫" * 2001, "tokenize": "zh"}, "h", "Found 2,001 words; accepted: up to 2,000."),
+        ({"order": "9"}, "order", "Select a valid choice"),
+        ({"k": "99"}, "k", "Found 99; accepted: 1 to 30, as “Chat space v1” has."),
+        ({"n": "5"}, "n", "Found 5; accepted: 1 to 3, as “Chat bigrams v1” has."),
+        ({"am": "999999"}, "am", "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_its_field(url, member, models, changes, field, told):
+    page = member.post(url, TYPED | changes)
+    assert page.status_code == 400
+    assert told in page.context["form"][field].errors[0]
+    assert page.context["played"] is None
+
+
+@pytest.mark.parametrize(
+    ("weight", "accepted"), [("1.1", False), ("nan", False), ("x", False), ("−0.5", True), ("", True), (" .5 ", True)]
+)
+def test_a_weight_is_a_number_from_minus_one_to_one(url, member, weight, accepted):
+    page = member.get(url, {"h": "a", "r": "a", "w": weight})
+    assert page.status_code == (200 if accepted else 400)
+    assert bool(page.context["form"].rows[0].weight_errors) is not accepted
+
+
+def test_more_references_than_fit_are_refused(url, member):
+    page = member.get(url, {"h": "a", "r": ["a"] * (MOST_REFERENCES + 5)})
+    assert page.status_code == 400
+    assert "Found 25 references; accepted: up to 20." in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"h": "", "r": ["a b"]},
+        {"h": "a b", "r": [""]},
+        {"h": "a b"},
+        {"s": "only a message"},
+        {"h": "🙂 👩‍👩‍👧 e\u0301", "r": ["🙂 é", "👩‍👩‍👧"]},
+        {"h": "القطة ذهبت إلى New York", "r": ["ذهبت القطة إلى New York أمس"]},
+        {"h": "猫在屋顶上", "r": ["我的猫在屋顶上睡觉"], "tokenize": "zh"},
+        {"h": "<script>alert(1)</script>", "r": ["<b>a</b>"]},
+        {"h": "a b", "r": ["a", "b"], "w": ["-1", "0"]},
+        {"h": "? !", "r": ["..."]},
+        {"h": "</s> <unk>", "r": ["<s> a"]},
+    ],
+)
+def test_any_text_has_an_answer(url, member, models, typed):
+    page = member.get(url, typed)
+    assert page.status_code == 200
+    assert page.context["played"] is not None
+    assert "<script>alert" not in page.content.decode()
+
+
+def test_chinese_without_spaces_gets_a_hint(url, member):
+    assert "no spaces between words" in member.get(url, {"h": "猫在屋顶上", "r": "我的猫"}).content.decode()
+    assert "no spaces between words" not in member.get(url, TYPED).content.decode()
+
+
+def line_of(page, metric: str):
+    return next(line for group in page.context["played"].groups for line in group.lines if line.metric.name == metric)
+
+
+def test_the_slow_ones_wait_until_they_are_asked_for(url, member, monkeypatch):
+    monkeypatch.setattr(Meteor, "unavailable", classmethod(lambda cls: ""))
+    started = []
+    monkeypatch.setattr(Meteor, "preparation", lambda self: started.append(self))
+    # An address cannot ask: who opens it has not pressed the button.
+    assert line_of(member.get(url, TYPED | {"ask": "meteor"}), "meteor").on_request
+    assert not started
+    middling = {"h": "a b c " * 20, "r": ["b c d " * 30]}
+    assert line_of(member.get(url, middling), "ter").on_request
+    asked = line_of(member.post(url, middling | {"ask": "ter"}), "ter")
+    assert asked.score == pytest.approx(TER().sentence_score(middling["h"], middling["r"]).score / 100)
+    endless = {"h": "a b c " * 200, "r": ["b c d " * 200]}
+    assert "too long to try" in line_of(member.get(url, endless), "ter").reason
+
+
+def test_cider_says_why_one_segment_is_not_enough(url, member):
+    assert "Of one segment there" in member.get(url, TYPED).content.decode()
+
+
+def test_a_short_state_becomes_an_address_and_a_long_one_is_only_sent(url, member):
+    sent = member.post(url, TYPED)
+    assert sent.status_code == 302
+    again = member.get(sent.url)
+    assert [row.text for row in again.context["form"].rows] == REFERENCES
+    assert [row.weight for row in again.context["form"].rows] == TYPED["w"]
+    long = member.post(url, TYPED | {"h": "word " * 1500})
+    assert long.status_code == 200
+    assert "too long for an address" in long.content.decode()
+    assert len(sent.url) < LONGEST_QUERY
+
+
+def test_while_typing_only_the_scores_and_the_errors_come(url, member):
+    headers = {"HX-Request": "true", "HX-Target": "play-result"}
+    part = member.post(url, TYPED, headers=headers)
+    body = part.content.decode()
+    assert "<html" not in body
+    assert "<form" not in body
+    assert part["HX-Replace-Url"].startswith(f"{url}?h=i+do")
+    assert 'id="weight-3-errors" hx-swap-oob="true"' in body
+    assert member.post(url, TYPED | {"h": "word " * 1500}, headers=headers)["HX-Replace-Url"] == url
+
+
+def test_rows_are_added_and_removed_without_script(url, member):
+    added = member.post(url, TYPED | {"add": "1"}).context["form"].rows
+    assert [row.text for row in added] == [*REFERENCES, ""]
+    removed = member.post(url, TYPED | {"remove": "2"}).context["form"].rows
+    assert [(row.number, row.text, row.weight) for row in removed] == [
+        (1, REFERENCES[0], "0.9"), (2, REFERENCES[2], "-0.6"),
+    ]  # fmt: skip
+    last = member.post(url, {"h": "a", "r": ["b"], "remove": "1"}).context["form"].rows
+    assert [row.text for row in last] == [""]
+    assert member.post(url, TYPED | {"remove": "zzz"}).status_code == 200
+
+
+def test_an_items_outputs_and_references_come_along(member, project):
+    made = make_conversations(project)
+    item = made.items[0]
+    source = ResponseSource.objects.get(item=item, system__name="Quill")
+    asked = {"item": item.pk, "system": source.system_id, "release": made.release.pk}
+    page = member.get(reverse("metrics:playground", args=[project.slug]), asked)
+    form = page.context["form"]
+    assert form.data["h"] == "did you look in the garden ? i hope you find her soon"
+    assert form.data["s"] == item.message
+    assert [(row.text, row.weight) for row in form.rows][:2] == [
+        ("i hope you find her soon", "0.8"), ("cats always come back home , i am sure she is fine", "0.6"),
+    ]  # fmt: skip
+    assert member.get(page.request["PATH_INFO"], {"item": 987654321}).status_code == 404
+
+
+def test_the_tokeniser_follows_the_language_of_the_item(member, project):
+    made = make_conversations(project, CHINESE, language="zh", slug="zh")
+    page = member.get(
+        reverse("metrics:playground", args=[project.slug]), {"item": made.items[0].pk, "release": made.release.pk}
+    )
+    assert page.context["form"].data["tokenize"] == "zh"
+    arabic = make_conversations(project, ARABIC, language="ar", slug="ar")
+    page = member.get(reverse("metrics:playground", args=[project.slug]), {"item": arabic.items[0].pk})
+    assert page.context["form"].data["tokenize"] == "whitespace"
+
+
+def test_an_item_of_another_project_is_not_there(url, member):
+    other = make_conversations(Project.objects.create(name="Elsewhere", slug="elsewhere"))
+    assert member.get(url, {"item": other.items[0].pk}).status_code == 404
+
+
+def test_nothing_is_stored_and_few_questions_are_asked(url, member, models):
+    before = Response.objects.count(), ScoreRun.objects.count()
+    with CaptureQueriesContext(connection) as asked:
+        member.post(url, TYPED, headers={"HX-Request": "true", "HX-Target": "play-result"})
+    assert (Response.objects.count(), ScoreRun.objects.count()) == before
+    assert all(query["sql"].startswith(("SELECT", "SAVEPOINT", "RELEASE")) for query in asked)
+    assert len(asked) <= 10
