@@ -53,10 +53,11 @@ def signature_of(metric: Metric, given: Given, subset: Subset) -> str:
     """The metric's own, with the references' number per segment and a digest of the weights."""
     counts = [len(own) for own in given.references]
     low, high = min(counts), max(counts)
-    return metric.signature(
-        weights="none" if given.weights is None else f"sha256-{weights_digest(given.weights)}",
-        references=f"{subset}|nrefs:{low if low == high else f'{low}-{high}'}",
-    )
+    weights = "none" if given.weights is None else f"sha256-{weights_digest(given.weights)}"
+    references = f"{subset}|nrefs:{low if low == high else f'{low}-{high}'}"
+    if subset.kind == "threshold" and not metric.needs_weights:
+        references += f"|weights:{weights}"  # other weights choose other references
+    return metric.signature(weights=weights, references=references)
 
 
 def _check(metric: Metric, given: Given, subset: Subset) -> None:

@@ -116,6 +116,16 @@ def test_a_subset_by_weight_leaves_references_out(files: Path, capsys: pytest.Ca
     assert scores[0][0]["segments_without_score"] == 1
 
 
+def test_a_signature_names_the_weights_where_they_choose_the_references(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--metric", "bleu", "--metric", "delta_bleu", "--format", "json"]
+    arguments = asked(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", *options)
+    for subset, weighted in {"all": [0, 1], "w>=0.5": [1, 1]}.items():
+        signatures = [one["signature"] for one in json.loads(printed(capsys, [*arguments, "--subset", subset]))]
+        assert [signature.count("|weights:sha256-") for signature in signatures] == weighted
+
+
 def test_parts_of_a_corpus_give_what_the_whole_gives(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
