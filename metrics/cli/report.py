@@ -31,7 +31,7 @@ def line(written: str) -> None:
 def print_metrics(names: Sequence[str]) -> None:
     for name in names:
         metric = METRICS[name]
-        better = "higher" if metric.higher_is_better else "lower"
+        better = ("higher" if metric.higher_is_better else "lower") if metric.judges_quality else "neither direction"
         line(f"{name}  {metric.label}: {metric.summary}")
         line(f"    from {_bound(metric.low)} to {_bound(metric.high)}, {better} is better; needs {_needs(metric)}")
         if reason := metric.unavailable():

@@ -44,6 +44,7 @@ class Distinct(Metric):
     summary: ClassVar[str] = "How many of a system's n-grams are different ones: diversity, not quality."
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
+    judges_quality: ClassVar[bool] = False
     pools: ClassVar[bool] = True
 
     order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")

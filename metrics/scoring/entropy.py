@@ -44,6 +44,7 @@ class Entropy(Metric):
     summary: ClassVar[str] = "How evenly a system uses many different n-grams: diversity, not quality."
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
+    judges_quality: ClassVar[bool] = False
     pools: ClassVar[bool] = True
     high: ClassVar[float] = math.inf
 

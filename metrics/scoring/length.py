@@ -52,6 +52,7 @@ class Length(Metric):
     summary: ClassVar[str] = "How long the outputs are: a baseline, not a measure of quality."
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
+    judges_quality: ClassVar[bool] = False
     high: ClassVar[float] = math.inf
 
     unit: str = choice(TOKENS, (TOKENS, CHARACTERS), label="Counted in", key="unit")

@@ -145,6 +145,10 @@ class Metric(ABC):
         One of `GROUPS`.
     needs_references, needs_sources : bool
     higher_is_better : bool
+        False where the lower score is the better one.
+    judges_quality : bool
+        False where neither direction is better in itself (length, diversity): ``higher_is_better`` then says no more
+        than how systems are ordered, and which sign goes with a rating by convention.
     pools : bool
         A system's score is over its outputs as one pool (`PooledStatistics`), which cannot be put together from parts.
     state_reads_texts : bool
@@ -162,6 +166,7 @@ class Metric(ABC):
     needs_references: ClassVar[bool] = True
     needs_sources: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
+    judges_quality: ClassVar[bool] = True
     pools: ClassVar[bool] = False
     state_reads_texts: ClassVar[bool] = True
     low: ClassVar[float] = 0.0

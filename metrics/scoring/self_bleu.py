@@ -47,6 +47,7 @@ class SelfBleu(Metric):
     summary: ClassVar[str] = "How much a system's outputs repeat each other: lower is more diverse, not better."
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
+    judges_quality: ClassVar[bool] = False
     pools: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
 

@@ -313,6 +313,16 @@ def test_it_is_a_module_to_run() -> None:
     assert "from 0 to 1, higher is better; needs references" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [("length", "neither direction is better"), ("self_bleu", "neither direction is"), ("ter", "lower is better")],
+)
+def test_the_list_says_which_direction_is_better_or_that_neither_is(
+    capsys: pytest.CaptureFixture[str], metric: str, said: str
+) -> None:
+    assert said in printed(capsys, ["list", metric])
+
+
 def test_a_real_corpus_is_scored_in_parts_as_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,8 @@ def test_it_says_what_it_is(name: str) -> None:
     assert metric.summary.endswith(".")
     assert metric.group in GROUPS
     assert metric.low < metric.high
+    # What reads the outputs alone describes them; it does not judge them.
+    assert metric.judges_quality == (metric.group != "text")
     keys = [parameter.key for parameter in metric.parameter_list()]
     assert len(set(keys)) == len(keys)
     assert all(parameter.label for parameter in metric.parameter_list())
