@@ -1,14 +1,20 @@
 """What a person fills in to start a score run."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 
-from annotation.models import Release
-from metrics.scoring.registry import METRICS
+from annotation.errors import AnnotationError
+from annotation.models import Dataset, Release, System
+from metrics.models import TrainedModel
+from metrics.scoring.metric import Metric
+from metrics.scoring.parameters import Parameter
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.written import TRUE
+from metrics.selectors.catalogue import usual_parameters
 from metrics.selectors.explanations import Reading, usual_tokenizer
 from metrics.subsets import Subset
 
@@ -42,48 +48,101 @@ class SubsetField(forms.CharField):
             raise forms.ValidationError(str(error).removeprefix("subset: ").capitalize()) from error
 
 
-class ScoreRunForm(forms.Form):
-    """The release is settled before, since it decides which systems there are."""
+def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -> forms.Field:
+    """The input of a metric's parameter; ``models`` are those of its kind."""
+    common: dict[str, Any] = {"label": parameter.label, "help_text": parameter.hint, "initial": parameter.default}
+    match parameter.kind:
+        case "flag":
+            return forms.BooleanField(required=False, **common)
+        case "choice":
+            choices = [(name, _choice_label(parameter, name)) for name in parameter.choices]
+            if parameter.optional:
+                choices.insert(0, ("", "As usual"))
+            return forms.TypedChoiceField(choices=choices, required=not parameter.optional, empty_value=None, **common)
+        case "model":
+            return forms.ChoiceField(choices=[(model.reference, str(model)) for model in models], **common)
+        case "text":
+            return forms.CharField(required=False, **common)
+    bounds = {
+        name: None if math.isinf(bound) else bound
+        for name, bound in (("min_value", parameter.low), ("max_value", parameter.high))
+    }
+    number = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
+    if bounds["min_value"] is not None and bounds["max_value"] is not None:
+        common["help_text"] = " ".join(filter(None, (parameter.hint, f"{parameter.low:g} to {parameter.high:g}.")))
+    return number(required=not parameter.optional, **bounds, **common)
 
-    metric = forms.ChoiceField(choices=[(name, metric.label) for name, metric in METRICS.items()], initial="delta_bleu")
-    subset = SubsetField()
+
+def _choice_label(parameter: Parameter, name: str) -> str:
+    return TOKENIZER_NAMES.get(name, name) if parameter.name == "tokenize" else name
+
+
+class ScoreRunForm(forms.Form):
+    """One metric's parameters. The metric and its texts are settled before: they decide what else there is."""
+
     systems = forms.ModelMultipleChoiceField(
         queryset=None, widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one system."}
     )
-    max_order = forms.TypedChoiceField(
-        label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
-    )
-    tokenize = forms.ChoiceField(
-        label="Tokeniser",
-        choices=[(name, TOKENIZER_NAMES.get(name, name)) for name in TOKENIZERS],
-        initial="whitespace",
-    )
-    lowercase = forms.BooleanField(label="Lowercase first", required=False, initial=True)
-    semantics = forms.ChoiceField(
-        label="ΔBLEU's formula",
-        choices=[(name, name) for name in SEMANTICS],
-        help_text="<code>galley2015</code> is the paper's equation; the other is its author's later code.",
-    )
+    subset = SubsetField()
     items = forms.ChoiceField(choices=ITEM_CHOICES, widget=forms.RadioSelect, initial="referenced")
 
-    def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        metric: type[Metric],
+        dataset: Dataset,
+        release: Release | None = None,
+        models: Mapping[str, Sequence[TrainedModel]] | None = None,
+        asked: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        systems = release.reference_set.dataset.systems.all()
+        self.metric, self.release = metric, release
+        systems = dataset.systems.all()
         self.fields["systems"].queryset = systems
+        if not metric.needs_references:
+            del self.fields["subset"]
+        if release is None:
+            del self.fields["items"]
+        usual = usual_parameters(metric, dataset.language)
+        self.names = {one.name: self._free_name(one.name) for one in metric.parameter_list()}
+        for one in metric.parameter_list():
+            of_kind = (models or {}).get(one.choices[0], ()) if one.kind == "model" else ()
+            self.fields[self.names[one.name]] = parameter_field(one, of_kind)
+            if one.kind != "model":
+                self.initial[self.names[one.name]] = usual[one.name]
         if not self.is_bound:
-            references = set(release.reference_set.source_systems)
-            self.initial["systems"] = [system.pk for system in systems if system.name not in references]
+            self._prefill(systems, release, asked or {})
+
+    def _free_name(self, parameter: str) -> str:
+        """Another package's metric may call a parameter what this form calls something else."""
+        return f"parameter_{parameter}" if parameter in self.fields else parameter
+
+    def _prefill(self, systems: Iterable[System], release: Release | None, asked: Mapping[str, str]) -> None:
+        references = set(release.reference_set.source_systems) if release else set()
+        self.initial["systems"] = [system.pk for system in systems if system.name not in references]
+        for name in set(self.fields) & set(asked) - {"systems"}:
+            flag = isinstance(self.fields[name], forms.BooleanField)
+            self.initial[name] = asked[name].lower() in TRUE if flag else asked[name]
 
     def parameters(self) -> dict[str, Any]:
-        """What the chosen metric takes; the other fields do not concern it."""
-        names = ["max_order", "tokenize", "lowercase"]
-        if self.cleaned_data["metric"] == "delta_bleu":
-            names.append("semantics")
-        return {name: self.cleaned_data[name] for name in names}
+        """What the metric takes."""
+        return {name: self.cleaned_data[field] for name, field in self.names.items()}
 
     def chosen_subset(self) -> Subset:
-        subset: Subset = self.cleaned_data["subset"]
-        return Subset(subset.kind, subset.op, subset.value, self.cleaned_data["items"])
+        subset: Subset = self.cleaned_data.get("subset", Subset())
+        return Subset(subset.kind, subset.op, subset.value, self.cleaned_data.get("items", "referenced"))
+
+    def add_refusal(self, error: AnnotationError) -> None:
+        """A service's refusal at the inputs that it is about, the rest above them."""
+        told = False
+        for name, reasons in error.fields.items():
+            field = self.names.get(name, name)
+            if field in self.fields:
+                self.add_error(field, list(reasons))
+                told = True
+        if not told:
+            self.add_error(None, error.message)
 
 
 class ReadingForm(forms.Form):

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from metrics.views import comparisons, explanations, models, playground, runs, score_imports, segments
+from metrics.views import catalogue, comparisons, explanations, models, playground, runs, score_imports, segments
 
 app_name = "metrics"
 
@@ -40,6 +40,7 @@ model_urls: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:project_slug>/runs/", runs.run_list, name="run-list"),
+    path("p/<slug:project_slug>/metrics/", catalogue.metric_list, name="run-metrics"),
     path("p/<slug:project_slug>/runs/new/", runs.run_create, name="run-create"),
     path("p/<slug:project_slug>/runs/import/", score_imports.run_import, name="run-import"),
     path("p/<slug:project_slug>/runs/of/<slug:dataset_slug>.zip", score_imports.run_export, name="run-export"),

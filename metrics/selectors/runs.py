@@ -19,6 +19,7 @@ from metrics.selectors.arrays import items_at, n_segments, scores_at, segment_it
 from metrics.subsets import Subset
 
 PAGE = 50
+NEVER_SAID = ("scorer", "content")  # of scores made elsewhere: its label, and a hash that the signature holds
 ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
 
@@ -46,7 +47,9 @@ def dropped_items(run: ScoreRun) -> Iterator[tuple[str, str]]:
 
 
 def metric_label(run: ScoreRun) -> str:
-    return METRICS[run.metric].label if run.metric in METRICS else run.metric
+    """Scores made elsewhere are called what their makers call them."""
+    metric = run_metric(run) or METRICS.get(run.metric)
+    return metric.label if metric else run.metric
 
 
 def run_metric(run: ScoreRun) -> Metric | None:
@@ -81,6 +84,8 @@ def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
             words.append(f"{value} tokens" if value != "none" else "tokens as they are")
         elif parameter.name == "lowercase":
             words.append("lowercase" if value else "case kept")
+        elif parameter.name in NEVER_SAID:
+            continue
         elif parameter.name in ALWAYS_SAID or value != parameter.default:
             name = parameter.label[:1].lower() + parameter.label[1:]
             words.append(name if value is True else f"{parameter.key} {parameter.written(value)}")

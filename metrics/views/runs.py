@@ -1,11 +1,13 @@
 """Score runs: list, create, watch, cancel, repeat, download."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
+from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -14,7 +16,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.charts import PICTURE_TYPES, picture_of
 from annotation.exports import table_response
-from annotation.models import JobState, Project, Release, Role, User
+from annotation.models import Dataset, JobState, Project, Release, Role, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
@@ -23,12 +25,18 @@ from metrics import charts, tasks
 from metrics.errors import MetricsError
 from metrics.forms import ScoreRunForm
 from metrics.models import ScoreRun
+from metrics.scoring.external import External
+from metrics.scoring.metric import Metric
+from metrics.scoring.registry import METRICS
+from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
-from metrics.selectors.models import model_names_of, models_of_run
+from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 
+MOST_CHOICES = 50
+AnyModel = TypeVar("AnyModel", bound=models.Model)
 BLEU_LIKE = ("bleu", "sbleu", "delta_bleu")  # whose precisions and lengths are stored
 SMOOTHED = (
     "Sentence-level scores, smoothed where the metric is not; a system's score is not their mean unless the metric "
@@ -73,43 +81,106 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Metric first, then the release or the data set: they decide what else there is to choose."""
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    releases = list(finished_releases(project)[:50])
-    release = chosen_release(request, releases)
-    if release is None:
-        return render(request, "metrics/run_create.html", {"project": project, "releases": releases})
-    form = ScoreRunForm(request.POST or None, release=release)
+    metric = _chosen_metric(request)
+    if metric is None:
+        groups = catalogue.catalogue(project)
+        context = {
+            "project": project,
+            "groups": groups,
+            "has_release": not any(one.is_release_missing for entries in groups.values() for one in entries),
+        }
+        return render(request, "metrics/run_create.html", context)
+    entry = catalogue.entry_of(project, metric)
+    release, dataset, choices = _chosen_texts(request, project, metric)
+    context = {"project": project, "entry": entry, "choices": choices, "release": release, "dataset": dataset}
+    if entry.missing or dataset is None:
+        return render(request, "metrics/run_create.html", context)
+    model_kinds = {one.choices[0] for one in model_parameters(metric.name)}
+    form = ScoreRunForm(
+        request.POST or None, metric=metric, dataset=dataset, release=release, asked=request.GET.dict(),
+        models={kind: list(finished_models(project, kind)) for kind in model_kinds},
+    )  # fmt: skip
     if form.is_valid():
         try:
-            run, created = _create(project, release, form, cast(User, request.user))
+            run, created = _create(project, dataset, release, form, cast(User, request.user))
         except MetricsError as error:
-            form.add_error(None, error.message)
+            form.add_refusal(error)
         else:
             if not created:
                 messages.info(request, "This very run had been computed before: here it is.")
             return redirect("metrics:run-detail", project.slug, run.pk)
-    context = {"project": project, "releases": releases, "release": release, "form": form}
-    return render(request, "metrics/run_create.html", context)
+    return render(request, "metrics/run_create.html", context | {"form": form})
+
+
+def _chosen_metric(request: HttpRequest) -> type[Metric] | None:
+    """The metric asked for; None where none is yet."""
+    asked = request.POST.get("metric") or request.GET.get("metric")
+    if not asked:
+        return None
+    if asked not in METRICS or asked == External.name:
+        raise Http404(f"No metric {asked[:40]!r} that could be run.")
+    return METRICS[asked]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A release or a data set, to be chosen from."""
+
+    field: str
+    label: str
+    options: list[tuple[int, str]]
+    chosen: int | None
+
+
+def _chosen_texts(
+    request: HttpRequest, project: Project, metric: type[Metric]
+) -> tuple[Release | None, Dataset | None, Texts]:
+    """The one asked for, else the newest; a data set alone for what reads no references."""
+    if metric.needs_references:
+        releases = list(finished_releases(project)[:MOST_CHOICES])
+        release = chosen_release(request, releases)
+        label = "Release of reference weights"
+        options = [(one.pk, _release_label(one)) for one in releases]
+        texts = Texts("release", label, options, release.pk if release else None)
+        return release, release.reference_set.dataset if release else None, texts
+    datasets = list(project.datasets.filter(systems__isnull=False).distinct().order_by("-pk")[:MOST_CHOICES])
+    dataset = _asked(request, "dataset", datasets)
+    texts = Texts("dataset", "Data set", [(one.pk, one.name) for one in datasets], dataset.pk if dataset else None)
+    return None, dataset, texts
 
 
 def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release | None:
     """The release asked for, else the newest; None where there is none yet."""
-    asked = request.POST.get("release") or request.GET.get("release")
+    return _asked(request, "release", releases)
+
+
+def _release_label(release: Release) -> str:
+    notes = [" (deprecated)"] * bool(release.deprecated_at) + [" (weights made elsewhere)"] * release.is_imported
+    return f"{release} · {release.reference_set.dataset}{''.join(notes)}"
+
+
+def _asked(request: HttpRequest, name: str, found: Sequence[AnyModel]) -> AnyModel | None:
+    asked = request.POST.get(name) or request.GET.get(name)
     if not asked:
-        return releases[0] if releases else None
-    found = next((release for release in releases if str(release.pk) == asked), None)
-    if found is None:
-        raise Http404("No such finished release in this project.")
-    return found
+        return found[0] if found else None
+    chosen = next((one for one in found if str(one.pk) == asked), None)
+    if chosen is None:
+        raise Http404(f"No such {name} in this project that a run could be made of.")
+    return chosen
 
 
 @transaction.atomic
-def _create(project: Project, release: Release, form: ScoreRunForm, by: User) -> tuple[ScoreRun, bool]:
+def _create(
+    project: Project, dataset: Dataset, release: Release | None, form: ScoreRunForm, by: User
+) -> tuple[ScoreRun, bool]:
     run, created = score_run_create(
         project=project,
         release=release,
+        dataset=dataset,
         systems=list(form.cleaned_data["systems"]),
-        metric=form.cleaned_data["metric"],
+        metric=form.metric.name,
         parameters=form.parameters(),
         subset=form.chosen_subset(),
         by=by,
@@ -117,6 +188,17 @@ def _create(project: Project, release: Release, form: ScoreRunForm, by: User) ->
     if created:
         tasks.execute.delay_on_commit(run.pk)
     return run, created
+
+
+def again_query(run: ScoreRun) -> str:
+    """The form of a new run, filled in as this one was."""
+    asked: dict[str, Any] = {"metric": run.metric, **run.parameters}
+    if run.release_id is None:
+        asked["dataset"] = run.dataset_id
+    else:
+        subset = Subset.from_mapping(run.subset)
+        asked |= {"release": run.release_id, "subset": str(subset), "items": subset.items}
+    return urlencode({name: value for name, value in asked.items() if value is not None})
 
 
 @login_required
@@ -136,6 +218,7 @@ def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
             "models": models_of_run(run),
             "range": selectors.range_words(run),
             "no_intervals": why_no_intervals(run),
+            "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": run.metric in BLEU_LIKE,
             "segments_caption": SMOOTHED if run.metric in BLEU_LIKE else "",
         }

@@ -200,7 +200,7 @@ def test_a_manager_starts_a_run_and_the_same_one_only_once(
     url = reverse("metrics:run-create", args=[world.project.slug])
     data = {
         "release": world.release.pk, "metric": "bleu", "subset": "w>=0.5", "max_order": 2, "tokenize": "13a",
-        "systems": [system.pk for system in world.hypotheses], "semantics": "galley2015", "items": "positive",
+        "systems": [system.pk for system in world.hypotheses], "smoothing": "none", "items": "positive",
     }  # fmt: skip
 
     with django_capture_on_commit_callbacks(execute=True):
@@ -218,7 +218,8 @@ def test_a_manager_starts_a_run_and_the_same_one_only_once(
 def test_a_wrong_subset_is_named_beside_its_field(world: World, manager, as_user) -> None:
     url = reverse("metrics:run-create", args=[world.project.slug])
 
-    response = as_user(manager).post(url, {"release": world.release.pk, "subset": "the best ones"})
+    data = {"metric": "bleu", "release": world.release.pk, "subset": "the best ones"}
+    response = as_user(manager).post(url, data)
 
     assert "accepted: “all”, “original”" in response.context["form"].errors["subset"][0]
     assert not ScoreRun.objects.exists()

@@ -1,0 +1,113 @@
+"""Every metric there is: what it says of itself, and what a project lacks to compute it."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.models import Project
+from annotation.selectors.releases import finished_releases
+from metrics.scoring.external import External
+from metrics.scoring.metric import GROUPS, Metric
+from metrics.scoring.models.kinds import KINDS
+from metrics.scoring.parameters import Parameter
+from metrics.scoring.registry import METRICS, Registry
+from metrics.selectors.explanations import usual_tokenizer
+from metrics.selectors.models import finished_models, model_parameters
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A metric in the list of all, and whether this project can run it."""
+
+    metric: type[Metric]
+    missing: str = ""  # what it would take
+    missing_kind: str = ""  # the kind of trained model that the project has none of
+    is_release_missing: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.metric.name
+
+    @property
+    def needs(self) -> list[str]:
+        found = []
+        if self.metric.needs_references:
+            found.append("weighted references" if self.metric.group == "weighted" else "references")
+        if self.metric.needs_sources:
+            found.append("the messages answered")
+        found += [f"a trained model ({KINDS[one.choices[0]].label})" for one in model_parameters(self.name)]
+        return found or ["the outputs alone"]
+
+    @property
+    def range(self) -> str:
+        return range_words(self.metric.low, self.metric.high)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.metric.parameter_list()
+
+    @property
+    def told(self) -> str:
+        """What its code says of it: formula, source, range, what is undefined."""
+        module = inspect.getmodule(self.metric)
+        own = inspect.cleandoc(self.metric.__doc__ or "")
+        whole = inspect.cleandoc((module and module.__doc__) or "")
+        return "\n\n".join(part.split("\n\nExamples\n")[0] for part in (whole, own) if part)
+
+
+def range_words(low: float, high: float) -> str:
+    if low == -float("inf"):
+        return "unbounded" if high == float("inf") else f"at most {high:g}"
+    written = f"{low:g}".replace("-", "−")
+    return f"{written} and up" if high == float("inf") else f"{written} to {high:g}"
+
+
+def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[Entry]]:
+    """All metrics that are computed here, by the names of their groups."""
+    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+    has_release = finished_releases(project).exists()
+    found: dict[str, list[Entry]] = {label: [] for label in GROUPS.values()}
+    for name, metric in metrics.items():
+        if name != External.name:
+            found[GROUPS[metric.group]].append(_entry(metric, kinds, has_release=has_release))
+    return {label: entries for label, entries in found.items() if entries}
+
+
+def entry_of(project: Project, metric: type[Metric]) -> Entry:
+    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+    return _entry(metric, kinds, has_release=finished_releases(project).exists())
+
+
+def _entry(metric: type[Metric], kinds: set[str], *, has_release: bool) -> Entry:
+    if reason := metric.unavailable():
+        return Entry(metric, reason)
+    for parameter in model_parameters(metric.name):
+        kind = parameter.choices[0]
+        if kind not in kinds:
+            return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
+    if metric.needs_references and not has_release:
+        return Entry(metric, "This project has no release of references yet.", is_release_missing=True)
+    return Entry(metric)
+
+
+def usual_parameters(metric: type[Metric], language: str) -> dict[str, Any]:
+    """What is chosen unless somebody asks for another: the metric's defaults, on words as this language parts them.
+
+    Metrics of words read them in lowercase, unless a trained model has its own say.
+    """
+    usual: dict[str, Any] = {one.name: one.default for one in metric.parameter_list()}
+    if "tokenize" in usual:
+        usual["tokenize"] = usual_tokenizer(language)
+        if "lowercase" in usual and not model_parameters(metric.name):
+            usual["lowercase"] = True
+    return usual
+
+
+def parameter_facts(metric: type[Metric]) -> list[Mapping[str, Any]]:
+    """For the API: each parameter, and what is accepted."""
+    return [
+        {"name": one.name, "label": one.label, "kind": one.kind, "default": one.default, "accepted": one.accepted,
+         "hint": one.hint}
+        for one in metric.parameter_list()
+    ]  # fmt: skip

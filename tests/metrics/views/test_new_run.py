@@ -1,0 +1,181 @@
+"""The form of a new run, and the list of all metrics: for any metric, with what the project has."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Project
+from metrics.errors import ScoreRunRefused
+from metrics.forms import ScoreRunForm
+from metrics.models import ScoreRun
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.selectors.catalogue import Entry, catalogue, usual_parameters
+from tests.metrics.runs import PLAIN_METRICS, TEXT_METRICS
+from tests.metrics.trained import models_dir, trained_model  # noqa: F401 # a fixture
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def new_url(project: Project) -> str:
+    return reverse("metrics:run-create", args=[project.slug])
+
+
+def filled(form: ScoreRunForm, metric: str, **texts: int) -> dict:
+    """What a browser sends when a form is sent as it is shown."""
+    shown = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    kept = {
+        name: "on" if value is True else value
+        for name, value in shown.items()
+        if value is not None and value is not False
+    }
+    models = {
+        name: field.choices[0][0]
+        for name, field in form.fields.items()
+        if "model" in name and hasattr(field, "choices")
+    }
+    return {"metric": metric, **kept, **models, **texts}
+
+
+def test_metrics_are_offered_by_groups_and_what_is_missing_is_told(world: World, manager, as_user) -> None:
+    page = as_user(manager).get(new_url(world.project))
+
+    offered = [entry for entries in page.context["groups"].values() for entry in entries]
+    assert {entry.name for entry in offered} == set(METRICS) - {"external"}
+    content = page.content.decode()
+    assert 'href="?metric=bleu"' in content
+    assert 'href="?metric=am"' not in content
+    assert "This project has no LSA space yet." in content
+
+
+@pytest.mark.parametrize("metric", [*PLAIN_METRICS, *TEXT_METRICS])
+def test_a_form_sent_as_it_is_shown_makes_a_run(
+    world: World, manager, as_user, metric: str, django_capture_on_commit_callbacks
+) -> None:
+    client, url = as_user(manager), new_url(world.project)
+    form = client.get(url, {"metric": metric}).context["form"]
+    of = {"dataset": world.dataset.pk} if metric in TEXT_METRICS else {"release": world.release.pk}
+
+    answer = client.post(url, filled(form, metric, **of))
+
+    run = ScoreRun.objects.get()
+    assert answer.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
+    assert run.parameters == get_metric(metric, **usual_parameters(METRICS[metric], "en")).parameters()
+    assert (run.release is None) == (metric in TEXT_METRICS)
+    names = {"Echo", "Parrot", "Quill"} | ({"Human", "Random"} if metric in TEXT_METRICS else set())
+    assert {system.name for system in run.systems.all()} == names
+
+
+def test_a_metric_with_a_model_offers_the_projects_own(world: World, manager, as_user, models_dir) -> None:  # noqa: F811
+    model = trained_model(world)
+    client, url = as_user(manager), new_url(world.project)
+
+    form = client.get(url, {"metric": "am"}).context["form"]
+    assert form.fields["model"].choices == [(model.reference, "Cat space v1")]
+    client.post(url, filled(form, "am", release=world.release.pk) | {"k": 3})
+
+    run = ScoreRun.objects.get()
+    assert (run.parameters["model"], run.parameters["k"]) == (model.reference, 3)
+
+
+def test_only_the_chosen_metrics_parameters_are_asked_for(world: World, manager, as_user) -> None:
+    form = as_user(manager).get(new_url(world.project), {"metric": "chrf"}).context["form"]
+
+    asked = {parameter.name for parameter in METRICS["chrf"].parameter_list()}
+    assert set(form.fields) == asked | {"systems", "subset", "items"}
+
+
+def test_a_value_out_of_range_is_named_beside_its_field(world: World, manager, as_user) -> None:
+    data = {"metric": "bleu", "release": world.release.pk, "max_order": 9, "subset": "all"}
+
+    form = as_user(manager).post(new_url(world.project), data).context["form"]
+
+    assert "less than or equal to 4" in form.errors["max_order"][0]
+
+
+def test_what_the_service_refuses_is_named_beside_its_field(world: World, manager, as_user) -> None:
+    form = ScoreRunForm({}, metric=METRICS["bleu"], dataset=world.dataset, release=world.release)
+    form.is_valid()
+    form.add_refusal(ScoreRunRefused("No.", fields={"max_order": ["Too long."]}))
+    form.add_refusal(ScoreRunRefused("Nothing at all.", fields={"elsewhere": ["?"]}))
+
+    assert "Too long." in form.errors["max_order"]
+    assert "Nothing at all." in form.non_field_errors()
+
+
+def test_the_address_fills_in_what_it_names(world: World, manager, as_user) -> None:
+    asked = {"metric": "bleu", "max_order": "4", "lowercase": "False", "subset": "w>=0.5"}
+
+    form = as_user(manager).get(new_url(world.project), asked).context["form"]
+
+    shown = {name: form.get_initial_for_field(form.fields[name], name) for name in asked if name in form.fields}
+    assert shown == {"max_order": "4", "lowercase": False, "subset": "w>=0.5"}
+
+
+@pytest.mark.parametrize("asked", [{"metric": "nonsense"}, {"metric": "external"}, {"metric": "bleu", "release": "0"}])
+def test_what_is_not_there_is_not_found(world: World, manager, as_user, asked: dict) -> None:
+    assert as_user(manager).get(new_url(world.project), asked).status_code == 404
+
+
+def test_an_unavailable_metric_says_what_is_missing(world: World, manager, as_user, monkeypatch) -> None:
+    monkeypatch.setattr(METRICS["chrf"], "unavailable", classmethod(lambda cls: "python -m pip install something"))
+
+    page = as_user(manager).get(new_url(world.project), {"metric": "chrf"})
+
+    assert "form" not in page.context
+    assert "python -m pip install something" in page.content.decode()
+
+
+def test_without_a_release_metrics_of_the_outputs_alone_are_left(project, manager, as_user) -> None:
+    page = as_user(manager).get(new_url(project))
+
+    content = page.content.decode()
+    assert "No release of weights yet" in content
+    assert 'href="?metric=length"' in content
+    assert 'href="?metric=bleu"' not in content
+    assert (
+        "No data set here has outputs" in as_user(manager).get(new_url(project), {"metric": "length"}).content.decode()
+    )
+
+
+# --- The catalogue ----------------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_tells_of_every_metric(world: World, viewer, outsider, as_user) -> None:
+    url = reverse("metrics:run-metrics", args=[world.project.slug])
+    page = as_user(viewer).get(url).content.decode()
+
+    for name, metric in METRICS.items():
+        if name != "external":
+            assert f'id="{name}"' in page
+            for parameter in metric.parameter_list():
+                assert f"<code>{parameter.name}</code>" in page
+    assert "Run it" not in page  # a viewer may not
+    assert as_user(outsider).get(url).status_code == 404
+
+
+def test_the_catalogue_tells_of_entry_points_that_are_broken(world: World, manager, as_user, monkeypatch) -> None:
+    monkeypatch.setattr(type(METRICS), "broken", {"novelty = novel:Novelty": "ModuleNotFoundError: novel"})
+
+    page = as_user(manager).get(reverse("metrics:run-metrics", args=[world.project.slug])).content.decode()
+
+    assert "novelty = novel:Novelty" in page
+    assert "ModuleNotFoundError: novel" in page
+    assert 'aria-label="Run BLEU"' in page
+
+
+def test_every_metric_names_a_source() -> None:
+    silent = [name for name, metric in METRICS.items() if not Entry(metric).told]
+    assert silent == []
+
+
+def test_a_project_without_models_lacks_those_of_each_kind(world: World) -> None:
+    lacking = {
+        entry.name: entry.missing_kind
+        for entries in catalogue(world.project).values()
+        for entry in entries
+        if entry.missing_kind
+    }
+    assert lacking == {
+        "am": "lsa", "fm": "language_model", "am_fm": "lsa", "embedding_average": "vectors",
+        "vector_extrema": "vectors", "greedy_matching": "vectors",
+    }  # fmt: skip
