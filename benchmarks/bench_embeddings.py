@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from benchmarks.bench_scoring import REFERENCES, SYSTEMS, VOCABULARY, best_seconds, zipf_texts
 from metrics.scoring.metric import Workspace
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.models.vector_conversion import convert
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.models.word_vectors.conversion import convert
 from metrics.scoring.registry import get_metric
 from metrics.scoring.segments import Segments
 

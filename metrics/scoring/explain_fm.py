@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.scoring.adequacy_fluency_text import words_of
-from metrics.scoring.models.backoff import Backoff
 from metrics.scoring.models.language_model import LanguageModel
-from metrics.scoring.models.ngram_counts import END, UNKNOWN_ID
+from metrics.scoring.models.ngrams.backoff import Backoff
+from metrics.scoring.models.ngrams.counts import END, UNKNOWN_ID
 from metrics.scoring.texts import Text
 
 Ids = NDArray[np.int32]

@@ -8,8 +8,8 @@ from pathlib import Path
 from metrics.scoring.models.kinds import Kind
 from metrics.scoring.models.sentence_encoder import SentenceEncoder, located
 from metrics.scoring.models.store import Model
-from metrics.scoring.models.vector_conversion import convert
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.models.word_vectors.conversion import convert
 
 Progress = Callable[[int, int], None]
 

@@ -11,8 +11,8 @@ from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.store import Model
-from metrics.scoring.models.vector_training import MAX_DIMENSION, MAX_WINDOW
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.models.word_vectors.training import MAX_DIMENSION, MAX_WINDOW
 from metrics.scoring.parameters import Parameter, choice, flag, parameters_of, real, whole
 from metrics.scoring.texts import TOKENIZERS, Text, check_choice
 

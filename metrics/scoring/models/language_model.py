@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
-from metrics.scoring.models import arpa
-from metrics.scoring.models.backoff import Backoff
 from metrics.scoring.models.files import Content
-from metrics.scoring.models.katz import MAX_COUNTS, MIN_COUNTS, katz, pruned
-from metrics.scoring.models.ngram_counts import (
+from metrics.scoring.models.ngrams import arpa
+from metrics.scoring.models.ngrams.backoff import Backoff
+from metrics.scoring.models.ngrams.counts import (
     END_ID,
     START,
     START_ID,
@@ -26,6 +25,7 @@ from metrics.scoring.models.ngram_counts import (
     count_ngrams,
     word_numbers,
 )
+from metrics.scoring.models.ngrams.katz import MAX_COUNTS, MIN_COUNTS, katz, pruned
 from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, Tokens, check_choice
 

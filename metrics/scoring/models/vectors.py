@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.models.store import register
-from metrics.scoring.models.vector_conversion import converted_beside
-from metrics.scoring.models.vector_folder import (
+from metrics.scoring.models.word_vectors.conversion import converted_beside
+from metrics.scoring.models.word_vectors.folder import (
     HASHES,
     KIND,
     LETTERS,
@@ -31,7 +31,7 @@ from metrics.scoring.models.vector_folder import (
     slices,
     write_facts,
 )
-from metrics.scoring.models.vector_training import (
+from metrics.scoring.models.word_vectors.training import (
     Progress,
     check_options,
     cooccurrences,
@@ -39,7 +39,7 @@ from metrics.scoring.models.vector_training import (
     positive_pmi,
     read_corpus,
 )
-from metrics.scoring.models.vector_words import UTF8_ERRORS, Ints, WordTable, make_table
+from metrics.scoring.models.word_vectors.words import UTF8_ERRORS, Ints, WordTable, make_table
 from metrics.scoring.texts import Text
 
 Float32s = NDArray[np.float32]

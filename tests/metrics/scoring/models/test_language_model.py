@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.scoring.adequacy_fluency_text import words_of
-from metrics.scoring.models import katz, ngram_counts
 from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.models.ngrams import counts as ngram_counts
+from metrics.scoring.models.ngrams import katz
 from metrics.scoring.models.store import ModelStore
 from tests.metrics.scoring.corpora import dstc7_sample
 

@@ -26,6 +26,6 @@ def test_it_refuses_unknown_kinds_and_options() -> None:
         train("lsa", ["a"], order=2)
 
 
-@pytest.mark.parametrize("name", ["good_turing", "language_model", "lsa", "training"])
+@pytest.mark.parametrize("name", ["ngrams.good_turing", "language_model", "lsa", "training"])
 def test_the_examples_of_the_docstrings_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"metrics.scoring.models.{name}")).failed == 0

@@ -5,12 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics.scoring.models import vector_conversion, vector_folder, vector_words
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.models.vector_conversion import BESIDE, convert
-from metrics.scoring.models.vector_files import read_blocks
 from metrics.scoring.models.vectors import WordVectors
-from tests.metrics.scoring.models.vector_formats import WORDS, glove, matrix, word2vec_binary, word2vec_text, zipped
+from metrics.scoring.models.word_vectors import conversion as vector_conversion
+from metrics.scoring.models.word_vectors import folder as vector_folder
+from metrics.scoring.models.word_vectors import words as vector_words
+from metrics.scoring.models.word_vectors.conversion import BESIDE, convert
+from metrics.scoring.models.word_vectors.files import read_blocks
+from tests.metrics.scoring.models.word_vectors.vector_formats import (
+    WORDS,
+    glove,
+    matrix,
+    word2vec_binary,
+    word2vec_text,
+    zipped,
+)
 
 
 def test_each_format_becomes_the_same_folder(tmp_path):

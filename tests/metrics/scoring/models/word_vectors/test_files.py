@@ -4,9 +4,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics.scoring.models import vector_files
-from metrics.scoring.models.vector_files import read_blocks
-from tests.metrics.scoring.models.vector_formats import WORDS, glove, matrix, word2vec_binary, word2vec_text, zipped
+from metrics.scoring.models.word_vectors import files as vector_files
+from metrics.scoring.models.word_vectors.files import read_blocks
+from tests.metrics.scoring.models.word_vectors.vector_formats import (
+    WORDS,
+    glove,
+    matrix,
+    word2vec_binary,
+    word2vec_text,
+    zipped,
+)
 
 
 def read(path: Path) -> tuple[list[str], np.ndarray]:

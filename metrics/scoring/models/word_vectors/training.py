@@ -1,7 +1,7 @@
 """Word vectors from a corpus of one's own: positive pointwise mutual information, factorised.
 
 Enough for a demo and for words of one domain, in seconds and without a network. Vectors learnt from billions of words
-are another thing; `metrics.scoring.models.vector_files` reads those.
+are another thing; `metrics.scoring.models.word_vectors.files` reads those.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.scoring.models.good_turing import EPSILON, discounts, widened
+from metrics.scoring.models.ngrams.good_turing import EPSILON, discounts, widened
 
 # Bigrams of 22 million words of AP newswire: how many were seen r times, and r* as printed. Church and Gale: A
 # comparison of the enhanced Good-Turing and deleted estimation methods, Computer Speech and Language 5, 1991.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.models.backoff import Backoff
-from metrics.scoring.models.good_turing import EPSILON, discounts, widened
-from metrics.scoring.models.ngram_counts import START_ID, NgramCounts, Table
+from metrics.scoring.models.ngrams.backoff import Backoff
+from metrics.scoring.models.ngrams.counts import START_ID, NgramCounts, Table
+from metrics.scoring.models.ngrams.good_turing import EPSILON, discounts, widened
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.models.vector_words import Bytes, Ints, WordTable
+from metrics.scoring.models.word_vectors.words import Bytes, Ints, WordTable
 
 Float32s = NDArray[np.float32]
 Floats = NDArray[np.float64]

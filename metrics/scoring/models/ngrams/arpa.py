@@ -11,8 +11,8 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.models.backoff import Backoff
-from metrics.scoring.models.ngram_counts import END, START, START_ID, UNKNOWN, UNKNOWN_ID
+from metrics.scoring.models.ngrams.backoff import Backoff
+from metrics.scoring.models.ngrams.counts import END, START, START_ID, UNKNOWN, UNKNOWN_ID
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]

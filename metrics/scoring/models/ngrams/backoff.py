@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.models.good_turing import EPSILON
-from metrics.scoring.models.ngram_counts import END_ID, START_ID
+from metrics.scoring.models.ngrams.counts import END_ID, START_ID
+from metrics.scoring.models.ngrams.good_turing import EPSILON
 
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]

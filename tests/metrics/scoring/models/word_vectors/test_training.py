@@ -4,8 +4,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from metrics.scoring.models import vector_training
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.models.word_vectors import training as vector_training
 from tests.metrics.scoring.corpora import dstc7_sample
 
 

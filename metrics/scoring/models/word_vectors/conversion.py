@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics.scoring.models.store import model_name
-from metrics.scoring.models.vector_files import Progress, read_blocks
-from metrics.scoring.models.vector_folder import (
+from metrics.scoring.models.word_vectors.files import Progress, read_blocks
+from metrics.scoring.models.word_vectors.folder import (
     KIND,
     MATRIX,
     SLICE,
@@ -24,7 +24,7 @@ from metrics.scoring.models.vector_folder import (
     stored_slices,
     write_facts,
 )
-from metrics.scoring.models.vector_words import Ints, WordTable, first_occurrences, hash_words, offsets_of
+from metrics.scoring.models.word_vectors.words import Ints, WordTable, first_occurrences, hash_words, offsets_of
 
 BESIDE = ".word-vectors"  # the folder beside a file of vectors
 NOTES = ".converted"  # in a folder of converted vectors: which file became which
@@ -37,7 +37,7 @@ def converted_beside(source: Path) -> Path:
     except PermissionError as error:
         raise ValueError(
             f"{source}: found no right to write beside it; accepted: a file in a folder that can be written, "
-            "or vectors converted elsewhere (metrics.scoring.models.vector_conversion.convert)"
+            "or vectors converted elsewhere (metrics.scoring.models.word_vectors.conversion.convert)"
         ) from error
 
 
@@ -63,7 +63,7 @@ def convert(source: Path, directory: Path, progress: Progress | None = None) -> 
     Raises
     ------
     ValueError
-        A line that cannot be read; see `vector_files.read_blocks`.
+        A line that cannot be read; see `files.read_blocks`.
     """
     directory.mkdir(parents=True, exist_ok=True)
     note = directory / NOTES / _name_of(source)

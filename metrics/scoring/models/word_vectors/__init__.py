@@ -1,0 +1,1 @@
+"""What word vectors are made of: words, files of other programs, folders, training."""
