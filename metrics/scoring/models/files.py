@@ -69,7 +69,7 @@ class Content:
         if found != (kind, layout):
             raise ValueError(f"model: found kind {found[0]!r}, layout {found[1]!r}; accepted: {kind!r}, {layout!r}")
         words = (path / _WORDS).read_bytes().decode().split("\n")
-        arrays = {file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in sorted(path.glob("*.npy"))}
+        arrays = {file.stem: _opened(file) for file in sorted(path.glob("*.npy"))}
         return cls(kind, header, words, arrays)
 
     def array(self, name: str) -> NDArray[Any]:
@@ -83,3 +83,11 @@ class Content:
 
     def _word_bytes(self) -> bytes:
         return "\n".join(self.words).encode()
+
+
+def _opened(file: Path) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"model: found {file} damaged ({error}); accepted: the file as it was saved") from error
+    return array

@@ -102,7 +102,7 @@ class ModelStore:
             if model is not None:
                 _loaded.move_to_end(key)
         if model is None:
-            model = self._class(kind).load(path)
+            model = _read(self._class(kind), path)
         if reference.startswith("sha256:") and not model.digest.startswith(reference.removeprefix("sha256:")):
             raise ValueError(f"model: {path} holds sha256:{model.digest}; accepted: {reference}")
         with _lock:
@@ -141,6 +141,14 @@ class ModelStore:
         if kind not in _KINDS:
             raise ValueError(f"model: found kind {kind!r}; accepted: {', '.join(sorted(_KINDS)) or 'none yet'}")
         return _KINDS[kind]
+
+
+def _read(kind: type[Any], path: Path) -> Any:
+    try:
+        return kind.load(path)
+    except (OSError, EOFError, KeyError) as error:
+        said = f"no {error}" if isinstance(error, KeyError) else f"what cannot be read ({error})"
+        raise ValueError(f"model: found {said} in {path}; accepted: a {kind.kind} model as it was saved") from error
 
 
 def _stamp(path: Path) -> Stamp:

@@ -83,3 +83,18 @@ def test_digits_that_are_wrong_further_on_are_refused_of_a_model_in_memory_too(t
 def test_what_is_no_hash_is_looked_for_nowhere(tmp_path: Path, digits: str) -> None:
     with pytest.raises(ValueError, match="accepted: sha256: and 12 to 64 digits"):
         ModelStore([tmp_path]).path("lsa", f"sha256:{digits}")
+
+
+@pytest.mark.parametrize("damage", ["words.txt", "model.json", "components.npy", "header", "half"])
+def test_a_damaged_model_is_refused_by_name(tmp_path: Path, model: LsaModel, damage: str) -> None:
+    folder = tmp_path / "mine"
+    model.save(folder)
+    if damage == "header":
+        (folder / "model.json").write_text('{"kind": "lsa", "layout": 1}')
+    elif damage == "half":
+        (folder / "components.npy").write_bytes((folder / "components.npy").read_bytes()[:-4])
+    else:
+        (folder / damage).unlink()
+
+    with pytest.raises(ValueError, match=f"model: found .*{folder}.*; accepted"):
+        ModelStore().load("lsa", str(folder))
