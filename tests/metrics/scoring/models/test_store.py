@@ -96,5 +96,5 @@ def test_a_damaged_model_is_refused_by_name(tmp_path: Path, model: LsaModel, dam
     else:
         (folder / damage).unlink()
 
-    with pytest.raises(ValueError, match=f"model: found .*{folder}.*; accepted"):
+    with pytest.raises(ValueError, match=r"model: found .*(/mine|components\.npy).*; accepted"):
         ModelStore().load("lsa", str(folder))
