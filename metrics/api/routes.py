@@ -2,7 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
-from metrics.api import models, runs, score_imports
+from metrics.api import comparisons, models, runs, score_imports
 
 RUNS = "projects/<slug:project_slug>/score-runs"
 
@@ -11,5 +11,7 @@ def register(router: BaseRouter) -> None:
     router.register(RUNS, runs.ScoreRunsViewSet, "score-run")
     router.register(f"{RUNS}/<int:score_run_pk>/scores", runs.ScoresViewSet, "score")
     router.register(f"{RUNS}/<int:score_run_pk>/segments", runs.SegmentsViewSet, "segment")
+    router.register(f"{RUNS}/<int:score_run_pk>/comparisons", comparisons.ComparisonsViewSet, "comparison")
+    router.register(f"{RUNS}/<int:score_run_pk>/disagreements", comparisons.DisagreementsViewSet, "disagreement")
     router.register("projects/<slug:project_slug>/score-imports", score_imports.ScoreImportsViewSet, "score-import")
     router.register("projects/<slug:project_slug>/models", models.TrainedModelsViewSet, "model")

@@ -17,6 +17,7 @@ from annotation.models import Dataset, Item, Release
 from annotation.numbers import finite_or_none
 from annotation.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.selectors.arrays import n_segments, segments_at
 from metrics.selectors.runs import system_scores
@@ -25,6 +26,16 @@ from metrics.subsets import Subset
 from metrics.tasks import execute
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
+
+
+def _parameters_told() -> str:
+    """What each metric takes, for the description of the API."""
+    lines = ["What the metric takes; what is left out has its default.", ""]
+    for name, metric in METRICS.items():
+        if name != External.name:
+            taken = "; ".join(f"`{one.name}` ({one.default!r}): {one.accepted}" for one in metric.parameter_list())
+            lines.append(f"- **{name}**, {metric.label}: {taken or 'nothing'}")
+    return "\n".join(lines)
 
 
 class ScoreRunRequestSerializer(Strict, serializers.Serializer):
@@ -36,9 +47,7 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer):
     )
     systems = serializers.ListField(child=serializers.CharField(), help_text="Names; all are scored on the same items.")
     metric = serializers.ChoiceField(choices=list(METRICS))
-    parameters = serializers.DictField(
-        required=False, default=dict, help_text="What the metric takes: max_order, tokenize, lowercase, …"
-    )
+    parameters = serializers.DictField(required=False, default=dict, help_text=_parameters_told())
     subset = serializers.CharField(default="all", help_text="References that count: all, original, w>0, w>=0.6, …")
     items = serializers.ChoiceField(
         choices=["referenced", "positive"], default="referenced", help_text="Items with a reference, or a positive one."

@@ -14,11 +14,11 @@ from scipy.stats import rankdata
 
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource, ScaleKind
-from annotation.selectors.ratings import campaign_criteria, judgement_table
+from annotation.selectors.ratings import campaign_criteria, judgements, rating_columns
 from annotation.weighting import RatingTable
 from annotation.weighting.evidence import Bins, histogram_bins, response_evidence
 from metrics.models import ScoreRun
-from metrics.selectors.arrays import segment_items, segment_scores
+from metrics.selectors.arrays import FLOAT, INTEGER, shards_of
 from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
 
@@ -104,11 +104,12 @@ def disagreements_of(
         found.reason = "Nobody has rated an output of these systems, so there is nothing to compare with."
         return found
     try:
-        table = judgement_table(chosen)
-        has_points = all(one.kind != ScaleKind.SLIDER for one in campaign_criteria(chosen))
+        criteria = campaign_criteria(chosen)
     except AnnotationError as error:
         found.reason = f"{error} Choose one campaign."
         return found
+    table = judgements(rating_columns(chosen), criteria)
+    has_points = all(one.kind != ScaleKind.SLIDER for one in criteria)
     found.low, found.high = table.low, table.high
     width = 4.0 if np.isnan(table.high) else table.high - table.low
     found.spreads = [share * width for share in SHARES]
@@ -208,16 +209,23 @@ class _Output:
 
 def _outputs(run: ScoreRun) -> dict[int, _Output]:
     """Every rated output that the run scored, by the id of its response; what several systems said is one."""
-    place = {item_id: at for at, item_id in enumerate(segment_items(run).tolist())}
+    scores = list(run.scores.select_related("system"))
+    names = {score.system_id: score.system.name for score in scores}
+    position = {score.system_id: score.position for score in scores}
+    place: dict[int, int] = {}
+    parts = [np.zeros((len(scores), 0))]
+    for shard in shards_of(run).defer(None).only("item_ids", "segment_scores"):
+        item_ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
+        place |= {item_id: at for at, item_id in enumerate(item_ids.tolist(), start=len(place))}
+        parts.append(np.frombuffer(shard.segment_scores, dtype=FLOAT).reshape(len(scores), item_ids.size))
+    whole = np.concatenate(parts, axis=1)
     rated = Rating.objects.filter(response=OuterRef("response"))
+    sources = ResponseSource.objects.filter(Exists(rated), system__in=names)
     found: dict[int, _Output] = {}
-    for score in run.scores.select_related("system").order_by("position"):
-        own = segment_scores(run, score.position)
-        sources = ResponseSource.objects.filter(Exists(rated), system=score.system_id)
-        for response_id, item_id in sources.order_by("item").values_list("response_id", "item_id"):
-            if item_id in place:
-                output = found.setdefault(response_id, _Output(item_id, [], float(own[place[item_id]])))
-                output.systems.append((score.system_id, score.system.name))
+    for response_id, item_id, pk in sources.order_by("system__name").values_list("response_id", "item_id", "system_id"):
+        if item_id in place:
+            output = found.setdefault(response_id, _Output(item_id, [], float(whole[position[pk], place[item_id]])))
+            output.systems.append((pk, names[pk]))
     return found
 
 
