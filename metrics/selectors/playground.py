@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from annotation.models import Dataset, Item, Project, Release, ResponseSource
 from metrics.models import TrainedModel
 from metrics.scoring.models.language_model import LanguageModel
@@ -129,24 +131,27 @@ class Stored:
     told: str
 
 
-def stored_trial(
-    project: Project, item_pk: int | None, system_pk: int | None, release_pk: int | None, *, most: int
-) -> Stored | None:
-    """An item, what a system answered to it, and a release's references; None where the project has no such item."""
-    item = Item.objects.filter(dataset__project=project, pk=item_pk).select_related("dataset").first()
+def stored_trial(project: Project, asked: Mapping[str, int | None], *, most: int) -> Stored | None:
+    """An item, what was answered to it (a system's output, or a response), and a release's references, best first.
+
+    None where the project has no such item.
+    """
+    item = Item.objects.filter(dataset__project=project, pk=asked["item"]).select_related("dataset").first()
     if item is None:
         return None
-    said = ResponseSource.objects.filter(item=item, system=system_pk, system__isnull=False)
-    source = said.select_related("response", "system").first()
-    release = Release.objects.filter(pk=release_pk, reference_set__dataset=item.dataset_id).first()
+    sources = ResponseSource.objects.filter(item=item).select_related("response", "system")
+    of_system = Q(system=asked["system"], system__isnull=False)
+    source = sources.filter(of_system | Q(response=asked["response"])).order_by("system__name").first()
+    release = Release.objects.filter(pk=asked["release"], reference_set__dataset=item.dataset_id).first()
     rows = release_rows(release, item) if release else []
-    whose = f"{source.system}’s output" if source else "Nobody’s output"
+    told = f"Item {item.position + 1} of {item.dataset}"
+    if source and source.system:
+        told = f"{source.system}’s output for item {item.position + 1} of {item.dataset}"
     return Stored(
         item.dataset,
         source.response.text if source else "",
         [(row.response.text, row.weight) for row in rows[:most]],
         max(0, len(rows) - most),
         item.message,
-        f"{whose} for item {item.position + 1} of {item.dataset}"
-        + (f", and the references of {release}" if release else ""),
+        f"{told}, and the references of {release}" if release else told,
     )

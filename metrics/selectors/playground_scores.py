@@ -159,14 +159,17 @@ def _slow(metric: type[Metric], given: Scored) -> str:
 def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace) -> None:
     weights = np.array(given.weights) if metric.needs_weights else None
 
-    def score(mask: np.ndarray | None) -> float:
-        found = workspace.statistics(metric, weights=weights, reference_mask=mask)
+    def score(prepared: Any, mask: np.ndarray | None = None) -> float:
+        found = metric.statistics(prepared, weights=weights, reference_mask=mask)
         return float(found.sentence_scores[0, 0])
 
     n = len(given.references)
     try:
-        whole = score(None)
-        each = np.array([score(np.arange(n) == place) for place in range(n if metric.needs_references else 0)])
+        prepared = workspace.prepared(metric)
+        whole = score(prepared)
+        each = np.array(
+            [score(prepared, np.arange(n) == place) for place in range(n if metric.needs_references else 0)]
+        )
     except (ValueError, OSError) as error:
         line.reason = str(error)
         return

@@ -100,6 +100,7 @@ def release_item(request: HttpRequest, project_slug: str, slug: str, number: int
         "hidden": {},
         "choose_query": reading.query() + "&reference=",
         "unchosen_query": reading.query(),
+        "try_query": f"item={item.pk}&release={release.pk}",
         "previous_url": _item_url(here, previous_pk, reading),
         "next_url": _item_url(here, next_pk, reading),
         "csv_url": f"?{reading.query(format='csv')}",

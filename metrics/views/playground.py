@@ -107,8 +107,8 @@ def _change_rows(form: PlaygroundForm, sent: QueryDict) -> bool:
 
 
 def _stored(request: HttpRequest, project: Project) -> Stored:
-    asked = (whole_number(request, name) for name in ("item", "system", "release"))
-    found = stored_trial(project, *asked, most=MOST_REFERENCES)
+    asked = {name: whole_number(request, name) for name in ("item", "system", "response", "release")}
+    found = stored_trial(project, asked, most=MOST_REFERENCES)
     if found is None:
         raise Http404("This project has no such item.")
     return found

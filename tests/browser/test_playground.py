@@ -101,7 +101,7 @@ def test_another_reference_is_told_word_by_word_when_asked(opened, models):
     page.get_by_role("group", name="AM with each reference alone").get_by_label("Reference 2:").click()
     expect(page.locator("#choose-am-2")).to_have_attribute("aria-pressed", "true")
     assert "versus=2" in page.url
-    expect(page.get_by_role("columnheader", name="In reference 2")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Reference 2")).to_be_visible()
 
 
 def test_chinese_without_spaces_can_be_split(opened, models):

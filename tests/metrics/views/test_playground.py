@@ -288,7 +288,20 @@ def test_an_items_outputs_and_references_come_along(member, project):
     assert [(row.text, row.weight) for row in form.rows][:2] == [
         ("i hope you find her soon", "0.8"), ("cats always come back home , i am sure she is fine", "0.6"),
     ]  # fmt: skip
+    assert "Quill’s output for item 1" in page.content.decode()
     assert member.get(page.request["PATH_INFO"], {"item": 987654321}).status_code == 404
+
+
+def test_pages_of_an_item_and_of_its_outputs_lead_here(member, project):
+    made = make_conversations(project)
+    item = made.items[0]
+    shown = member.get(reverse("metrics:release-item", args=[project.slug, made.reference_set.slug, 1, item.pk]))
+    links = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', shown.content.decode())
+    texts = [member.get(link.replace("&amp;", "&")).context["form"].data.get("h", "") for link in links]
+    assert texts == [hypothesis.response.text for hypothesis in shown.context["explanation"].hypotheses]
+    own = member.get(reverse("annotation:item-detail", args=[project.slug, made.dataset.slug, item.pk]))
+    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', own.content.decode())
+    assert member.get(link.replace("&amp;", "&")).context["form"].rows[0].text == "i hope you find her soon"
 
 
 def test_the_tokeniser_follows_the_language_of_the_item(member, project):
