@@ -21,8 +21,8 @@ class ScoreImportForm(forms.Form):
 
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="slug", label="Data set", empty_label=None)
     file = forms.FileField(
-        label="File", required=False, help_text="A .csv, .tsv or .jsonl table, a .seg.score or .sys.score file, or an "
-        "archive of such files.",
+        label="File", error_messages={"required": "Found none; accepted: a file with scores."},
+        help_text="A .csv, .tsv or .jsonl table, a .seg.score or .sys.score file, or an archive of such files.",
     )  # fmt: skip
     name = forms.CharField(
         label="Name of the metric", max_length=NAME_CHARACTERS, required=False, strip=True,
@@ -46,6 +46,7 @@ class ScoreImportForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["file"].required = not self.data.get("carried")
         datasets = self.fields["dataset"]
         datasets.queryset = project.datasets.order_by("name")  # type: ignore[attr-defined] # it is a ModelChoiceField
         # Which names there may be is known once the file is read: the service refuses others.
@@ -58,8 +59,9 @@ class ScoreImportForm(forms.Form):
 
     def carry(self, filename: str) -> None:
         """The page holds this file: another one may be chosen, and need not be."""
-        self.fields["file"].label = "Another file"
-        self.fields["file"].help_text = f"Empty: {filename} again."
+        self.fields["file"].required = False
+        drawn = self["file"]  # made when the form was validated, with the words of an empty one
+        drawn.label, drawn.help_text = "Another file", f"Empty: {filename} again."
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
@@ -80,8 +82,6 @@ class ScoreImportForm(forms.Form):
                 data["content"] = unpacked(carried)
             except ValueError:
                 self.add_error("file", "The page lost the file; choose it again.")
-        elif "file" not in self.errors:
-            self.add_error("file", "Found none; accepted: a file with scores.")
         return data
 
     def options(self) -> ImportOptions:
