@@ -86,7 +86,7 @@ def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
             words.append("lowercase" if value else "case kept")
         elif parameter.name in NEVER_SAID:
             continue
-        elif parameter.name in ALWAYS_SAID or value != parameter.default:
+        elif parameter.name in ALWAYS_SAID or value not in (parameter.default, "none"):
             name = parameter.label[:1].lower() + parameter.label[1:]
             words.append(name if value is True else f"{parameter.key} {parameter.written(value)}")
     return ", ".join(words)
