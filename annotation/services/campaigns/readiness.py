@@ -124,9 +124,7 @@ def _hints(draft: CampaignDraft, quality: QualityDesign, report: LaunchReport) -
         if left := TO_FILL_IN.findall(getattr(draft, name)):
             what = "consent text" if name == "consent" else name
             places = ", ".join(left[:4])
-            yield Remark(
-                f"Raters would read these places as they stand, in the {what}: {places}. Fill them in.", name
-            )
+            yield Remark(f"Raters would read these places as they stand, in the {what}: {places}. Fill them in.", name)
     if draft.ratings_per_unit == 1:
         yield Remark("With one rating of each unit nobody can tell how far raters agree.", "ratings_per_unit")
     yield from _hints_of_quality(draft, quality)
