@@ -96,7 +96,7 @@ def parameter_chart(
         "coefficient:N",
         sort=names,
         scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
-        legend=alt.Legend(title=None),
+        legend=alt.Legend(title=None, direction="vertical", symbolOpacity=1),
     )
     shape = alt.Shape("coefficient:N", sort=names, scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])))
     dash = alt.StrokeDash("coefficient:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)

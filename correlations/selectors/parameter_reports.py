@@ -7,6 +7,8 @@ from annotation.models import Project
 from correlations.charts import ParameterAxis, parameter_chart
 from correlations.charts.theme import Spec, Theme
 from correlations.models import ParameterStudy
+from correlations.stats.parameters import best_place
+from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
 PAGE = 50
@@ -54,6 +56,17 @@ def swept(study: ParameterStudy) -> list[dict[str, Any]]:
     return found
 
 
+def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
+    """Labels and values of the metric's parameters, but for trained models, which have names."""
+    metric = study.specification["metric"]
+    known = METRICS[metric["name"]].parameter_list() if metric["name"] in METRICS else ()
+    return [
+        (one.label, one.written(metric["parameters"][one.name]))
+        for one in known
+        if one.kind != "model" and one.name in metric["parameters"]
+    ]
+
+
 def _marked(sweep: dict[str, Any], place: int) -> dict[str, Any]:
     point: dict[str, Any] = sweep["points"][place]
     return point | {"is_own": place == sweep["chosen"], "is_best": place == sweep["best"]}
@@ -83,12 +96,13 @@ def figure(study: ParameterStudy, name: str, *, theme: Theme) -> Spec | None:
     if sweep is None or level not in LEVELS:
         return None
     points = sweep["points"]
+    coefficient = study.specification["coefficient"]
     axis = ParameterAxis(
         sweep["label"],
         [point["value"] for point in points],
         [point["shown"] for point in points],
         sweep["chosen"],
-        sweep["best"],
+        best_place([_number(point[level][coefficient]["value"]) for point in points]),
     )
     series = {shown: [_number(point[level][key]["value"]) for point in points] for key, shown in NAMES.items()}
     ends = [point[level]["pearson"]["interval"] or (NAN, NAN) for point in points]

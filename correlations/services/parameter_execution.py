@@ -253,7 +253,7 @@ def _interval(replicates: npt.NDArray[np.float64] | None) -> list[float] | None:
 
 def _influential(result: SystemLevelResult) -> dict[str, Any] | None:
     found = result.most_influential
-    return found and {"system": found.system, "pearson": none_if_nan(found.pearson)}
+    return None if found is None else {"system": found.system, "pearson": none_if_nan(found.pearson)}
 
 
 def _systems(inputs: Inputs, usable: Bools) -> list[dict[str, Any]]:

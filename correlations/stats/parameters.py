@@ -127,10 +127,10 @@ def segment_level(value: ParameterValue, human: ArrayLike, segments: Bools) -> S
     kept = np.isfinite(ratings) & np.isfinite(value.scores) & segments
     x, y = value.scores[kept], ratings[kept]
     if x.size < 3:
-        return SegmentLevelResult(x.size, *[math.nan] * 4, f"{x.size} rated outputs: at least 3 are needed")
+        return _undefined(x.size, f"{x.size} rated outputs: at least 3 are needed")
     if (x == x[0]).all() or (y == y[0]).all():
         what = "metric scores" if (x == x[0]).all() else "ratings"
-        return SegmentLevelResult(x.size, *[math.nan] * 4, f"the {what} are constant")
+        return _undefined(x.size, f"the {what} are constant")
     pearson = float(pearson_batch(x, y))
     spread = math.sqrt(max((1 - pearson) * (1 + pearson), 0.0))
     t = math.inf if spread == 0 else abs(pearson) * math.sqrt(x.size - 2) / spread
@@ -138,6 +138,10 @@ def segment_level(value: ParameterValue, human: ArrayLike, segments: Bools) -> S
     return SegmentLevelResult(
         x.size, pearson, pvalue, float(spearman_batch(x, y)), float(kendall_tau_b_batch(x, y)), None
     )
+
+
+def _undefined(n: int, reason: str) -> SegmentLevelResult:
+    return SegmentLevelResult(n, math.nan, math.nan, math.nan, math.nan, reason)
 
 
 def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:

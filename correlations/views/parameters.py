@@ -120,6 +120,7 @@ def parameter_study_detail(request: HttpRequest, project_slug: str, pk: int) -> 
             "result": study.result,
             "spec": study.specification,
             "sweeps": reports.swept(study),
+            "in_use": reports.values_in_use(study),
             "few_systems": len(study.specification["systems"]) < reports.FEW_SYSTEMS,
             "coefficient": reports.NAMES[study.specification["coefficient"]],
             "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),

@@ -16,7 +16,10 @@ from annotation.services.rules import rules_register
 from annotation.services.seeds import seeds_select
 from annotation.services.seeds_selecting import seeds_select_create
 from annotation.services.weights_imports import weights_import_create
+from correlations.models import ParameterStudy
 from correlations.services.execution import study_execute
+from correlations.services.parameter_execution import parameter_study_execute
+from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import model_train_on_dataset
@@ -83,6 +86,14 @@ def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Ca
 
 FAST = {"rule": "median_seconds_below", "version": 1, "action": "flag", "after": 1}
 RULES = [FAST | {"seconds": 2}, FAST | {"seconds": 3}]
+
+
+def _parameter_study(project: Project, by: User, seed: int) -> ParameterStudy:
+    turned = {name: STUDY[name] for name in ("release", "campaigns", "systems", "bootstrap")}
+    specification = {**turned, "metric": "bleu", "sweeps": [{"parameter": "max_order"}], "halves": 0, "seed": seed}
+    study, _ = parameter_study_create(project=project, name=f"Orders {seed}", specification=specification, by=by)
+    parameter_study_execute(study_id=study.pk)
+    return study
 
 
 def _watched(campaign: Campaign, by: User) -> None:
@@ -203,6 +214,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
     for seed in (1, 2):
         study, _ = study_create(project=project, name=f"Study {seed}", specification={**STUDY, "seed": seed}, by=owner)
         study_execute(study_id=study.pk)
+    parameter_studies = [_parameter_study(project, owner, seed) for seed in (1, 2)]
     selections = [_selected(project, owner, name) for name in ("Seeds", "More seeds")]
     item = dataset.items.get(external_id="i0")
     lists = [
@@ -230,6 +242,7 @@ def build_world() -> tuple[dict[str, User], Mapping[str, Any]]:
         "score_run_pk": run.pk,
         "model_pk": _models(project, owner),
         "study_pk": study.pk,
+        "parameter_study_pk": parameter_studies[0].pk,
         "weights_import_pk": _waiting(project, owner, selections[0]),
         "seed_selecting_pk": project.seed_selectings.first().pk,
         "list_pk": lists[0].pk,

@@ -1,0 +1,54 @@
+"""A manager turns a metric's parameters, watches it on a real worker, reads the report in both themes."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Membership, Project, Role, User
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.world import make_world
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def world(transactional_db):
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    user = User.objects.create_user("max-manager", password="password")
+    Membership.objects.create(project=project, user=user, role=Role.MANAGER)
+    return make_world(project)
+
+
+def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, world, new_page):
+    page = new_page(**DESKTOP)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/studies/")
+    page.get_by_role("link", name="A metric's parameters").click()
+    page.get_by_role("link", name="New parameter study").first.click()
+    page.get_by_label("Metric", exact=True).select_option("chrf")
+    page.get_by_role("button", name="Show its parameters").click()
+    axe(page)
+
+    page.get_by_label("Name").fill("Does recall matter?")
+    for name in ("Output ratings", "Reference ratings", "Human", "Random"):
+        page.get_by_label(name, exact=True).check()
+    beta = page.locator("#id_sweep_beta")
+    beta.fill("0..11")
+    page.get_by_role("button", name="Start the study").click()
+    expect(page.get_by_text("found 11.0; accepted: a number from 0 to 10")).to_be_visible()
+    beta.fill("0.5, 1, 2, 3")
+    page.locator("#id_sweep_char_order").fill("")
+    page.get_by_role("button", name="Start the study").click()
+
+    expect(page.get_by_role("heading", name="Does recall matter?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Without one system")).to_be_visible(timeout=60_000)
+    expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
+    expect(page.locator("[data-chart] svg").first).to_be_visible()
+    axe(page)
+    address = page.url
+
+    phone = new_page(**PHONE, theme="dark")
+    sign_in(phone, live_server.url, "max-manager", "password")
+    phone.goto(address)
+    expect(phone.locator("[data-chart][aria-busy]")).to_have_count(0)
+    axe(phone)
+    assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0

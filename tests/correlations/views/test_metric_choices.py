@@ -1,0 +1,140 @@
+"""Choosing metrics for a study: what is offered, what is missing, parameters on a line; reports of many metrics."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from correlations.charts import sweep_chart
+from correlations.models import Study
+from correlations.selectors.reports import comparisons_worth_showing, figure, metrics_in_colour
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from tests.correlations.services.test_any_metric import imported
+from tests.correlations.views.test_pages import form_data
+from tests.metrics.trained import models_dir, trained_model  # noqa: F401
+from tests.metrics.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+MANY = ["bleu", "sbleu", "delta_bleu", "ibleu", "chrf", "ter", "rouge_l", "cider", "length"]
+
+
+def new(world: World) -> str:
+    return reverse("correlations:study-create", args=[world.project.slug])
+
+
+def test_what_cannot_be_chosen_says_why(world: World, manager, as_user) -> None:
+    run = imported(world)
+    trained_model(world)
+
+    form = as_user(manager).get(new(world)).context["form"]
+
+    missing = {each.value: each.missing for group in form.offered.values() for each in group}
+    assert missing["am"] == ""
+    assert missing["fm"] == "This project has no n-gram model yet."
+    assert "over all outputs as one pool" in missing["distinct"]
+    assert missing[f"run:{run.pk}"] == ""
+    assert list(form.offered)[-1] == "Scored elsewhere"
+    offered = [value for value, _ in form.fields["metrics"].choices]
+    assert {"am", f"run:{run.pk}"} <= set(offered)
+    assert not {"fm", "distinct", "external"} & set(offered)
+
+
+def test_metrics_are_chosen_by_box_by_line_and_by_run(
+    world: World, manager, as_user, django_capture_on_commit_callbacks, monkeypatch
+) -> None:
+    monkeypatch.setattr("correlations.tasks.execute.delay", lambda _: None)
+    run = imported(world)
+    data = form_data(world, metrics=["bleu", f"run:{run.pk}"], metric_lines="bleu:order=4\n\n chrf:nw=2 ")
+
+    with django_capture_on_commit_callbacks(execute=True):
+        as_user(manager).post(new(world), data)
+
+    chosen = Study.objects.get().specification["metrics"]
+    assert [metric["name"] for metric in chosen] == ["bleu", "external", "bleu", "chrf"]
+    assert (chosen[0]["parameters"]["max_order"], chosen[2]["parameters"]["max_order"]) == (2, 4)
+    assert chosen[1]["parameters"] == run.parameters
+    assert chosen[3]["parameters"]["word_order"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": [], "metric_lines": ""}, "Choose at least one metric."),
+        ({"metric_lines": "bloo"}, "bloo: metric: found &#x27;bloo&#x27;; accepted"),
+        ({"metric_lines": "chrf:nw=9"}, "word_order: found 9; accepted: an integer from 0 to 4"),
+        ({"metrics": ["distinct"]}, "distinct is not one of the available choices"),
+    ],
+)
+def test_what_is_wrong_with_a_choice_is_said(
+    world: World, manager, as_user, change: dict[str, object], message: str
+) -> None:
+    page = as_user(manager).post(new(world), form_data(world, **change))
+
+    assert message in page.content.decode()
+    assert not Study.objects.exists()
+
+
+@pytest.fixture
+def many(world: World) -> Study:
+    specification = world.specification(
+        metrics=MANY, subsets=["original", "all"], sweeps=True, assignments=2, bootstrap=4
+    )
+    study, _ = study_create(project=world.project, name="Many", specification=specification, by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    assert study.result, study.error
+    return study
+
+
+def test_a_report_of_many_metrics_compares_with_the_best_and_colours_six(many: Study, viewer, as_user) -> None:
+    result = many.result
+    assert len(result["rows"]) == 2 * 8 + 1
+    assert len(result["comparisons"]) == 2 * 36
+
+    shown = comparisons_worth_showing(result)
+    assert len(shown) == 2 * 8
+    for label in ("single", "all"):
+        rows = [row for row in result["rows"] if row["subset_label"] in (label, "none") and row["rho"]["value"]]
+        best = max(rows, key=lambda row: row["rho"]["value"])["label"]
+        assert all(best in (one["first"], one["second"]) for one in shown if one["subset_label"] == label)
+    assert len(metrics_in_colour(result)) == 6
+    for name in ("threshold", "unit_size", "order"):
+        assert figure(many, name, theme="dark") is not None
+    page = as_user(viewer).get(reverse("correlations:study-detail", args=[many.project.slug, many.pk]))
+    assert "of which this table shows those with the best metric" in page.content.decode()
+    assert "its coefficients are of the score with its sign turned" in page.content.decode()
+    for row in range(len(result["rows"])):
+        url = reverse("correlations:study-row", args=[many.project.slug, many.pk, row])
+        assert as_user(viewer).get(url).status_code == 200
+
+
+def test_a_pair_agrees_on_a_negated_metric_where_the_lower_score_is_the_better_rated(
+    many: Study, viewer, as_user
+) -> None:
+    place = next(place for place, row in enumerate(many.result["rows"]) if row["metric"] == "ter")
+    url = reverse("correlations:study-row", args=[many.project.slug, many.pk, place])
+    for pair in as_user(viewer).get(url).context["pairs"]:
+        assert pair["agree"] == (pair["metric"] * pair["human"] < 0)
+
+
+def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:
+    series = {f"M{n}": [0.1 * n, 0.1] for n in range(8)}
+    spec = sweep_chart([1, 2], series, kind="order", in_colour=["M1", "M2"])
+    names = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
+    assert {row["metric"] for row in spec["datasets"][names["data"]["name"]]} == {"M1", "M2"}
+    for wrong in (["M9"], list(series)):
+        with pytest.raises(ValueError, match=r"in_colour names|at most 6"):
+            sweep_chart([1, 2], series, kind="order", in_colour=wrong)
+
+
+def test_the_command_takes_metrics_as_they_are_written(world: World, capsys) -> None:
+    flags = ["--project", world.project.slug, "--release", "cat-references", "--campaign", "Output ratings",
+             "--systems", "Echo", "Parrot", "Quill", "--subsets", "all", "--assignments", "2", "--bootstrap", "0",
+             "--no-sweeps", "--unit-size", "8"]  # fmt: skip
+    call_command("study", *flags, "--metrics", "bleu", "bleu:order=4", f"run:{imported(world).pk}")
+    printed = capsys.readouterr().out
+    for label in ("BLEU (order 2)", "BLEU (order 4)", "Oracle"):
+        assert label in printed
+    for wrong, message in (("chrf:x=1", "found 'x=1'"), ("run:999", "found run 999"), ("bloo", "found 'bloo'")):
+        with pytest.raises(CommandError, match=message):
+            call_command("study", *flags, "--metrics", wrong)
