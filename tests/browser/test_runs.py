@@ -1,0 +1,57 @@
+"""A run from the choice of a metric to what its pages say, with script and without, in both themes."""
+
+import pytest
+from django.urls import reverse
+
+from metrics.models import ScoreRun
+from metrics.services.runs import score_run_execute
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.runs import finished_run
+from tests.metrics.world import World, make_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(project) -> World:
+    return make_world(project)
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("with_script", [True, False], ids=["script", "plain"])
+def test_a_metric_is_chosen_and_its_form_sent(live_server, new_page, world, manager, with_script, monkeypatch):
+    monkeypatch.setattr("metrics.tasks.execute.delay", lambda pk: score_run_execute(run_id=pk))
+    page = new_page(java_script_enabled=with_script, **DESKTOP)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(live_server.url + reverse("metrics:run-create", args=[world.project.slug]))
+    page.get_by_role("link", name="chrF", exact=True).click()
+    page.get_by_label("Longest run of words").fill("2")
+    assert "metric=chrf" in page.url
+    assert page.get_by_label("Longest n-gram").count() == 0
+    page.get_by_role("button", name="Compute scores").click()
+    page.get_by_role("heading", name="chrF").wait_for()
+
+    assert ScoreRun.objects.get().parameters["word_order"] == 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_pages_are_whole_and_accessible(live_server, new_page, world, manager, device, theme):
+    run = finished_run(world, "rouge_l")
+    here, echo = (world.project.slug, run.pk), world.systems["Echo"].pk
+    page = new_page(theme=theme, **device)
+    sign_in(page, live_server.url, "max-manager", "password")
+    for name, args in (
+        ("run-metrics", here[:1]),
+        ("run-create", here[:1]),
+        ("run-detail", here),
+        ("run-comparisons", here),
+        ("run-disagreements", here),
+        ("run-segment", (*here, echo, world.items[3].pk)),
+    ):
+        page.goto(live_server.url + reverse(f"metrics:{name}", args=args))
+        axe(page)
+        assert fits(page), name
