@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.comparisons import PairOfSystems, best_first, compare_systems, place_ranges
+from metrics.scoring.comparisons import LEVEL, PairOfSystems, best_first, compare_systems, place_ranges
 from metrics.selectors.arrays import run_replicates
 from metrics.selectors.runs import run_metric
 
@@ -47,6 +47,12 @@ class Comparisons:
     pairs: list[Pair]
     places: list[tuple[int, int]]  # in the order of ``scores``
     reason: str = ""
+    n_resamples: int = 0
+
+    @property
+    def too_many(self) -> bool:
+        """Whether no corrected p can be small enough: p of one pair is never below 1 / (resamples + 1)."""
+        return len(self.pairs) > LEVEL * (self.n_resamples + 1)
 
     @cached_property
     def ranked(self) -> list[Ranked]:
@@ -107,7 +113,7 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
     tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
     places = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
-    return Comparisons(ordered, pairs, [places[score.pk] for score in ordered])
+    return Comparisons(ordered, pairs, [places[score.pk] for score in ordered], n_resamples=len(replicates))
 
 
 PAIR_COLUMNS = (
