@@ -181,6 +181,13 @@ class Metric(ABC):
     def needs_weights(self) -> bool:
         return False
 
+    @property
+    def better(self) -> str:
+        """Which direction is better, in a word."""
+        if not self.judges_quality:
+            return "neither"
+        return "higher" if self.higher_is_better else "lower"
+
     @classmethod
     def unavailable(cls) -> str:
         """Why it cannot be computed on this machine, and what would help; empty where it can."""

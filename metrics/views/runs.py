@@ -74,7 +74,7 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
         "metric": selectors.metric_label(run),
         "subset": Subset.from_mapping(run.subset).label if run.release_id else "",
         "parameters": selectors.parameter_words(run, model_names_of([run]) if names is None else names),
-        "higher_is_better": metric is None or metric.higher_is_better,
+        "better": "higher" if metric is None else metric.better,
     }
 
 

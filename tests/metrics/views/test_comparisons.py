@@ -93,7 +93,14 @@ def test_where_lower_is_better_the_best_system_has_the_lowest_score(world: World
 
     scores = [ranked.score.score for ranked in page.context["comparisons"].ranked]
     assert scores == sorted(scores)
+    assert page.context["better"] == "lower"
     assert "published range: 0 and more" in page.content.decode()
+
+
+def test_what_describes_outputs_is_better_in_no_direction(world: World, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(finished_run(world, "length"), "run-detail"))
+
+    assert page.context["better"] == "neither"
 
 
 def test_a_metric_over_one_pool_says_why_it_has_no_intervals(world: World, viewer, as_user) -> None:
