@@ -1,0 +1,65 @@
+"""Scores made elsewhere are imported by somebody who looks first: a mistake, what was understood, the run."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Membership, Project, Role, User
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.metrics.world import make_world
+
+
+@pytest.fixture
+def manager(transactional_db: None) -> User:
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    make_world(project)
+    user = User.objects.create_user("max-manager", password="password")
+    Membership.objects.create(project=project, user=user, role=Role.MANAGER)
+    return user
+
+
+def table(path: Path, rows: list[str]) -> Path:
+    path.write_text("\n".join(["system,item,score", *rows]))
+    return path
+
+
+@pytest.mark.parametrize(
+    "screen", [DESKTOP | {"theme": "dark"}, PHONE, {**DESKTOP, "java_script_enabled": False}],
+    ids=["dark", "phone", "without script"],
+)  # fmt: skip
+@pytest.mark.usefixtures("manager")
+def test_a_file_is_looked_at_corrected_and_imported(live_server, new_page, tmp_path: Path, screen) -> None:
+    rows = [
+        f"{system},item-{place},{(place * step) % 41 / 41!r}"
+        for step, system in ((3, "Echo"), (7, "Parrot"), (11, "Quill"))
+        for place in range(40)
+    ]
+    page = new_page(**screen)
+    scripted = screen.get("java_script_enabled", True)
+    check = axe if scripted else lambda page: None
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/runs/")
+    page.get_by_role("link", name="Import scores").click()
+    check(page)
+
+    page.get_by_label("Name of the metric").fill("COMET-22")
+    page.get_by_label("Lowest possible score").fill("0")
+    page.get_by_label("Highest possible score").fill("1")
+    page.get_by_label("Where the scores come from").fill("wmt22-comet-da, https://huggingface.co/Unbabel")
+    page.locator("input[type=file]").set_input_files(table(tmp_path / "comet.csv", [*rows, "Nobody,item-1,0.5"]))
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("heading", name="Nothing was imported")).to_be_visible()
+    expect(page.get_by_role("cell", name="Nobody")).to_be_visible()
+    check(page)
+
+    page.get_by_label("Another file").set_input_files(table(tmp_path / "comet.csv", rows[:-1]))
+    page.get_by_role("button", name="Look again").click()
+    expect(page.get_by_role("heading", name="comet.csv holds 1 run")).to_be_visible()
+    expect(page.get_by_text("3 systems matched, 40 of 40 items with a score")).to_be_visible()
+    check(page)
+
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_role("heading", name="Made elsewhere")).to_be_visible()
+    expect(page.get_by_role("heading", name="COMET-22")).to_be_visible()
+    check(page)
