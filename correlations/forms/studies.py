@@ -9,7 +9,7 @@ from annotation.selectors.datasets import other_names
 from annotation.selectors.releases import release_campaigns, release_name
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
-from metrics.forms import TOKENIZER_NAMES
+from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
 

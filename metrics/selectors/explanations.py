@@ -53,7 +53,7 @@ class Reading:
         )
 
     def query(self, **others: object) -> str:
-        """As the address of a page asks for it; see `metrics.forms.ReadingForm`."""
+        """As the address of a page asks for it; see `metrics.forms.runs.ReadingForm`."""
         asked = {
             "order": self.max_order,
             "semantics": self.semantics,

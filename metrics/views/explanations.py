@@ -15,7 +15,7 @@ from annotation.models import Item, JobState, Project, Release, Response, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import release_name
 from annotation.views.references.common import release_or_404
-from metrics.forms import ReadingForm
+from metrics.forms.runs import ReadingForm
 from metrics.scoring.statistics import SEMANTICS
 from metrics.selectors import explanations, matches
 from metrics.selectors.explanations import Reading

@@ -23,7 +23,7 @@ from annotation.models import JobState, Project, Role, User
 from annotation.services.jobs import job_request_cancel
 from annotation.views.jobs import start_over
 from metrics import charts_models, tasks
-from metrics.forms_models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
+from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, Kind
 from metrics.selectors import models as selectors

@@ -14,7 +14,7 @@ from django_htmx.http import replace_url
 from annotation.access import get_project_or_404, may_manage
 from annotation.models import Project, User
 from annotation.parameters import whole_number
-from metrics.forms_playground import MOST_REFERENCES, PlaygroundForm
+from metrics.forms.playground import MOST_REFERENCES, PlaygroundForm
 from metrics.selectors.explanations import usual_tokenizer
 from metrics.selectors.models import finished_models
 from metrics.selectors.playground import Stored, play, stored_trial

@@ -23,7 +23,7 @@ from annotation.services.jobs import job_request_cancel
 from annotation.views.jobs import start_over
 from metrics import charts, tasks
 from metrics.errors import MetricsError
-from metrics.forms import ScoreRunForm
+from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric

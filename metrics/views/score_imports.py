@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Dataset, Project, Role, User
-from metrics.forms_imports import HIGHER, ScoreImportForm, packed
+from metrics.forms.score_imports import HIGHER, ScoreImportForm, packed
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
 from metrics.services.score_imports import score_file_import, score_file_look

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotation.models import Project
 from metrics.errors import ScoreRunRefused
-from metrics.forms import ScoreRunForm
+from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.catalogue import Entry, catalogue, usual_parameters

@@ -10,7 +10,7 @@ from django.urls import reverse
 from sacrebleu.metrics import CHRF, TER
 
 from annotation.models import Project, Response, ResponseSource
-from metrics.forms_playground import LONGEST_QUERY, MOST_REFERENCES
+from metrics.forms.playground import LONGEST_QUERY, MOST_REFERENCES
 from metrics.models import ScoreRun
 from metrics.scoring.am_fm import AmFm
 from metrics.scoring.delta_bleu import sentence_delta_bleu

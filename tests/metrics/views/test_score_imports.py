@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from metrics.forms_imports import packed, unpacked
+from metrics.forms.score_imports import packed, unpacked
 from metrics.models import ScoreRun
 from tests.metrics.world import World
 

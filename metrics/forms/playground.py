@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import QueryDict
 
-from metrics.forms import TOKENIZER_NAMES
+from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import TrainedModel
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
