@@ -49,7 +49,9 @@ def corpus_folder(corpus: Corpus) -> Path:
 
 
 def corpora_of(project: Project) -> QuerySet[Corpus]:
-    return project.corpora.defer("content", "report").select_related("dataset").annotate(n_runs=Count("mining_runs"))
+    corpora = project.corpora.defer("content", "report").select_related("dataset")
+    # The order is said, since a query that groups does without the model's own.
+    return corpora.annotate(n_runs=Count("mining_runs")).order_by("-pk")
 
 
 def corpus_index(corpus: Corpus) -> TripleIndex:

@@ -26,7 +26,8 @@ ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 def run_page(project: Project, *, before: int | None = None) -> tuple[list[ScoreRun], bool]:
     """One page of runs, newest first, and whether there are older ones."""
     runs = ScoreRun.objects.filter(project=project).select_related("release__reference_set", "dataset")
-    runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report")
+    # Said, since a query that groups does without the model's own order.
+    runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-pk")
     if before is not None:
         runs = runs.filter(pk__lt=before)
     found = list(runs[: PAGE + 1])

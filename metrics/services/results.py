@@ -29,7 +29,7 @@ FloatArray = npt.NDArray[np.float64]
 Step = Callable[[int, int], None]
 
 NAMED_ITEMS = 1000  # items left out that a run's report names; its shards name all
-COUNTS = ("items", "items_scored", "references", "references_in_release")
+COUNTS = ("items", "items_scored", "items_partly", "references", "references_in_release")
 
 
 def nobody_follows(done: int, total: int) -> None:
@@ -157,7 +157,7 @@ def joined_report(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
     dropped: dict[str, list[str]] = {}
     for report in reports:
         for name in COUNTS:
-            total[name] += report[name]
+            total[name] += report.get(name, 0)
         for reason, items in report["dropped"].items():
             counts[reason] = counts.get(reason, 0) + len(items)
             named = dropped.setdefault(reason, [])

@@ -22,7 +22,7 @@ from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import outputs_digest
 from metrics.services.runs import ALL, run_signature
 from metrics.services.score_files import FileScores, Known, read_scores
-from metrics.services.scoring import little_endian, none_if_nan
+from metrics.services.scoring import little_endian, none_if_nan, partly_scored
 from metrics.services.shards import run_finish, whole_run_store
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 NOTE_CHARACTERS = 2000
 ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 NOT_IN_FILE = "no score in the file"
-NOT_EVERY_SYSTEM = "not every system has a score"
+NO_SYSTEM = "no system has a score"
 NO_SEGMENTS = "Scores of systems alone were imported: there are no segments to resample or to show."
 
 
@@ -262,11 +262,11 @@ def _store_segments(run: ScoreRun, one: Understood) -> dict[str, Any]:
     """One shard with all segments; scores of systems follow from it as those of any run do."""
     ids = list(Item.objects.filter(dataset=run.dataset_id).order_by("position").values_list("id", "external_id"))
     statistics = mean_statistics(one.scores)
-    whole = statistics.valid.all(axis=0)
+    any_system = statistics.valid.any(axis=0)
     kept = set(one.places.tolist())
     dropped = {
         NOT_IN_FILE: [name for place, (_, name) in enumerate(ids) if place not in kept],
-        NOT_EVERY_SYSTEM: [ids[place][1] for place in one.places[~whole].tolist()],
+        NO_SYSTEM: [ids[place][1] for place in one.places[~any_system].tolist()],
     }
     item_ids = np.array([ids[place][0] for place in one.places.tolist()], dtype=np.int64)
     fields = {
@@ -277,12 +277,13 @@ def _store_segments(run: ScoreRun, one: Understood) -> dict[str, Any]:
         "statistics": little_endian(statistics.packed, "<f8"),
         "report": {
             "items": int(item_ids.size),
-            "items_scored": int(whole.sum()),
+            "items_scored": int(any_system.sum()),
+            "items_partly": partly_scored(statistics),
             "dropped": {reason: names for reason, names in dropped.items() if names},
             "references": 0,
             "references_in_release": 0,
             "aggregate": statistics.aggregate.parameters(),
-            "counted": int(statistics.valid.any(axis=0).sum()),
+            "counted": int(any_system.sum()),
             "counted_by_system": statistics.valid.sum(axis=1).tolist(),
         },
     }

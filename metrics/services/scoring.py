@@ -54,6 +54,8 @@ class Scorer:
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:
     """Why an item is left out of this metric under this subset."""
+    if not metric.needs_references:
+        return "no system has a score there"
     if subset.kind == "threshold":
         which = f"no reference with {subset.label}"
         return f"{which} and above 0" if metric.needs_weights and subset.value < 0 else which
@@ -99,14 +101,16 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
     """What is stored of some segments: their arrays, and counts that say what the scores rest on."""
     corpus = scorer.corpus
     mask = subset.mask(corpus.weights, corpus.is_original)
-    usable = statistics.valid.all(axis=0)
     dropped: dict[str, list[str]] = dict(corpus.dropped)
-    unusable = np.flatnonzero(~usable)
-    if unusable.size:
-        dropped[unusable_reason(metric, subset)] = [corpus.external_ids[place] for place in unusable.tolist()]
+    # In a pool of outputs every one counts, whether or not it has a score of its own.
+    unused = [] if metric.pools else np.flatnonzero(~statistics.valid.any(axis=0)).tolist()
+    if unused:
+        dropped[unusable_reason(metric, subset)] = [corpus.external_ids[place] for place in unused]
+    n_items = corpus.item_ids.size
     report = {
-        "items": int(usable.size),
-        "items_scored": int(usable.sum()),
+        "items": int(n_items),
+        "items_scored": int(n_items) - len(unused),
+        "items_partly": partly_scored(statistics),
         "dropped": dropped,
         "references": int(mask.sum()),
         "references_in_release": int(mask.size),
@@ -122,6 +126,11 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
         "statistics": little_endian(statistics.packed, "<f8"),
         "report": report,
     }
+
+
+def partly_scored(statistics: MetricStatistics) -> int:
+    """Segments that some system has a score for, and another has not."""
+    return int((statistics.valid.any(axis=0) & ~statistics.valid.all(axis=0)).sum())
 
 
 def empty_shard_fields(corpus: Corpus) -> dict[str, Any]:

@@ -3,7 +3,7 @@ import pytest
 
 from metrics.services.results import NAMED_ITEMS, blocks, joined_report
 
-REPORT = {"items": 2, "items_scored": 1, "references": 3, "references_in_release": 4}
+REPORT = {"items": 2, "items_scored": 1, "items_partly": 1, "references": 3, "references_in_release": 4}
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [4], [5, 10], [3, 3, 7], [0, 12]])
@@ -30,3 +30,4 @@ def test_counts_of_shards_add_up_and_the_first_items_are_named() -> None:
         {"reason": "no reference", "count": 1, "items": ["b"]},
     ]
     assert (report["items"], report["references"], report["aggregate"]) == (4, 6, {"kind": "mean"})
+    assert report["items_partly"] == 2

@@ -245,6 +245,8 @@ def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, small_shard
     assert [score.score for score in run.scores.order_by("position")] == expected.system_scores().tolist()
     assert set(run.scores.values_list("low", "high")) == {(None, None)}
     assert run.bootstrap == {"reason": "a resample repeats segments, and what is repeated is not distinct"}
+    # An output too short for a bigram has no score of its own, and yet is in the pool.
+    assert run.report["items_scored"] == run.report["items"]
     assert run.replicates is None
     assert run.shards.count() == 1
 
