@@ -86,6 +86,23 @@ def test_rows_come_and_go_by_keyboard(opened, models):
     expect(page.locator("#r2")).to_have_count(0)
 
 
+def test_a_row_asked_for_right_after_typing_comes_and_what_was_typed_stays(opened, models):
+    page = opened("?h=a+b&r=a+b&w=0.5")
+    told, held = [], []
+    page.on("console", lambda message: told.append(message.text))
+    page.route("**/playground/", lambda route: held.append(route) if not held else route.continue_())
+    page.get_by_label("Weight of reference 1,").fill("-0.4")
+    page.get_by_role("button", name="Add a reference").click()
+    page.wait_for_timeout(600)  # the form's own wait for further keys ends meanwhile
+    held[0].continue_()
+    expect(page.get_by_label("Reference 2", exact=True)).to_be_focused()
+    expect(page.get_by_label("Weight of reference 1,")).to_have_value("-0.4")
+    assert [text for text in told if "htmx" in text] == []
+    # Scores follow the keys again.
+    page.keyboard.type("a b c")
+    expect(page.locator("#r2")).to_be_visible()
+
+
 def test_an_error_stands_at_its_field_while_the_text_stays(opened, models):
     page = opened("?h=a+b&r=a+b")
     page.get_by_label("Weight of reference 1,").fill("3")
