@@ -1,14 +1,13 @@
 """What a study computes, apart from any database: its fields, their defaults, and the one way to write them down."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from typing import Any, Self
 
 from correlations.errors import StudyRefused, refuse_all
 from metrics.scoring.metric import Metric
-from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.texts import TOKENIZERS
 from metrics.subsets import Subset
@@ -191,27 +190,6 @@ class Specification:
         """JSON-ready; ``from_mapping`` reads it back."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
-
-
-def metric_labels(metrics: Sequence[Metric]) -> list[str]:
-    """Names for people; one metric twice (two semantics of ΔBLEU) is told apart by what differs."""
-    labels = []
-    for metric in metrics:
-        twins = [other for other in metrics if other.label == metric.label and other != metric]
-        own = metric.parameters()
-        differing = [
-            _shown(one, own[one.name])
-            for one in metric.parameter_list()
-            if any(twin.parameters().get(one.name) != own[one.name] for twin in twins)
-        ]
-        labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
-    return labels
-
-
-def _shown(parameter: Parameter, value: object) -> str:
-    """A word says itself what it is about; a number or a hash does not."""
-    written = parameter.written(value)
-    return written if parameter.kind == "choice" else f"{parameter.key} {written}"
 
 
 def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -16,11 +16,11 @@ from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.studies import study_systems
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
-from correlations.specification import NAMED, WITHOUT_RATERS, Specification, metric_labels
+from correlations.specification import NAMED, WITHOUT_RATERS, Specification
 from metrics.models import ScoreRun
 from metrics.scoring import VERSION
 from metrics.scoring.external import External
-from metrics.scoring.metric import Metric, MetricStatistics
+from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.runs import score_run_compute, score_run_statistics, score_runs_create
 from metrics.services.scoring import Scorer

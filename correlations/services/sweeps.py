@@ -7,11 +7,10 @@ from typing import Any
 from correlations.services.inputs import StudyInputs, study_metric
 from correlations.services.progress import StagedProgress
 from correlations.services.table import coefficient
-from correlations.specification import metric_labels
 from correlations.stats.sampled_units import MetricResult
 from correlations.stats.sweeps import SweepResult, reference_sweep, unit_size_sweep
 from correlations.stats.units import StudyMetric
-from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
+from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics, metric_labels
 from metrics.services.scoring import none_if_nan
 from metrics.subsets import Subset
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
-from metrics.scoring.metric import Metric
+from metrics.scoring.metric import Metric, metric_labels
 from metrics.scoring.registry import METRICS
 
 FORMATS = ("text", "tsv", "json")
@@ -69,18 +69,18 @@ def print_scores(given: Given, metrics: Sequence[Metric], scores: Sequence[Score
     for own in scores:
         line(own.signature)
     width = max(map(len, ("system", *given.names)))
-    labels = [metric.label for metric in metrics]
+    labels = metric_labels(metrics)
     line("  ".join(["system".ljust(width), *(label.rjust(10) for label in labels)]))
     for place, name in enumerate(given.names):
         cells = [
             f"{own.systems[place]:.4f}".rjust(max(10, len(label))) for own, label in zip(scores, labels, strict=True)
         ]
         line("  ".join([name.ljust(width), *cells]))
-    for metric, own in zip(metrics, scores, strict=True):
+    for label, own in zip(labels, scores, strict=True):
         for name, row in zip(given.names, own.segments, strict=True):
             undefined = sum(map(math.isnan, row.tolist()))
             if undefined:
-                line(f"{metric.label}, {name}: {undefined:,} of {given.n_segments:,} segments have no score")
+                line(f"{label}, {name}: {undefined:,} of {given.n_segments:,} segments have no score")
 
 
 def _as_json(given: Given, own: Scores) -> dict[str, object]:

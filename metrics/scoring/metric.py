@@ -326,6 +326,27 @@ class Workspace:
         return wanted
 
 
+def metric_labels(metrics: Sequence[Metric]) -> list[str]:
+    """Names for people; one metric twice (two semantics of ΔBLEU) is told apart by what differs."""
+    labels = []
+    for metric in metrics:
+        twins = [other for other in metrics if other.label == metric.label and other != metric]
+        own = metric.parameters()
+        differing = [
+            _shown(one, own[one.name])
+            for one in metric.parameter_list()
+            if any(twin.parameters().get(one.name) != own[one.name] for twin in twins)
+        ]
+        labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
+    return labels
+
+
+def _shown(parameter: Parameter, value: object) -> str:
+    """A word says itself what it is about; a number or a hash does not."""
+    written = parameter.written(value)
+    return written if parameter.kind == "choice" else f"{parameter.key} {written}"
+
+
 def needed_weights(metric: Metric, weights: ArrayLike | None) -> ArrayLike:
     """The weights, or an error that says that this metric needs them."""
     if weights is None:

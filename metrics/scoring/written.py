@@ -49,10 +49,15 @@ def read_parameters(metric: str, options: str) -> dict[str, Any]:
         key, equals, value = (part.strip() for part in option.partition("="))
         parameter = next((one for one in known if key in (one.name, one.key)), None)
         if parameter is None or not equals:
-            accepted = ", ".join(f"{one.name}=" for one in known) or "no parameter"
+            accepted = ", ".join(_names(one) for one in known) or "no parameter"
             raise ValueError(f"{metric}: found {option!r}; accepted: {accepted}")
         given[parameter.name] = read_value(parameter, value)
     return given
+
+
+def _names(parameter: Parameter) -> str:
+    """``max_order= or order=``."""
+    return " or ".join(f"{name}=" for name in dict.fromkeys((parameter.name, parameter.key)))
 
 
 def read_value(parameter: Parameter, value: str) -> Any:

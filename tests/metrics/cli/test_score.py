@@ -257,7 +257,7 @@ def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixtur
     [
         ("answers.txt --metric bleu", "--metric bleu: found no reference; accepted: --references"),
         ("answers.txt --metric blue", "--metric: found 'blue'; accepted: bleu, sbleu, "),
-        ("answers.txt --metric bleu:n=3", "found 'n=3'; accepted: max_order=, tokenize=, "),
+        ("answers.txt --metric bleu:n=3", "found 'n=3'; accepted: max_order= or order=, tokenize= or "),
         ("answers.txt --metric bleu:order=9", "max_order: found 9; accepted: an integer from 1 to 4"),
         ("no.txt --metric length", "no.txt: cannot be read: No such file or directory"),
         ("short.txt answers.txt --metric length", "answers.txt: found 3 lines; accepted: 1, as many as "),
@@ -352,3 +352,10 @@ def test_a_real_corpus_is_scored_in_parts_as_at_once(
         hypotheses, sample.weighted, sample.weights, tokenize="13a", lowercase=True, on_no_positive="drop"
     )
     assert json.loads(told)[0]["systems"][0]["score"] == pytest.approx(expected.score, abs=1e-12)
+
+
+def test_one_metric_twice_has_two_names(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = asked(
+        files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric", "bleu", "--metric", "bleu:order=4"
+    )
+    assert "BLEU (order 2)  BLEU (order 4)" in printed(capsys, arguments)

@@ -37,7 +37,7 @@ def test_what_cannot_be_read_is_left_for_the_metric_to_refuse_by_name() -> None:
     ("written", "message"),
     [
         ("bloo", "metric: found 'bloo'; accepted: 'bleu'"),
-        ("bleu:colour=red", "bleu: found 'colour=red'; accepted: max_order=, tokenize="),
+        ("bleu:colour=red", "bleu: found 'colour=red'; accepted: max_order= or order=, tokenize= or tok="),
         ("bleu:order", "bleu: found 'order'; accepted: max_order="),
     ],
 )
