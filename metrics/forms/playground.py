@@ -49,6 +49,10 @@ class Row:
         return bool(self.text.strip())
 
     @property
+    def counts_as_one(self) -> bool:
+        return self.is_used and not self.weight.strip()
+
+    @property
     def value(self) -> float:
         """The weight; ValueError where it is none from -1 to 1. An empty one is 1."""
         value = float(self.weight.strip().replace("−", "-") or "1")

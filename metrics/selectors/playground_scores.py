@@ -24,6 +24,16 @@ ALONE = {
     "is nothing to learn that from: score a data set.",
     SelfBleu.name: "It compares the outputs of a system with one another; here is one.",
 }  # fmt: skip
+# What is put together where the score is none of those with one reference alone.
+TOGETHER = {
+    "bleu": "together: an n-gram may match in any of them",
+    "sbleu": "together: an n-gram may match in any of them",
+    "delta_bleu": "together: an n-gram counts with the highest weight of a reference that has it",
+    "ibleu": "together: an n-gram may match in any of them",
+    "rouge_l": "together: the best precision and the best recall, here of different references",
+    "ter": "together: edits to the closest, over the mean length of all",
+    "am_fm": "together: the best AM and the best FM, here of different references",
+}
 # TER tries shifts: of pairs of a word here and one there, so many in the time of a key press, and so many in seconds.
 TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
 
@@ -71,6 +81,13 @@ class MetricLine:
     @property
     def signature(self) -> str:
         return self.made.signature(weights="typed") if self.made else ""
+
+    @property
+    def told_rule(self) -> str:
+        """How the score comes from those against single references, where that does not show."""
+        if self.rule == "parts":
+            return TOGETHER.get(self.metric.name, "together: parts of several")
+        return "their mean" if self.rule == "mean" else ""
 
     @property
     def range(self) -> str:

@@ -184,6 +184,26 @@ def test_a_weight_is_a_number_from_minus_one_to_one(url, member, weight, accepte
     assert bool(page.context["form"].rows[0].weight_errors) is not accepted
 
 
+def test_a_weight_left_empty_is_said_to_count_as_one(url, member):
+    said = "No weight: counts as 1."
+    assert said in member.get(url, {"h": "a", "r": "a", "w": ""}).content.decode()
+    assert said not in member.get(url, {"h": "a", "r": "a", "w": "0.5"}).content.decode()
+    assert said not in member.get(url, {"h": "a", "r": "", "w": ""}).content.decode()
+
+
+def test_a_score_of_several_references_says_what_it_takes_of_them(url, member):
+    # Precision 3/3 of the first, recall 2/2 of the second; edits to the second, over the mean length of both.
+    page = member.get(url, {"h": "a b c", "r": ["a b c d e f", "a b"], "case": "kept"}).content.decode()
+    assert "the best precision and the best recall, here of different references" in page
+    assert "edits to the closest, over the mean length of all" in page
+
+
+def test_the_scores_say_how_each_family_reads_punctuation(url, member):
+    assert "“film.” is not “film”" in member.get(url, {"h": "a film.", "r": "a film"}).content.decode()
+    chosen = member.get(url, {"h": "a film.", "r": "a film", "tokenize": "13a"}).content.decode()
+    assert "those of the tokeniser chosen, punctuation included" in chosen
+
+
 def test_more_references_than_fit_are_refused(url, member):
     page = member.get(url, {"h": "a", "r": ["a"] * (MOST_REFERENCES + 5)})
     assert page.status_code == 400
