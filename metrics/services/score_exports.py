@@ -27,7 +27,7 @@ from metrics.services.score_files import DESCRIPTION
 Floats = npt.NDArray[np.float64]
 Pieces = Iterable[bytes]
 
-BLANKS = re.compile(r"[\s/\\]+")
+UNFIT = re.compile(r'[\s/\\:*?"<>|]+')  # in a name of a file, on one system or another
 LINES = 1000  # a piece of a file
 README = """\
 Scores, outputs and ratings in the file layout of mt-metrics-eval
@@ -57,17 +57,17 @@ def score_text(value: float) -> str:
     return "None" if np.isnan(value) else repr(float(value))
 
 
-def unique_names(names: Sequence[str], accepted: re.Pattern[str] = BLANKS) -> list[str]:
-    """Names of files: without spaces or slashes, and no two alike.
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names of files: without spaces and what no file's name may hold, and no two alike.
 
     Examples
     --------
-    >>> unique_names(["Team A", "Team_A", "B"])
-    ['Team_A', 'Team_A_2', 'B']
+    >>> unique_names(["Team A", "Team_A", "Watch: B?"])
+    ['Team_A', 'Team_A_2', 'Watch_B']
     """
     found: list[str] = []
     for name in names:
-        plain = accepted.sub("_", name).strip("._") or "unnamed"
+        plain = UNFIT.sub("_", name).strip("._") or "unnamed"
         number, made = 1, plain
         while made in found:
             number += 1
