@@ -34,6 +34,16 @@ def mean_statistics_of(n_systems: int, n_segments: int, seed: int = 3) -> np.nda
     return packed
 
 
+def upper_tail(difference: float, resampled: np.ndarray) -> float:
+    """One side alone of the differences moved to where no difference is."""
+    return (1 + (resampled - resampled.mean() > abs(difference)).sum()) / (resampled.size + 1)
+
+
+def both_tails(difference: float, resampled: np.ndarray) -> float:
+    moved = resampled - resampled.mean()
+    return (1 + (moved >= abs(difference)).sum() + (moved <= -abs(difference)).sum()) / (resampled.size + 1)
+
+
 @pytest.fixture(scope="module")
 def scored():
     """A system of the demo, and the same with every third word left out."""
@@ -45,7 +55,7 @@ def scored():
     return [texts, worse], references, Workspace(Segments([texts, worse], references)).statistics(metric)
 
 
-def test_intervals_and_p_values_are_sacrebleus_on_the_same_resamples(scored) -> None:
+def test_intervals_are_sacrebleus_on_the_same_resamples(scored) -> None:
     systems, references, statistics = scored
     n_segments, seed, n = len(references), 7, 400
     bleu = sacrebleu.BLEU(
@@ -66,15 +76,17 @@ def test_intervals_and_p_values_are_sacrebleus_on_the_same_resamples(scored) -> 
     assert scores[1] == pytest.approx(expected.score / 100, abs=1e-9)
     assert interval.mean == pytest.approx(expected.mean / 100, abs=1e-6)  # sacrebleu sums in single precision
     assert (interval.high - interval.low) / 2 == pytest.approx(expected.ci / 100, abs=1e-6)
-    assert compared.p_value == pytest.approx(expected.p_value, abs=1e-12)
+    resampled = replicates[:, 0] - replicates[:, 1]
+    assert upper_tail(compared.difference, np.abs(resampled)) == pytest.approx(expected.p_value, abs=1e-12)
+    assert compared.p_value == pytest.approx(both_tails(compared.difference, resampled), abs=1e-12)
     assert compared.low < compared.difference < compared.high
 
 
-def test_two_alike_systems_have_sacrebleus_p_value(scored) -> None:
-    """Of systems that hardly differ the p-value is no longer the smallest there is."""
+def test_the_p_value_has_both_tails_where_sacrebleus_has_one(scored) -> None:
+    """A few outputs say nothing at the same length, which is better on no resample."""
     systems, references, _ = scored
     n_segments, seed, n = len(references), 11, 300
-    other = [*systems[0][: n_segments - 2], *systems[1][n_segments - 2 :]]
+    other = [*systems[0][:-12], *(" ".join("?!" for _ in text.split()) for text in systems[0][-12:])]
     metric = get_metric("bleu", max_order=2, tokenize="whitespace")
     statistics = Workspace(Segments([systems[0], other], references)).statistics(metric)
     bleu = sacrebleu.BLEU(
@@ -88,9 +100,43 @@ def test_two_alike_systems_have_sacrebleus_p_value(scored) -> None:
 
     replicates = statistics.aggregate(resampled_sums(statistics.packed, counts))
 
-    p_value = paired_difference(*statistics.system_scores(), *replicates.T).p_value
-    assert p_value == pytest.approx(found["BLEU"].p_value, abs=1e-12)
-    assert p_value > 1.5 / (n + 1)
+    compared = paired_difference(*statistics.system_scores(), *replicates.T)
+    resampled = replicates[:, 0] - replicates[:, 1]
+    assert (resampled >= 0).all()  # so that sacrebleu's absolute differences are the differences
+    assert found["BLEU"].p_value == pytest.approx(upper_tail(compared.difference, resampled), abs=1e-12)
+    assert compared.p_value == pytest.approx(both_tails(compared.difference, resampled), abs=1e-12)
+    assert compared.p_value > found["BLEU"].p_value > 1.5 / (n + 1)
+
+
+def test_systems_that_do_not_differ_are_told_apart_as_rarely_as_the_level_says() -> None:
+    """200 pairs of systems whose segments' scores have one distribution; sacrebleu's p is below 0.05 more often."""
+    rng = np.random.default_rng(2026)
+    own, sacrebleus = [], []
+    for seed in range(200):
+        packed, _ = mean_packed(rng.normal(size=(2, 200)))
+        replicates = bootstrap_replicates([packed], 200, MeanAggregate(), replicates=200, seed=seed)
+        first, second = packed[..., 0].mean(axis=1)
+        own.append(paired_difference(first, second, *replicates.T).p_value)
+        apart = np.abs(replicates[:, 0] - replicates[:, 1])
+        sacrebleus.append(upper_tail(first - second, apart))
+
+    assert 0.01 <= np.mean(np.array(own) < 0.05) <= 0.09
+    assert np.mean(np.array(sacrebleus) < 0.05) > np.mean(np.array(own) < 0.05)
+    assert stats.kstest(own, "uniform").pvalue > 0.001
+
+
+def test_the_p_value_does_not_ask_which_system_comes_first() -> None:
+    replicates = np.random.default_rng(8).normal([0.3, 0.2], 0.1, size=(300, 2))
+
+    one, other = paired_difference(0.3, 0.2, *replicates.T), paired_difference(0.2, 0.3, *replicates.T[::-1])
+
+    assert one.p_value == other.p_value
+    assert one.difference == -other.difference
+
+
+def test_systems_alike_on_every_resample_have_p_1() -> None:
+    assert paired_difference(0.5, 0.5, [0.4, 0.6], [0.4, 0.6]).p_value == 1
+    assert paired_difference(0.5, 0.4, [0.4, 0.6], [0.4, 0.6]).p_value == 1
 
 
 def test_each_resample_has_as_many_segments_as_there_are() -> None:
