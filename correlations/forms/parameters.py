@@ -18,7 +18,7 @@ from correlations.stats.parameters import COEFFICIENTS
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.models import finished_models
+from metrics.selectors.models import finished_models, model_choices
 
 OWN, SWEEP = "own_", "sweep_"
 COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
@@ -127,8 +127,7 @@ class ParameterStudyForm(forms.Form):
     def _own_field(self, parameter: Parameter, own: Any) -> forms.Field:
         if parameter.kind == "model":
             models = finished_models(self.project, parameter.choices[0])
-            choices = [(model.reference, str(model)) for model in models]
-            return forms.ChoiceField(label=parameter.label, choices=choices)
+            return forms.ChoiceField(label=parameter.label, choices=model_choices(models))
         if parameter.kind == "choice":
             choices = [(value, value) for value in parameter.choices]
             blank = [("", "as the metric has it")] if parameter.optional else []

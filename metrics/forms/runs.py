@@ -8,6 +8,7 @@ from django import forms
 
 from annotation.errors import AnnotationError
 from annotation.models import Dataset, Release, System
+from annotation.selectors.datasets import other_names
 from metrics.models import TrainedModel
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
@@ -16,6 +17,7 @@ from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import TRUE
 from metrics.selectors.catalogue import usual_parameters
 from metrics.selectors.explanations import Reading, usual_tokenizer
+from metrics.selectors.models import model_choices
 from metrics.subsets import Subset
 
 TOKENIZER_NAMES = {
@@ -60,7 +62,7 @@ def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -
                 choices.insert(0, ("", "As usual"))
             return forms.TypedChoiceField(choices=choices, required=not parameter.optional, empty_value=None, **common)
         case "model":
-            return forms.ChoiceField(choices=[(model.reference, str(model)) for model in models], **common)
+            return forms.ChoiceField(choices=model_choices(models), **common)
         case "text":
             return forms.CharField(required=False, **common)
     bounds = {
@@ -77,10 +79,20 @@ def _choice_label(parameter: Parameter, name: str) -> str:
     return TOKENIZER_NAMES.get(name, name) if parameter.name == "tokenize" else name
 
 
+class SystemsField(forms.ModelMultipleChoiceField):
+    """Systems, each with what speaks against scoring it."""
+
+    notes: Mapping[str, str] = {}
+
+    def label_from_instance(self, system: System) -> str:
+        note = self.notes.get(system.name)
+        return f"{system} ({note})" if note else str(system)
+
+
 class ScoreRunForm(forms.Form):
     """One metric's parameters. The metric and its texts are settled before: they decide what else there is."""
 
-    systems = forms.ModelMultipleChoiceField(
+    systems = SystemsField(
         queryset=None, widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one system."}
     )
     subset = SubsetField()
@@ -99,6 +111,7 @@ class ScoreRunForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.metric, self.release = metric, release
         systems = dataset.systems.all()
+        self.fields["systems"].notes = notes = _system_notes(dataset, release)
         self.fields["systems"].queryset = systems
         if not metric.needs_references:
             del self.fields["subset"]
@@ -112,15 +125,14 @@ class ScoreRunForm(forms.Form):
             if one.kind != "model":
                 self.initial[self.names[one.name]] = usual[one.name]
         if not self.is_bound:
-            self._prefill(systems, release, asked or {})
+            self._prefill([system for system in systems if system.name not in notes], asked or {})
 
     def _free_name(self, parameter: str) -> str:
         """Another package's metric may call a parameter what this form calls something else."""
         return f"parameter_{parameter}" if parameter in self.fields else parameter
 
-    def _prefill(self, systems: Iterable[System], release: Release | None, asked: Mapping[str, str]) -> None:
-        references = set(release.reference_set.source_systems) if release else set()
-        self.initial["systems"] = [system.pk for system in systems if system.name not in references]
+    def _prefill(self, systems: Iterable[System], asked: Mapping[str, str]) -> None:
+        self.initial["systems"] = [system.pk for system in systems]
         for name in set(self.fields) & set(asked) - {"systems"}:
             flag = isinstance(self.fields[name], forms.BooleanField)
             self.initial[name] = asked[name].lower() in TRUE if flag else asked[name]
@@ -143,6 +155,13 @@ class ScoreRunForm(forms.Form):
                 told = True
         if not told:
             self.add_error(None, error.message)
+
+
+def _system_notes(dataset: Dataset, release: Release | None) -> dict[str, str]:
+    """What speaks against scoring a system, by its name."""
+    references = release.reference_set.source_systems if release else ()
+    same = {name: f"same outputs as {first}" for name, first in other_names(dataset).items()}
+    return same | dict.fromkeys(references, "gave references")
 
 
 class ReadingForm(forms.Form):

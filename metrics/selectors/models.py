@@ -34,6 +34,19 @@ def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
     return models_of(project, kind).filter(state=JobState.DONE).order_by("-finished_at", "-pk")
 
 
+def model_choices(newest_first: Iterable[TrainedModel]) -> list[tuple[str, str]]:
+    """Reference and name of each model of a kind, with what it was trained on; the newest is called so."""
+    found = list(newest_first)
+    newest = found[0] if len(found) > 1 else None
+    told = [(str(model), _trained_on(model), "newest" if model is newest else "") for model in found]
+    return [(model.reference, " · ".join(filter(None, parts))) for model, parts in zip(found, told, strict=True)]
+
+
+def _trained_on(model: TrainedModel) -> str:
+    gone_or_file = (model.source.get(name) for name in ("dataset", "corpus", "file", "registered"))
+    return str(model.dataset or model.corpus or next(filter(None, gone_or_file), ""))
+
+
 def folder_of(model: TrainedModel) -> Path:
     return Path(settings.MODELS_DIR) / model_name(model.kind, model.digest)
 

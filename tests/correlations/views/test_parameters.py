@@ -194,7 +194,7 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
     assert [own.name for own, _ in form.parameter_rows] == ["own_k", "own_references", "own_model"]
     assert form["own_k"].value() == 4  # all that the model has
     assert form["sweep_k"].value() == "1, 2, 3, 4"
-    assert form.fields["own_model"].choices == [(model.reference, str(model))]
+    assert form.fields["own_model"].choices == [(model.reference, "Cat space v1 · Cats")]
     assert ("dev", "dev") in form.fields["choose_on"].choices
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Project
+from annotation.models import Project, ResponseSource, SourceKind, System
 from metrics.errors import ScoreRunRefused
 from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
@@ -70,11 +70,38 @@ def test_a_metric_with_a_model_offers_the_projects_own(world: World, manager, as
     client, url = as_user(manager), new_url(world.project)
 
     form = client.get(url, {"metric": "am"}).context["form"]
-    assert form.fields["model"].choices == [(model.reference, "Cat space v1")]
+    assert form.fields["model"].choices == [(model.reference, "Cat space v1 · Cats")]
     client.post(url, filled(form, "am", release=world.release.pk) | {"k": 3})
 
     run = ScoreRun.objects.get()
     assert (run.parameters["model"], run.parameters["k"]) == (model.reference, 3)
+
+
+def test_the_newest_of_several_models_is_called_so(world: World, manager, as_user, models_dir) -> None:  # noqa: F811
+    trained_model(world)
+    trained_model(world, texts=["messages", "contexts"])
+
+    form = as_user(manager).get(new_url(world.project), {"metric": "am"}).context["form"]
+
+    labels = [label for _, label in form.fields["model"].choices]
+    assert labels == ["Cat space v2 · Cats · newest", "Cat space v1 · Cats"]
+
+
+def test_systems_that_gave_references_or_are_another_by_name_are_told_and_left_out(
+    world: World, manager, as_user
+) -> None:
+    twin = System.objects.create(dataset=world.dataset, name="Twin", description="")
+    ResponseSource.objects.bulk_create(
+        ResponseSource(response=world.responses["Echo", place], item=item, kind=SourceKind.SYSTEM, system=twin)
+        for place, item in enumerate(world.items)
+    )
+
+    form = as_user(manager).get(new_url(world.project), {"metric": "bleu"}).context["form"]
+
+    assert {str(label) for _, label in form.fields["systems"].choices} == {
+        "Echo", "Parrot", "Quill", "Human (gave references)", "Random (gave references)", "Twin (same outputs as Echo)",
+    }  # fmt: skip
+    assert set(form.initial["systems"]) == {system.pk for system in world.hypotheses}
 
 
 def test_only_the_chosen_metrics_parameters_are_asked_for(world: World, manager, as_user) -> None:
