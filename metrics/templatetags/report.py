@@ -38,6 +38,14 @@ def number(value: float | None, places: int | str = -1) -> str:
 
 
 @register.filter
+def p_value(value: float | None) -> str:
+    """To three places; what is not nothing is never written as 0."""
+    if value is None or value != value:
+        return "–"
+    return "< 0.001" if value < 0.001 else number(value, 3)
+
+
+@register.filter
 def short_id(external_id: str) -> str:
     """The beginning of an id too long for a table; the whole of it belongs into the title beside."""
     return external_id if len(external_id) <= 2 * ID_SHOWN else f"{external_id[:ID_SHOWN]}…"

@@ -1,10 +1,17 @@
-from metrics.templatetags.report import number, references, short_id
+from metrics.templatetags.report import number, p_value, references, short_id
 
 
 def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
     assert number(-0.23949, 3) == "−0.239"
     assert number(3.0, "-2") == "3"
     assert number(None, 3) == ""
+
+
+def test_a_p_value_is_never_0() -> None:
+    assert [p_value(value) for value in (1e-9, 0.00099, 0.001, 0.0494, 1)] == [
+        "< 0.001", "< 0.001", "0.001", "0.049", "1.000",
+    ]  # fmt: skip
+    assert p_value(None) == p_value(float("nan")) == "–"
 
 
 def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:
