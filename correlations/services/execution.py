@@ -134,9 +134,8 @@ def _scored(run: ScoreRun, metric: Metric, subset: Subset, scorer: Scorer) -> Me
     stored = score_run_statistics(run, scorer.corpus.item_ids)
     if stored is not None:
         return stored
-    begun = time.monotonic()
     statistics = scorer.statistics(metric, subset)
-    score_run_compute(run=run, scorer=scorer, statistics=statistics, seconds=time.monotonic() - begun)
+    score_run_compute(run=run, scorer=scorer, statistics=statistics)
     return statistics
 
 

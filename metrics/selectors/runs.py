@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.arrays import items_at, n_segments, scores_at, segment_items, segment_scores, shards_of
+from metrics.selectors.arrays import (
+    items_at,
+    iter_shards,
+    n_segments,
+    run_systems,
+    scores_at,
+    segment_items,
+    segment_scores,
+    shards_of,
+)
 from metrics.subsets import Subset
 
 PAGE = 50
@@ -144,6 +154,22 @@ def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
         )  # fmt: skip
 
 
+SEGMENT_COLUMNS = ("item", "system", "score")
+ITEMS_AT_ONCE = 1000
+
+
+def segment_score_rows(run: ScoreRun) -> Iterator[tuple[str, str, float]]:
+    """One row per item and system, in the order of the items; NaN where a segment has no score."""
+    names = [system.name for system in run_systems(run)]
+    for shard in iter_shards(run):
+        for start in range(0, shard.item_ids.size, ITEMS_AT_ONCE):
+            ids = shard.item_ids[start : start + ITEMS_AT_ONCE].tolist()
+            external = dict(Item.objects.filter(pk__in=ids).values_list("pk", "external_id"))
+            for pk, scores in zip(ids, shard.scores[:, start : start + ITEMS_AT_ONCE].T.tolist(), strict=True):
+                for name, score in zip(names, scores, strict=True):
+                    yield external[pk], name, score
+
+
 BINS = 20
 NICE = (1, 2, 2.5, 5, 10)
 
@@ -155,11 +181,14 @@ def segment_histogram(run: ScoreRun) -> list[dict[str, Any]]:
         scores = segment_scores(run, position)
         found[name] = scores[np.isfinite(scores)]
     low, high = histogram_range(run_metric(run), np.concatenate([*found.values(), np.zeros(0)]))
+    digits = 3 - int(
+        np.floor(np.log10((high - low) / BINS))
+    )  # bounds as people write them: 0.15, not 0.15000000000000002
     return [
-        {"system": name, "low": float(start), "high": float(end), "share": float(count / max(scores.size, 1))}
+        {"system": name, "low": start, "high": end, "share": float(count / max(scores.size, 1))}
         for name, scores in found.items()
         for counts, edges in [np.histogram(scores, bins=BINS, range=(low, high))]
-        for count, start, end in zip(counts, edges[:-1], edges[1:], strict=True)
+        for count, (start, end) in zip(counts, pairwise(round(edge, digits) for edge in edges.tolist()), strict=True)
     ]
 
 

@@ -184,13 +184,16 @@ def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
     started = time.monotonic()
     metric = metric_from(run.metric, run.parameters)
     progress = RunProgress(run, claim)
+    resumed = shards_done(run)[0] > 0
     shards_work(run, claim, metric, progress.shards, enqueue)
     result = run_result(run, progress.resampled)
     _check_outputs(run)
     with transaction.atomic():
         claim.lock()
         report = run_store(run, result)
-        claim.finish(report=report | {"seconds": round(time.monotonic() - started, 3)}, progress_note="")
+        if not resumed:  # what an earlier attempt took is not known
+            report = report | {"job_seconds": round(time.monotonic() - started, 3)}
+        claim.finish(report=report, progress_note="")
 
 
 def _check_outputs(run: ScoreRun) -> None:
@@ -224,21 +227,21 @@ class RunProgress:
         return True
 
 
-def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics, seconds: float) -> None:
+def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics) -> None:
     metric, subset = metric_from(run.metric, run.parameters), Subset.from_mapping(run.subset)
     fields = shard_fields(scorer, metric, subset, statistics)
     with transaction.atomic():
         claim.lock()
         whole_run_store(run, fields)
-        claim.finish(report=run_finish(run) | {"seconds": round(seconds, 3)})
+        claim.finish(report=run_finish(run))
 
 
-def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatistics, seconds: float) -> None:
+def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatistics) -> None:
     """Store statistics that the caller already has (a study's), unless the run is done or somebody is at it."""
     job_requeue(run)
     claim = job_claim(ScoreRun, run.pk)
     if claim is not None:
-        _store(run, claim, scorer, statistics, seconds)
+        _store(run, claim, scorer, statistics)
 
 
 def score_run_statistics(run: ScoreRun, item_ids: IntArray) -> MetricStatistics | None:

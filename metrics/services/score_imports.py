@@ -252,7 +252,7 @@ def _store(dataset: Dataset, by: User | None, one: Understood, provenance: dict[
     if claim is None:  # nobody else can see a row of this transaction
         raise ScoreRunRefused(f"Run {run.pk} is being worked on; try again.")
     report = _store_segments(run, one) if one.of_segments else _store_systems(run, one, systems)
-    own = {"seconds": 0.0, "missing": one.n_missing, "imported": provenance}
+    own = {"missing": one.n_missing, "imported": provenance}
     claim.finish(report=report | own, progress_total=1)
     run.refresh_from_db()
     return run, True

@@ -262,10 +262,16 @@ def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, f
         rows = selectors.dropped_items(run)
         return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=rows)
     if table == "segments":
+        scores = selectors.segment_score_rows(_finished(run))
+        types = {"score": "number"}
+        return table_response(
+            format=file_format, filename=name, columns=selectors.SEGMENT_COLUMNS, rows=scores, types=types
+        )
+    if table == "distribution":
         shares = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
         columns = ("system", "low", "high", "share_of_segments")
         return table_response(format=file_format, filename=name, columns=columns, rows=shares)
-    raise Http404(f"No table {table!r}; there are systems, segments and dropped.")
+    raise Http404(f"No table {table!r}; there are systems, segments, distribution and dropped.")
 
 
 def _scores_as_table(name: str, file_format: str, runs: Any) -> HttpResponseBase:
@@ -275,10 +281,14 @@ def _scores_as_table(name: str, file_format: str, runs: Any) -> HttpResponseBase
     )
 
 
-def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
+def _finished(run: ScoreRun) -> ScoreRun:
     if run.state != JobState.DONE:
         raise Http404("This run has no scores yet.")
-    return selectors.segment_histogram(run)
+    return run
+
+
+def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
+    return selectors.segment_histogram(_finished(run))
 
 
 @login_required
@@ -299,11 +309,9 @@ def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_f
 
 
 def _scores_figure(run: ScoreRun, *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
-    if run.state != JobState.DONE:
-        raise Http404("This run has no scores yet.")
     rows = [
         {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
-        for one in selectors.system_scores(run)
+        for one in selectors.system_scores(_finished(run))
         if one.score is not None
     ]
     return charts.system_scores(rows, title=selectors.metric_label(run), dark=dark, picture=picture)

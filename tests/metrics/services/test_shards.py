@@ -85,7 +85,7 @@ def everything(run: ScoreRun) -> dict[str, object]:
         "aggregate": arrays.aggregate,
         "replicates": bytes(run.replicates),
         "bootstrap": run.bootstrap,
-        "report": {key: value for key, value in run.report.items() if key != "seconds"},
+        "report": {key: value for key, value in run.report.items() if key != "job_seconds"},
         "systems": list(run.scores.order_by("position").values_list("score", "low", "high", "n_segments", "details")),
         "dropped": sorted(dropped_items(run)),
     }

@@ -132,7 +132,7 @@ def test_a_finished_run_asks_its_watcher_to_load_the_page_again(world: World, ru
     assert as_user(viewer).get(url, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
 
 
-@pytest.mark.parametrize("table", ["systems", "segments", "dropped"])
+@pytest.mark.parametrize("table", ["systems", "segments", "distribution", "dropped"])
 def test_every_table_comes_as_csv_and_json(world: World, run: ScoreRun, viewer, as_user, table: str) -> None:
     client = as_user(viewer)
 
@@ -142,6 +142,50 @@ def test_every_table_comes_as_csv_and_json(world: World, run: ScoreRun, viewer, 
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(data) > 0
     assert list(rows[0]) == list(data[0])
+
+
+def test_the_table_of_segments_has_a_row_per_item_and_system(
+    world: World, run: ScoreRun, viewer, as_user, monkeypatch
+) -> None:
+    monkeypatch.setattr("metrics.selectors.runs.ITEMS_AT_ONCE", 2)
+    rows = json.loads(body(as_user(viewer).get(address(world, run, "run-download", ["run", "segments", "json"]))))
+
+    names = dict(world.dataset.items.values_list("pk", "external_id"))
+    assert {(row["item"], row["system"]): row["score"] for row in rows} == {
+        (names[item], system.name): score
+        for system in world.hypotheses
+        for item, score in zip(segment_items(run).tolist(), scores_of(world, run, system.name), strict=True)
+    }
+    assert len(rows) == segment_items(run).size * len(world.hypotheses)
+
+
+def test_bounds_of_the_distribution_are_written_as_people_write_them(
+    world: World, run: ScoreRun, viewer, as_user
+) -> None:
+    rows = json.loads(body(as_user(viewer).get(address(world, run, "run-download", ["run", "distribution", "json"]))))
+
+    assert all(bound == round(bound, 2) for row in rows for bound in (row["low"], row["high"]))
+
+
+@pytest.mark.parametrize("table", ["segments", "distribution"])
+def test_a_run_without_scores_has_no_table_of_segments(
+    world: World, run: ScoreRun, viewer, as_user, table: str
+) -> None:
+    ScoreRun.objects.filter(pk=run.pk).update(state=JobState.FAILED, error="no")
+
+    assert as_user(viewer).get(address(world, run, "run-download", ["run", table, "csv"])).status_code == 404
+
+
+def test_the_time_is_shown_only_where_it_is_that_of_the_whole_job(world: World, run: ScoreRun, viewer, as_user) -> None:
+    """Reports of a study's runs and of imported scores have none."""
+    url, client = address(world, run, "run-detail", ["run"]), as_user(viewer)
+    assert run.report["job_seconds"] > 0
+    assert "Computed in" in client.get(url).content.decode()
+
+    report = {key: value for key, value in run.report.items() if key != "job_seconds"}
+    ScoreRun.objects.filter(pk=run.pk).update(report=report | {"seconds": 0.001})
+
+    assert "Computed in" not in client.get(url).content.decode()
 
 
 @pytest.mark.parametrize(("name", "parts"), [("run-download", ["run", "secrets", "csv"]),
