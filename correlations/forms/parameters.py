@@ -113,7 +113,8 @@ class ParameterStudyForm(forms.Form):
 
     def _add(self, parameter: Parameter) -> None:
         own = getattr(self.metric, parameter.name)
-        self.fields[OWN + parameter.name] = self._own_field(parameter, own)
+        self.fields[OWN + parameter.name] = field = self._own_field(parameter, own)
+        field.help_text = parameter.hint
         first = parameter.kind in ("whole", "real") and parameter.name in FIRST
         values = usual_values(parameter, self.limits.get(parameter.name)) if first else ()
         self.fields[SWEEP + parameter.name] = forms.CharField(

@@ -34,8 +34,15 @@ class Am(Metric):
     summary: ClassVar[str] = "Adequacy: how near a response is to a reference in a space of meanings learnt from texts."
     group: ClassVar[str] = "adequacy-fluency"
 
-    k: int = whole(10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k")
-    references: str = choice("max", REFERENCES, label="Over several references", key="over")
+    k: int = whole(
+        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
+        hint="More tell finer meanings apart; fewer keep to the main themes.",
+    )  # fmt: skip
+    references: str = choice(
+        "max", REFERENCES, label="Over several references", key="over",
+        hint="max: the best; mean: all alike; centroid: their mean vector; weighted: the best of weight times score, "
+        "over the highest weight.",
+    )  # fmt: skip
     model: str = trained("lsa", label="LSA model", key="am")
 
     @property

@@ -37,11 +37,25 @@ class AmFm(Metric):
     summary: ClassVar[str] = "Adequacy and fluency in one number, weighted."
     group: ClassVar[str] = "adequacy-fluency"
 
-    balance: float = real(0.8, low=0, high=1, label="λ, the share of AM", key="lambda")
-    k: int = whole(10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k")
-    order: int = whole(2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order")
-    references: str = choice("max", REFERENCES, label="Over several references", key="over")
-    combine: str = choice("parts", COMBINE, label="Best of each part, or of the two together", key="combine")
+    balance: float = real(
+        0.8, low=0, high=1, label="λ, the share of AM", key="lambda", hint="1 is AM alone, 0 is FM alone."
+    )
+    k: int = whole(
+        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
+        hint="More tell finer meanings apart; fewer keep to the main themes.",
+    )  # fmt: skip
+    order: int = whole(
+        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
+        hint="2: a word's probability follows from the one before it.",
+    )  # fmt: skip
+    references: str = choice(
+        "max", REFERENCES, label="Over several references", key="over",
+        hint="max: the best; mean: all alike; weighted: the best of weight times score, over the highest weight.",
+    )  # fmt: skip
+    combine: str = choice(
+        "parts", COMBINE, label="Best of each part, or of the two together", key="combine",
+        hint="parts: the best AM and the best FM, perhaps of two references; pairs: both of one reference.",
+    )  # fmt: skip
     am_model: str = trained("lsa", label="LSA model", key="am")
     fm_model: str = trained("language_model", label="Language model", key="fm")
 

@@ -50,7 +50,10 @@ class Distinct(Metric):
     order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")
-    over: str = choice(NGRAMS, (NGRAMS, TOKENS), label="Divided by the number of", key="over")
+    over: str = choice(
+        NGRAMS, (NGRAMS, TOKENS), label="Divided by the number of", key="over",
+        hint="tokens: as the paper prints it, never quite 1 for n above 1; n-grams: 1 where none comes twice.",
+    )  # fmt: skip
 
     def preparation(self) -> TextPreparation:
         return TextPreparation(self.tokenize, self.lowercase, self.order)

@@ -38,9 +38,18 @@ class Fm(Metric):
     summary: ClassVar[str] = "Fluency: how alike a response and a reference are in probability under a language model."
     group: ClassVar[str] = "adequacy-fluency"
 
-    order: int = whole(2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order")
-    form: str = choice("relative", FORMS, label="Probability, relative to a reference's or its own", key="form")
-    references: str = choice("max", REFERENCES, label="Over several references", key="over")
+    order: int = whole(
+        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
+        hint="2: a word's probability follows from the one before it.",
+    )  # fmt: skip
+    form: str = choice(
+        "relative", FORMS, label="Probability, relative to a reference's or its own", key="form",
+        hint="relative: the smaller probability over the larger; absolute: the response's own, no reference read.",
+    )  # fmt: skip
+    references: str = choice(
+        "max", REFERENCES, label="Over several references", key="over",
+        hint="max: the best; mean: all alike; weighted: the best of weight times score, over the highest weight.",
+    )  # fmt: skip
     model: str = trained("language_model", label="Language model", key="fm")
 
     @property

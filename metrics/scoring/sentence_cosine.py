@@ -47,7 +47,10 @@ class SentenceCosine(Metric):
         key="model",
         hint="A sentence-transformers model: its folder, an installed package that carries it, or its name in the hub.",
     )
-    over_references: str = choice("best", OVER_REFERENCES, label="Of several references", key="multi")
+    over_references: str = choice(
+        "best", OVER_REFERENCES, label="Of several references", key="multi",
+        hint="best: the closest reference counts; mean: all alike.",
+    )  # fmt: skip
 
     @classmethod
     def unavailable(cls) -> str:

@@ -122,10 +122,16 @@ class WordEmbeddingMetric(Metric):
     low: ClassVar[float] = -1.0
 
     model: str = trained(WordVectors.kind, label="Word vectors", key="vectors")
-    variant: str = choice(NLG_EVAL, VARIANTS, label="As computed by", key="variant")
+    variant: str = choice(
+        NLG_EVAL, VARIANTS, label="As computed by", key="variant",
+        hint="nlg-eval: vectors as they are, an unknown word as their mean; liu2016: of length 1, unknown skipped.",
+    )  # fmt: skip
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")
-    over_references: str = choice("best", OVER_REFERENCES, label="Of several references", key="multi")
+    over_references: str = choice(
+        "best", OVER_REFERENCES, label="Of several references", key="multi",
+        hint="best: the closest reference counts; mean: all alike.",
+    )  # fmt: skip
 
     @staticmethod
     @abstractmethod

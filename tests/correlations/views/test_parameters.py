@@ -196,6 +196,7 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
     assert form["sweep_k"].value() == "1, 2, 3, 4"
     assert form.fields["own_model"].choices == [(model.reference, "Cat space v1 · Cats")]
     assert ("dev", "dev") in form.fields["choose_on"].choices
+    assert form.fields["own_references"].help_text.startswith("max: the best; mean: all alike;")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from metrics.scoring.parameters import Parameter
-from metrics.scoring.registry import get_metric
+from metrics.scoring.registry import METRICS, get_metric
 
 
 @pytest.mark.parametrize(("one", "other"), [(1.2, 1.2000001), (1 / 3, 0.333333), (1e-7, 1.0000001e-7)])
@@ -24,3 +24,14 @@ def test_a_text_cannot_pass_for_another_parameter(kind: str) -> None:
 
     assert parameter.written("a|refs:all\nb") == "a%7Crefs:all%0Ab"
     assert parameter.written("a%7Cb") != parameter.written("a|b")
+
+
+def test_choices_that_nobody_can_guess_are_explained() -> None:
+    opaque = {"combine", "form", "over", "over_references", "references", "semantics", "variant"}
+    silent = [
+        f"{name}: {parameter.name}"
+        for name, metric in METRICS.items()
+        for parameter in metric.parameter_list()
+        if parameter.name in opaque and not parameter.hint
+    ]
+    assert silent == []
