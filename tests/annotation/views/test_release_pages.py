@@ -212,7 +212,7 @@ def test_a_deprecation_is_told_wherever_the_release_is_chosen_and_can_be_taken_b
     told = client.get(done.url).content.decode()
     assert "Use v1 &lt;instead&gt;." in told
     assert "deprecated" in client.get(page("reference-set-detail", "both")).content.decode()
-    choice = client.get(reverse("metrics:run-create", args=["chit-chat"])).content.decode()
+    choice = client.get(reverse("metrics:run-create", args=["chit-chat"]), {"metric": "bleu"}).content.decode()
     assert "Both v2 · Replies (deprecated)" in choice
     assert choice.index("Both v1 · Replies") < choice.index("Both v2 · Replies")
     second = client.post(page("release-deprecate", "both", 2), {"reason": "Again."})
