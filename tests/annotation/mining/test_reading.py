@@ -111,7 +111,7 @@ def test_each_format_is_recognised_and_read_from_files_and_pipes(
         ("a.tsv.zst", b"", ("tsv", "zst")),
         ("a.parquet", b"", ("parquet", "")),
         ("a.jsonl.gz", b'{"message": "not compressed after all"}', ("jsonl", "")),
-        ("a.jsonl", gzip.compress(b"{}"), ("jsonl", "gz")),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), ("jsonl", "gz")),
         ("a", b'\xef\xbb\xbf {"message": 1}', ("jsonl", "")),
         ("a", b"context\tmessage\tresponse\n", ("tsv", "")),
     ],

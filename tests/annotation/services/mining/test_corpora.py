@@ -71,10 +71,10 @@ def test_an_upload_is_indexed_and_its_content_is_not_kept_twice(project: Project
     [
         ("pool.tsv", as_tsv()),
         ("pool.parquet", as_parquet()),
-        ("pool.jsonl.gz", gzip.compress(triples_file())),
+        ("pool.jsonl.gz", gzip.compress(triples_file(), mtime=0)),
         ("pool.jsonl.zst", zstandard.compress(triples_file())),
         ("pool.tsv.zst", zstandard.compress(as_tsv())),
-        ("pool.parquet.gz", gzip.compress(as_parquet())),
+        ("pool.parquet.gz", gzip.compress(as_parquet(), mtime=0)),
     ],
 )
 def test_every_format_gives_the_same_triples(project: Project, filename: str, content: bytes) -> None:
