@@ -15,7 +15,7 @@ from correlations.charts.render import MEDIA_TYPES
 from correlations.charts.theme import Spec, Theme
 from correlations.models import Study
 from correlations.selectors import reports
-from correlations.views.studies import get_result_or_404
+from correlations.views.finding import get_result_or_404
 
 STUDY_COLUMNS = (
     "study", "name", "state", "dataset", "release", "systems", "campaigns", "unit_size", "assignments", "signature",
@@ -45,7 +45,7 @@ def _study_row(study: Study) -> tuple[object, ...]:
 @require_GET
 def study_download(request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str) -> HttpResponseBase:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(project, pk)
+    study = get_result_or_404(Study, project, pk)
     if (table, file_format) == ("study", "json"):
         whole = {"name": study.name, "signature": study.signature, "specification": study.specification}
         response = JsonResponse(whole | {"result": study.result}, json_dumps_params={"ensure_ascii": False})
@@ -63,7 +63,7 @@ def study_download(request: HttpRequest, project_slug: str, pk: int, table: str,
 @require_GET
 def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    spec = dict(_figure(request, get_result_or_404(project, pk), figure))
+    spec = dict(_figure(request, get_result_or_404(Study, project, pk), figure))
     spec.pop("title", None)  # the page has its own heading above the figure; a file must bring one
     return JsonResponse(spec)
 
@@ -74,7 +74,7 @@ def study_figure_download(
     request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str
 ) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(project, pk)
+    study = get_result_or_404(Study, project, pk)
     if file_format not in MEDIA_TYPES:
         raise Http404(f"No figure as {file_format!r}; there are {', '.join(MEDIA_TYPES)}.")
     content = render(_figure(request, study, figure), file_format)  # type: ignore[arg-type] # checked above

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Role, User
@@ -26,20 +26,9 @@ from correlations.forms import MetricStepForm, ParameterStudyForm
 from correlations.models import ParameterStudy
 from correlations.selectors import parameter_reports as reports
 from correlations.services.parameter_studies import parameter_study_create as create
+from correlations.views.finding import get_result_or_404, get_study_or_404
 from metrics.scoring.registry import METRICS
 from metrics.views.runs import chosen_release
-
-
-def get_study_or_404(project: Project, pk: int) -> ParameterStudy:
-    studies = ParameterStudy.objects.select_related("release__reference_set", "dataset", "requested_by")
-    return get_in_project_or_404(studies, project, pk=pk)
-
-
-def get_result_or_404(project: Project, pk: int) -> ParameterStudy:
-    study = get_study_or_404(project, pk)
-    if study.state != JobState.DONE or not study.result:
-        raise Http404("This study has no result yet.")
-    return study
 
 
 @login_required
@@ -108,7 +97,7 @@ def _create(project: Project, form: ParameterStudyForm, by: User) -> tuple[Param
 @require_GET
 def parameter_study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(ParameterStudy, project, pk)
     context: dict[str, Any] = {"project": project, "study": study, "may_manage": may_manage(project)}
     if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
         if study.is_finished:
@@ -132,7 +121,7 @@ def parameter_study_detail(request: HttpRequest, project_slug: str, pk: int) -> 
 @require_POST
 def parameter_study_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(ParameterStudy, project, pk)
     job_request_cancel(study)
     return redirect("correlations:parameter-study-detail", project.slug, study.pk)
 
@@ -141,7 +130,7 @@ def parameter_study_cancel(request: HttpRequest, project_slug: str, pk: int) -> 
 @require_POST
 def parameter_study_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(ParameterStudy, project, pk)
     start_over(study, tasks.execute_parameter_study)
     return redirect("correlations:parameter-study-detail", project.slug, study.pk)
 
@@ -155,7 +144,7 @@ def parameter_study_download(
     request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str
 ) -> HttpResponseBase:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(project, pk)
+    study = get_result_or_404(ParameterStudy, project, pk)
     name = f"{project.slug}-parameter-study-{study.pk}"
     if (table, file_format) == ("study", "json"):
         whole = {"name": study.name, "signature": study.signature, "specification": study.specification}
@@ -173,7 +162,7 @@ def parameter_study_download(
 @require_GET
 def parameter_study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    spec = dict(_figure(request, get_result_or_404(project, pk), figure))
+    spec = dict(_figure(request, get_result_or_404(ParameterStudy, project, pk), figure))
     spec.pop("title", None)  # the page has its own heading above the figure; a file must bring one
     return JsonResponse(spec)
 
@@ -184,7 +173,7 @@ def parameter_study_figure_download(
     request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str
 ) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(project, pk)
+    study = get_result_or_404(ParameterStudy, project, pk)
     if file_format not in MEDIA_TYPES:
         raise Http404(f"No figure as {file_format!r}; there are {', '.join(MEDIA_TYPES)}.")
     content = draw(_figure(request, study, figure), file_format)  # type: ignore[arg-type] # checked above

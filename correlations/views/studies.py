@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_project_or_404, may_manage
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project, Release, Role, User
 from annotation.parameters import whole_number
@@ -22,19 +22,8 @@ from correlations.forms import StudyForm
 from correlations.models import Study
 from correlations.selectors import reports
 from correlations.services.studies import study_create as create
+from correlations.views.finding import get_result_or_404, get_study_or_404
 from metrics.views.runs import chosen_release
-
-
-def get_study_or_404(project: Project, pk: int) -> Study:
-    studies = Study.objects.select_related("release__reference_set", "dataset", "requested_by")
-    return get_in_project_or_404(studies, project, pk=pk)
-
-
-def get_result_or_404(project: Project, pk: int) -> Study:
-    study = get_study_or_404(project, pk)
-    if study.state != JobState.DONE or not study.result:
-        raise Http404("This study has no result yet.")
-    return study
 
 
 @login_required
@@ -91,7 +80,7 @@ def _create(project: Project, release: Release, form: StudyForm, by: User) -> tu
 @require_GET
 def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(Study, project, pk)
     context: dict[str, Any] = {"project": project, "study": study, "may_manage": may_manage(project)}
     if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
         # Finished while watched: the whole page has more to show now.
@@ -124,7 +113,7 @@ def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
 @require_GET
 def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(project, pk)
+    study = get_result_or_404(Study, project, pk)
     rows = study.result["rows"]
     if row >= len(rows):
         raise Http404(f"No row {row}; there are {len(rows)}.")
@@ -161,7 +150,7 @@ def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]], *, negat
 @require_POST
 def study_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(Study, project, pk)
     job_request_cancel(study)
     return redirect("correlations:study-detail", project.slug, study.pk)
 
@@ -170,6 +159,6 @@ def study_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
 @require_POST
 def study_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(project, pk)
+    study = get_study_or_404(Study, project, pk)
     start_over(study, tasks.execute)
     return redirect("correlations:study-detail", project.slug, study.pk)

@@ -64,12 +64,8 @@ def read_value(parameter: Parameter, value: str) -> Any:
     """The value as its kind has it; what cannot be read stays a text, which the metric then refuses by name."""
     if parameter.kind == "flag" and value.lower() in TRUE + FALSE:
         return value.lower() in TRUE
+    read = {"whole": int, "real": float}.get(parameter.kind, str)
     try:
-        match parameter.kind:
-            case "whole":
-                return int(value)
-            case "real":
-                return float(value)
+        return read(value)
     except ValueError:
-        pass
-    return value
+        return value

@@ -46,8 +46,8 @@ A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
 DESCRIPTION = "metrics.json"  # beside the scores, in the archives that leave here
 # What the standard library raises of archives that are cut off, damaged, encrypted or packed in a way it does not know.
-UNREADABLE = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError,
+DAMAGED = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
 )  # fmt: skip
 MAX_FILES = 1000
 NAMED = 20
@@ -336,15 +336,7 @@ def _read_score_file(
 def _read_archive(content: bytes, filename: str, known: Known, problems: Problems, max_bytes: int) -> list[FileScores]:
     try:
         files = dict(_members(content, filename, problems, max_bytes))
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        EOFError,
-        OSError,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:
+    except DAMAGED as error:
         problems.add(None, "archive", str(error) or type(error).__name__, "a whole .zip or .tar.gz without a password")
         files = {}
     problems.refuse()
