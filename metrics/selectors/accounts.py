@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.models import Item, ReleaseWeight, Response
 from metrics.models import ScoreRun
-from metrics.scoring.explain_segment import Part, SegmentAccount, SharedTokens, explain_segment, shared_tokens
+from metrics.scoring.explain.segment import Part, SegmentAccount, SharedTokens, explain_segment, shared_tokens
 from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore

@@ -9,7 +9,7 @@ import numpy as np
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
-from metrics.scoring.explain import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
+from metrics.scoring.explain.ngrams import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.lanes import Token, drawn
 from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, none_if_nan, written

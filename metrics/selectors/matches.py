@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annotation.models import Item, JobState, Release, Response
-from metrics.scoring.explain import exact_sum
+from metrics.scoring.explain.ngrams import exact_sum
 from metrics.selectors.explanations import Explanation, Hypothesis, Reading, explain_item
 from metrics.selectors.ngrams import Holder, Ngram, Reference, written
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from metrics.scoring.explain import NgramContribution, exact_sum
+from metrics.scoring.explain.ngrams import NgramContribution, exact_sum
 
 MINUS = "−"
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from metrics.models import TrainedModel
-from metrics.scoring.explain_am import AmExplanation, KnownWord, explain_am
-from metrics.scoring.explain_fm import FluencyExplanation, explain_fluency, fluency_ratio
+from metrics.scoring.explain.am import AmExplanation, KnownWord, explain_am
+from metrics.scoring.explain.fm import FluencyExplanation, explain_fluency, fluency_ratio
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore

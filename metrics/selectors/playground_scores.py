@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metrics.scoring.cider import Cider
-from metrics.scoring.explain_segment import combined_by
+from metrics.scoring.explain.segment import combined_by
 from metrics.scoring.metric import GROUPS, Metric, Workspace
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.models.store import ModelStore

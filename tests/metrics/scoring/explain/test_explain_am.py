@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from metrics.scoring.am import Am
-from metrics.scoring.explain_am import KnownWord, explain_am
+from metrics.scoring.explain.am import KnownWord, explain_am
 from metrics.scoring.metric import Workspace
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore

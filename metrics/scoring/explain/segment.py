@@ -1,6 +1,6 @@
 """What one segment's score is made of, for any metric: the score against each reference alone, and the metric's parts.
 
-BLEU's family is told n-gram by n-gram instead, in `metrics.scoring.explain`.
+BLEU's family is told n-gram by n-gram instead, in `metrics.scoring.explain.ngrams`.
 """
 
 from __future__ import annotations

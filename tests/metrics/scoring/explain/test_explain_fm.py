@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.scoring.explain_fm import explain_fluency, fluency_ratio
+from metrics.scoring.explain.fm import explain_fluency, fluency_ratio
 from metrics.scoring.fm import Fm
 from metrics.scoring.metric import Workspace
 from metrics.scoring.models.language_model import LanguageModel

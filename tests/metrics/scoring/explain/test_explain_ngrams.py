@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.scoring.delta_bleu import corpus_delta_bleu, sentence_delta_bleu
-from metrics.scoring.explain import NO_POSITIVE, explain_hypothesis, explain_segment
+from metrics.scoring.explain.ngrams import NO_POSITIVE, explain_hypothesis, explain_segment
 from metrics.scoring.ngrams import build_match_table
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.statistics import SEMANTICS, delta_bleu_statistics

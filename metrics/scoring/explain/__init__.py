@@ -1,0 +1,1 @@
+"""Where the score of one segment comes from, piece by piece."""
