@@ -103,6 +103,32 @@ def test_a_row_asked_for_right_after_typing_comes_and_what_was_typed_stays(opene
     expect(page.locator("#r2")).to_be_visible()
 
 
+def test_what_is_typed_before_a_row_is_there_stays_and_is_scored(opened, models):
+    page = opened("?h=a+b&r=a+b&r=c&w=0.5&w=0.2")
+    held = []
+    page.route("**/playground/", lambda route: held.append(route) if not held else route.continue_())
+    page.get_by_role("button", name="Add a reference").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("a b d")
+    page.get_by_label("Weight of reference 2,").fill("-0.3")
+    page.wait_for_timeout(400)  # nothing answered yet
+    held[0].continue_()
+    expect(page.locator("#r3")).to_be_visible()
+    expect(page.get_by_label("Reference 3", exact=True)).to_have_value("a b d")
+    expect(page.get_by_label("Weight of reference 2,")).to_have_value("-0.3")
+    expect(page.get_by_label("Weight of reference 2,")).to_be_focused()
+    # Rows move up under what is typed in them.
+    held.clear()
+    page.get_by_role("button", name="Remove reference 1").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Reference 3", exact=True).press_sequentially(" e")
+    held[0].continue_()
+    expect(page.get_by_label("Reference 3", exact=True)).to_have_count(0)
+    expect(page.get_by_label("Reference 2", exact=True)).to_have_value("a b d e")
+    expect(page.get_by_label("Reference 2", exact=True)).to_be_focused()
+    expect(page.locator("#r2 .ref-text")).to_have_text("a b d e")
+
+
 def test_an_error_stands_at_its_field_while_the_text_stays(opened, models):
     page = opened("?h=a+b&r=a+b")
     page.get_by_label("Weight of reference 1,").fill("3")
