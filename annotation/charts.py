@@ -241,10 +241,6 @@ def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
     raise ValueError(f"kind of picture is {kind!r}; accepted: {', '.join(PICTURE_TYPES)}")
 
 
-def _share_tooltip() -> alt.Tooltip:
-    return alt.Tooltip("share:Q", format=".1%")
-
-
 def _signed_axis() -> alt.Axis:
     words = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
     return alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=words, grid=False)

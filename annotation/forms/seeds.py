@@ -183,10 +183,6 @@ class SelectForm(_Told):
     def main(self) -> list[Any]:
         return [self[name] for name in ("campaigns", "threshold", "min_ratings")]
 
-    @property
-    def binning(self) -> list[Any]:
-        return [self[name] for name in ("shares", "seed")]
-
     def asked(self) -> dict[str, Any]:
         return {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
 

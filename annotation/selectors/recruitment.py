@@ -87,10 +87,6 @@ class Row:
         return None if self.seconds is None else self.seconds / 60
 
     @property
-    def awaits(self) -> bool:
-        return self.status == Status.AWAITING
-
-    @property
     def erased(self) -> bool:
         return self.external_id.startswith("erased-")
 

@@ -78,11 +78,6 @@ class Pairs:
         values = self._checked(values)
         return self.first((values == self.best(values, mask)[self.row]) & self.kept(mask))
 
-    def arg_least(self, values: ArrayLike, mask: ArrayLike | None = None) -> Ints:
-        """(H,) the first pair that holds the smallest value; -1 where the subset is empty."""
-        values = self._checked(values)
-        return self.first((values == self.least(values, mask)[self.row]) & self.kept(mask))
-
     def kept(self, mask: ArrayLike | None) -> Bools:
         """(P,) whether the pair's reference is in the subset."""
         if mask is None:

@@ -1,7 +1,6 @@
 """Every metric there is: what it says of itself, and what a project lacks to compute it."""
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,12 +101,3 @@ def usual_parameters(metric: type[Metric], language: str) -> dict[str, Any]:
         if "lowercase" in usual and not model_parameters(metric.name):
             usual["lowercase"] = True
     return usual
-
-
-def parameter_facts(metric: type[Metric]) -> list[Mapping[str, Any]]:
-    """For the API: each parameter, and what is accepted."""
-    return [
-        {"name": one.name, "label": one.label, "kind": one.kind, "default": one.default, "accepted": one.accepted,
-         "hint": one.hint}
-        for one in metric.parameter_list()
-    ]  # fmt: skip
