@@ -35,10 +35,16 @@ def study_page(project: Project, *, before: int | None = None) -> tuple[list[Stu
 
 
 def best_row(result: dict[str, Any]) -> dict[str, Any] | None:
-    """The row with the highest rho, its place, and which metrics it is not told apart from; None if none is defined."""
+    """The row with the highest rho and its place, with the metrics not told apart from it, and those ahead of it on the
+    items that both have; None where no rho is defined."""
     defined = [row | {"place": place} for place, row in enumerate(result["rows"]) if row["rho"]["value"] is not None]
     best = max(defined, key=lambda row: row["rho"]["value"], default=None)
-    return best and best | {"rivals": _rivals(best, result["comparisons"])}
+    if best is None:
+        return None
+    beside = [entry for entry in _beside(best, result["comparisons"]) if entry["p_holm"] is not None]
+    rivals = [_other(best, entry) for entry in beside if entry["p_holm"] >= SIGNIFICANT]
+    ahead = [_other(best, entry) for entry in beside if entry["p_holm"] < SIGNIFICANT and _lead(best, entry) < 0]
+    return best | {"rivals": rivals, "ahead": ahead}
 
 
 def few_units(result: dict[str, Any]) -> int | None:
@@ -47,16 +53,24 @@ def few_units(result: dict[str, Any]) -> int | None:
     return units if units < FEW_UNITS else None
 
 
-def _rivals(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[str]:
-    """Metrics whose difference from this row, with the same references, may be chance."""
+def _beside(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Comparisons of this row with others of the same references."""
     return [
-        entry["second"] if entry["first"] == row["label"] else entry["first"]
+        entry
         for entry in comparisons
-        if entry["subset_label"] == row["subset_label"]
-        and row["label"] in (entry["first"], entry["second"])
-        and entry["p_holm"] is not None
-        and entry["p_holm"] >= SIGNIFICANT
+        if entry["subset_label"] == row["subset_label"] and row["label"] in (entry["first"], entry["second"])
     ]
+
+
+def _other(row: dict[str, Any], entry: dict[str, Any]) -> str:
+    label: str = entry["second"] if entry["first"] == row["label"] else entry["first"]
+    return label
+
+
+def _lead(row: dict[str, Any], entry: dict[str, Any]) -> float:
+    """By how much the row's rho is the higher one, over the items that both have."""
+    difference: float = entry["difference"]
+    return difference if entry["first"] == row["label"] else -difference
 
 
 def comparisons_worth_showing(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -103,10 +117,6 @@ def has_sweep(result: dict[str, Any], name: str) -> bool:
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------------
-
-
-def figure_names(result: dict[str, Any]) -> list[str]:
-    return ["forest", *(name for name in SWEEPS if name in result["sweeps"])]
 
 
 def figure(study: Study, name: str, *, theme: Theme) -> Spec | None:
@@ -212,13 +222,14 @@ def _correlation_table(result: dict[str, Any]) -> Table:
     columns = [
         "metric", "references",
         *(f"rho{part}" for part in COEFFICIENT_PARTS), *(f"tau{part}" for part in COEFFICIENT_PARTS),
-        "observations", "items", "items_per_unit", "items_left_out",
+        "observations", "items", "items_per_unit", "items_left_out", "items_share",
         "clamped_cells", "clamped_share", "clamped_systems", "signature",
     ]  # fmt: skip
     rows = (
         [
             row["label"], row["subset_label"], *_coefficient_cells(row["rho"]), *_coefficient_cells(row["tau"]),
             row["n_observations"], row["items"], row["items_per_unit"], row["dropped"]["count"],
+            row["items"] / result["items"]["used"],
             row["clamped"]["cells"], row["clamped"]["share"],
             {entry["system"]: entry["share"] for entry in row["clamped"]["systems"]},
             row["signature"],
@@ -246,11 +257,15 @@ def _sweep_table(result: dict[str, Any]) -> Table:
 
 
 def _comparison_table(result: dict[str, Any]) -> Table:
-    columns = ("references", "first", "second", "rho_difference", "low", "high", "p", "p_holm", "undefined_reason")
+    columns = (
+        "references", "first", "second", "items", "items_of_study", "first_rho", "second_rho", "rho_difference", "low",
+        "high", "p", "p_holm", "undefined_reason",
+    )  # fmt: skip
     rows = (
         (
-            entry["subset_label"], entry["first"], entry["second"], entry["difference"],
-            *(entry["interval"] or (None, None)), entry["p"], entry["p_holm"], entry["reason"],
+            entry["subset_label"], entry["first"], entry["second"],
+            *(entry.get(key) for key in ("items", "of", "first_rho", "second_rho")),  # older results lack these
+            entry["difference"], *(entry["interval"] or (None, None)), entry["p"], entry["p_holm"], entry["reason"],
         )
         for entry in result["comparisons"]
     )  # fmt: skip

@@ -33,6 +33,8 @@ STAGES = {
     "Table": 22,
     "Intervals over items": 12,
     "Intervals over raters": 16,
+    "Table over shared items": 8,
+    "Intervals over shared items": 6,
     "Sweep over thresholds": 20,
     "Sweep over orders": 6,
     "Sweep over unit sizes": 10,

@@ -20,29 +20,34 @@ from correlations.stats.sampled_units import (
     sampled_unit_correlation,
     unit_observations,
 )
+from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import Interval, holm_correction
+from correlations.stats.units import StudyMetric
 from metrics.services.scoring import none_if_nan, unusable_reason
 
 FloatArray = npt.NDArray[np.float64]
+
+
+BOTH = ("spearman", "kendall")
+RHO = ("spearman",)
+UNTESTED = {"interval": None, "p": None}
 
 
 def study_table(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any]:
     """Rows, pairs, and the observations of the first assignment, ready for JSON."""
     spec = inputs.specification
     metrics = [row.study_metric() for row in inputs.rows]
-    design = {"seed": spec.seed, "unit_size": spec.unit_size, "remainder": spec.remainder}
-    study = sampled_unit_correlation(
+    study = _correlated(inputs, metrics, BOTH, progress, "Table")
+    over_items = _bootstrap(inputs, metrics, BOTH, progress, "Intervals over items")
+    over_raters = _bootstrap(inputs, metrics, BOTH, progress, "Intervals over raters", raters=True)
+    seen = unit_observations(
         metrics,
         inputs.human.mean,
         inputs.pairs,
-        n_assignments=spec.assignments,
-        orientation=spec.orientation,  # type: ignore[arg-type] # checked by the specification
-        progress=progress.stage("Table"),
-        **design,  # type: ignore[arg-type]
+        seed=spec.seed,
+        unit_size=spec.unit_size,
+        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
     )
-    over_items = _bootstrap(inputs, progress, raters=False)
-    over_raters = _bootstrap(inputs, progress, raters=True)
-    seen = unit_observations(metrics, inputs.human.mean, inputs.pairs, **design)  # type: ignore[arg-type]
     names = [system.name for system in inputs.corpus.systems]
     return {
         "assignments": study.n_assignments,
@@ -56,20 +61,46 @@ def study_table(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any]
             _row(inputs, row, result, study.units_per_pair, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ],
-        "comparisons": _comparisons(inputs, study, over_items),
+        "comparisons": _comparisons(inputs, metrics, list(study.rows), over_items, progress),
         "observations": _observations(seen),
     }
 
 
-def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -> list[RowBootstrap | None]:
+def _correlated(
+    inputs: StudyInputs, metrics: list[StudyMetric], coefficients: Sequence[str], progress: StagedProgress, stage: str
+) -> StudyResult:
+    spec = inputs.specification
+    return sampled_unit_correlation(
+        metrics,
+        inputs.human.mean,
+        inputs.pairs,
+        seed=spec.seed,
+        unit_size=spec.unit_size,
+        n_assignments=spec.assignments,
+        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
+        orientation=spec.orientation,  # type: ignore[arg-type]
+        coefficients=coefficients,
+        progress=progress.stage(stage),
+    )
+
+
+def _bootstrap(
+    inputs: StudyInputs,
+    metrics: list[StudyMetric],
+    coefficients: Sequence[str],
+    progress: StagedProgress,
+    stage: str,
+    *,
+    raters: bool = False,
+) -> list[RowBootstrap | None]:
     spec = inputs.specification
     if spec.bootstrap < 2:
-        return [None] * len(inputs.rows)
+        return [None] * len(metrics)
     if raters and not inputs.human.raters_known:
-        return [_no_interval(row.label) for row in inputs.rows]
+        return [_no_interval(metric.name) for metric in metrics]
     return list(
         study_bootstrap(
-            [row.study_metric() for row in inputs.rows],
+            metrics,
             inputs.human.mean,
             inputs.pairs,
             seed=spec.seed + 1,
@@ -79,7 +110,8 @@ def _bootstrap(inputs: StudyInputs, progress: StagedProgress, *, raters: bool) -
             # A random orientation is, on average, that of mirrored observations.
             orientation="fixed" if spec.orientation == "fixed" else "both",
             n_replicates=spec.bootstrap,
-            progress=progress.stage("Intervals over raters" if raters else "Intervals over items"),
+            coefficients=coefficients,
+            progress=progress.stage(stage),
         )
     )
 
@@ -191,13 +223,25 @@ def _observations(seen: Observations) -> dict[str, Any]:
 
 
 def _comparisons(
-    inputs: StudyInputs, study: StudyResult, over_items: list[RowBootstrap | None]
+    inputs: StudyInputs,
+    metrics: list[StudyMetric],
+    results: list[MetricResult],
+    over_items: list[RowBootstrap | None],
+    progress: StagedProgress,
 ) -> list[dict[str, Any]]:
-    """Metrics against each other under one subset, on the same resampled items; Holm's correction over the table."""
+    """Metrics against each other under one subset, on the same items, units and resamples; Holm's over the table."""
+    compared = list(_compared(inputs))
+    rows, places = on_shared_segments(metrics, [(a, b) for _, a, b in compared])
+    narrowed = rows[len(metrics) :]
+    if narrowed:
+        # The seeds are the table's: the same assignments and the same resampled items, whatever rows they are of.
+        results = [*results, *_correlated(inputs, narrowed, RHO, progress, "Table over shared items").rows]
+        over_items = over_items + _bootstrap(inputs, narrowed, RHO, progress, "Intervals over shared items")
     found = []
-    for label, a, b in _compared(inputs):
+    for (label, a, b), (first, second) in zip(compared, places, strict=True):
         names = {"subset_label": label, "first": inputs.rows[a].label, "second": inputs.rows[b].label}
-        found.append(names | _comparison(inputs, study, over_items, a, b))
+        tested = _comparison((results[first], over_items[first]), (results[second], over_items[second]))
+        found.append(names | {"items": results[first].n_valid_segments, "of": inputs.human.mean.shape[1]} | tested)
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
     return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
 
@@ -216,23 +260,22 @@ def _compared(inputs: StudyInputs) -> Iterator[tuple[str, int, int]]:
         yield NO_REFERENCES, a, b
 
 
-def _comparison(
-    inputs: StudyInputs, study: StudyResult, over_items: list[RowBootstrap | None], a: int, b: int
-) -> dict[str, Any]:
-    undefined = {"difference": None, "interval": None, "p": None}
-    usable = [np.asarray(row.statistics.valid.all(axis=0)) for row in (inputs.rows[a], inputs.rows[b])]
-    if not np.array_equal(usable[0], usable[1]):
-        return undefined | {"reason": "the two leave out different items"}
-    first, second = study.rows[a].spearman, study.rows[b].spearman
-    replicates = over_items[a], over_items[b]
-    if first is None or second is None or replicates[0] is None or replicates[1] is None:
-        return undefined | {"reason": "no bootstrap was asked for"}
-    difference = first.mean - second.mean
+Correlated = tuple[MetricResult, RowBootstrap | None]
+
+
+def _comparison(one: Correlated, other: Correlated) -> dict[str, Any]:
+    (first, first_over_items), (second, second_over_items) = one, other
+    rhos = [np.nan if found.spearman is None else found.spearman.mean for found in (first, second)]
+    plain = {"first_rho": none_if_nan(rhos[0]), "second_rho": none_if_nan(rhos[1])}
+    if not first.n_valid_segments:
+        return plain | UNTESTED | {"difference": None, "reason": "no item can be used by both"}
+    if first_over_items is None or second_over_items is None:
+        return plain | UNTESTED | {"difference": none_if_nan(rhos[0] - rhos[1]), "reason": "no bootstrap was asked for"}
     tested = bootstrap_difference(
-        difference, replicates[0].replicates["spearman"], replicates[1].replicates["spearman"]
+        rhos[0] - rhos[1], first_over_items.replicates["spearman"], second_over_items.replicates["spearman"]
     )
-    return {
-        "difference": none_if_nan(difference),
+    return plain | {
+        "difference": none_if_nan(rhos[0] - rhos[1]),
         "interval": _ends(tested.interval),
         "p": none_if_nan(tested.p_value),
         "reason": tested.reason or "",

@@ -168,6 +168,34 @@ def test_scores_made_elsewhere_are_a_row(world: World) -> None:
     assert (again, created) == (study, False)
 
 
+def test_a_metric_with_missing_scores_is_compared_on_the_items_that_both_have(world: World) -> None:
+    run = imported(world)
+    shared = [place for place in usable(world) if place > 0]  # item-0 has no imported scores
+    bleu = sacrebleu.BLEU(max_ngram_order=2, smooth_method="none", tokenize="none", lowercase=True)
+    scores = {
+        name: bleu.corpus_score(
+            [world.responses[name, place].text for place in shared],
+            [[world.responses[r, place].text for place in shared] for r in REFERENCES],
+        ).score
+        for name in HYPOTHESES
+    }
+    rating = {n: np.mean([np.mean(world.judgements[n, place]) for place in shared]) for n in HYPOTHESES}
+    pairs = list(combinations(HYPOTHESES, 2))
+    expected = stats.spearmanr(
+        mirrored([scores[a] - scores[b] for a, b in pairs]), mirrored([rating[a] - rating[b] for a, b in pairs])
+    ).statistic
+
+    study = computed(world, metrics=["bleu", {"run": run.pk}], subsets=["all"], unit_size=1000, bootstrap=60)
+
+    row, oracle = study.result["rows"]
+    [compared] = study.result["comparisons"]
+    assert (row["items"], compared["items"], compared["of"]) == (len(shared) + 1, len(shared), len(shared) + 1)
+    assert compared["first_rho"] == pytest.approx(expected, abs=1e-12)
+    assert compared["second_rho"] == oracle["rho"]["value"]  # it gave up nothing
+    assert compared["difference"] == compared["first_rho"] - compared["second_rho"]
+    assert (compared["reason"] == "") == (compared["p"] is not None)
+
+
 def test_scores_of_systems_alone_and_unknown_runs_are_refused(world: World) -> None:
     run = imported(world, level="system")
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.models import JobState, ResponseSource, SourceKind, System
 from correlations.models import Study
+from correlations.selectors import reports
 from correlations.selectors.reports import SWEEPS
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -109,6 +110,52 @@ def test_the_report_names_every_row_and_what_it_rests_on(study: Study, viewer, a
     assert study.signature in page
     assert f"Seed {study.specification['seed']}" in page
     assert "no reference with a positive weight" in page
+
+
+def test_a_comparison_over_fewer_items_says_of_how_many_and_what_was_found_on_them(
+    study: Study, viewer, as_user
+) -> None:
+    narrowed = {"items": 1940, "of": 2114, "first_rho": 0.41, "second_rho": 0.382, "difference": 0.028}
+    study.result["comparisons"][0] |= narrowed
+    study.save(update_fields=["result"])
+
+    page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
+
+    assert "1,940 of 2,114" in page
+    assert "(on these items 0.41 and 0.38)" in page
+    table = address(study, "study-download", {"pk": True, "table": "comparisons", "file_format": "csv"})
+    first = next(csv.DictReader(io.StringIO(body(as_user(viewer).get(table)).decode())))
+    assert (first["items"], first["items_of_study"], first["second_rho"]) == ("1940", "2114", "0.382")
+
+
+def test_a_result_of_before_shared_items_were_compared_still_has_a_page_and_a_table(
+    study: Study, viewer, as_user
+) -> None:
+    for entry in study.result["comparisons"]:
+        for key in ("items", "of", "first_rho", "second_rho"):
+            del entry[key]
+    study.save(update_fields=["result"])
+
+    assert as_user(viewer).get(address(study, "study-detail", {"pk": True})).status_code == 200
+    columns, rows = reports.table(study, "comparisons")
+    assert {row[columns.index("items")] for row in rows} == {None}
+
+
+def compared(first: str, second: str, difference: float, p: float) -> dict[str, object]:
+    return {"subset_label": "all", "first": first, "second": second, "difference": difference, "p_holm": p}
+
+
+def test_what_is_ahead_of_the_best_row_on_shared_items_is_named() -> None:
+    rows = [
+        {"label": name, "subset_label": "all", "rho": {"value": rho}}
+        for name, rho in (("a", 0.5), ("b", 0.4), ("c", 0.3))
+    ]
+    told = [compared("a", "b", -0.1, 0.01), compared("c", "a", -0.1, 0.01), compared("b", "c", 0.1, 0.01)]
+
+    best = reports.best_row({"rows": rows, "comparisons": told})
+
+    assert best is not None
+    assert (best["label"], best["ahead"], best["rivals"]) == ("a", ["b"], [])
 
 
 def test_a_row_leads_to_the_score_run_of_each_system(world: World, study: Study, viewer, as_user) -> None:

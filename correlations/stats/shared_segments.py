@@ -1,0 +1,73 @@
+"""Rows of a study that can use different segments, side by side on those that both can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from correlations.stats.ranks import Bools
+from correlations.stats.units import StudyMetric
+
+
+def on_shared_segments(
+    metrics: Sequence[StudyMetric], compared: Sequence[tuple[int, int]]
+) -> tuple[list[StudyMetric], list[tuple[int, int]]]:
+    """What to compute so that each pair of rows is compared over the same segments: those valid in both.
+
+    Coefficients over different segments differ by the segments, too. Only a row that must give up segments is computed
+    again; with the study's seed the new rows see its assignments and its resamples, so that differences are paired.
+
+    Parameters
+    ----------
+    metrics : sequence of StudyMetric
+        The rows of a study, with statistics over the same S segments.
+    compared : sequence of (first, second)
+        Which rows are compared, by their places in ``metrics``.
+
+    Returns
+    -------
+    rows : list of StudyMetric
+        ``metrics`` as they are, and after them those that were narrowed to what a pair shares, each once.
+    places : list of (first, second)
+        For each pair, the two of ``rows`` to compare. Both are valid on the same segments: on none, where no segment is
+        valid in both.
+
+    Raises
+    ------
+    IndexError
+        If a place is not one of ``metrics``.
+
+    Examples
+    --------
+    >>> one, other = (np.array(kept, dtype=bool) for kept in ([1, 1, 0], [0, 1, 1]))
+    >>> total = lambda sums: sums[..., 0]
+    >>> metrics = [StudyMetric("a", np.ones((2, 3, 1)), total, one), StudyMetric("b", np.ones((2, 3, 1)), total, other)]
+    >>> rows, places = on_shared_segments(metrics, [(0, 1)])
+    >>> [row.valid.tolist() for row in rows[2:]], places
+    ([[False, True, False], [False, True, False]], [(2, 3)])
+    """
+    rows = list(metrics)
+    known: dict[tuple[int, bytes], int] = {}
+
+    def place(index: int, shared: Bools) -> int:
+        if np.array_equal(_valid(metrics[index]), shared):
+            return index
+        key = (index, shared.tobytes())
+        if key not in known:
+            known[key] = len(rows)
+            rows.append(replace(metrics[index], name=f"{metrics[index].name} [{len(rows)}]", valid=shared))
+        return known[key]
+
+    places = []
+    for first, second in compared:
+        shared = _valid(metrics[first]) & _valid(metrics[second])
+        places.append((place(first, shared), place(second, shared)))
+    return rows, places
+
+
+def _valid(metric: StudyMetric) -> Bools:
+    if metric.valid is None:
+        return np.ones(np.shape(metric.statistics)[1], dtype=np.bool_)
+    return np.asarray(metric.valid, dtype=np.bool_)

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from correlations.stats.resampling import bootstrap_difference, study_bootstrap
+from correlations.stats.sampled_units import sampled_unit_correlation
+from correlations.stats.shared_segments import on_shared_segments
+from correlations.stats.units import StudyMetric
+from tests.correlations.stats.test_sampled_units import coefficients_by_hand, observations_by_hand
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def test_rows_that_use_the_same_segments_are_compared_as_they_are(inputs):
+    rows, places = on_shared_segments(inputs.metrics, [(1, 2)])
+
+    assert rows == inputs.metrics
+    assert places == [(1, 2)]
+
+
+def test_each_row_is_narrowed_once_for_all_that_leave_out_the_same(inputs):
+    rows, places = on_shared_segments(inputs.metrics, [(0, 1), (0, 2), (1, 2)])
+
+    assert places == [(3, 1), (3, 2), (1, 2)]
+    np.testing.assert_array_equal(rows[3].valid, inputs.metrics[1].valid)
+    assert rows[3].statistics is inputs.metrics[0].statistics
+
+
+def test_coefficients_of_both_are_those_over_the_shared_segments_by_hand_and_by_scipy(inputs):
+    other = np.random.default_rng(3).random(inputs.human.shape[1]) < 0.6
+    metrics = [inputs.metrics[1], replace(inputs.metrics[0], valid=other)]
+    rows, [places] = on_shared_segments(metrics, [(0, 1)])
+    design = {"seed": 5, "unit_size": 6, "n_assignments": 4, "remainder": "keep"}
+
+    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, **design)
+
+    for place, metric in zip(places, metrics, strict=True):
+        shared = replace(metric, valid=inputs.metrics[1].valid & other)
+        by_hand = observations_by_hand(replace(inputs, metrics=[shared]), 0, **design)
+        rhos, taus = coefficients_by_hand(by_hand, "both")
+        np.testing.assert_allclose(study.rows[place].spearman.values, rhos, atol=1e-12)
+        np.testing.assert_allclose(study.rows[place].kendall.values, taus, atol=1e-12)
+        assert study.rows[place].n_valid_segments == (inputs.metrics[1].valid & other).sum()
+
+
+def test_narrowed_rows_computed_apart_see_the_resamples_of_the_study(inputs):
+    """As rows of one study they give the same replicates, so differences of rows computed apart are paired."""
+    rows, _ = on_shared_segments(inputs.metrics, [(0, 1), (0, 2)])
+    design = {"seed": 2, "unit_size": 6, "n_replicates": 9, "coefficients": ["spearman"]}
+
+    apart = study_bootstrap(rows[3:], inputs.human, inputs.pairs, **design)
+    together = study_bootstrap(rows, inputs.human, inputs.pairs, **design)
+
+    for one, other in zip(apart, together[3:], strict=True):
+        np.testing.assert_array_equal(one.replicates["spearman"], other.replicates["spearman"])
+
+
+def test_segments_without_anything_shared_leave_no_coefficient(inputs):
+    half = np.arange(inputs.human.shape[1]) < 20
+    metrics = [replace(inputs.metrics[0], valid=half), replace(inputs.metrics[2], valid=~half)]
+    rows, [places] = on_shared_segments(metrics, [(0, 1)])
+
+    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
+
+    assert [study.rows[place].n_valid_segments for place in places] == [0, 0]
+    assert [study.rows[place].spearman.reason for place in places] == [
+        "0 units: at least 3 observations are needed"
+    ] * 2
+
+
+def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
+    """Two metrics with noise of one size; the second has no scores of the half on which raters hardly differ."""
+    apparent, p_values = [], []
+    for trial in range(20):
+        rng = np.random.default_rng(trial)
+        clear = np.arange(300) < 150
+        human = rng.normal(size=(3, 300)) * np.where(clear, 1.0, 0.1)
+        scores = human + rng.normal(size=(2, *human.shape))
+        metrics = [
+            StudyMetric(name, own[..., None], lambda sums: sums[..., 0], valid)
+            for name, own, valid in zip("ab", scores, (None, clear), strict=True)
+        ]
+        rows, [(first, second)] = on_shared_segments(metrics, [(0, 1)])
+        design = {"seed": trial, "unit_size": 5, "coefficients": ["spearman"]}
+        rhos = [
+            row.spearman.mean for row in sampled_unit_correlation(rows, human, PAIRS, n_assignments=20, **design).rows
+        ]
+        resampled = [
+            row.replicates["spearman"] for row in study_bootstrap(rows, human, PAIRS, n_replicates=60, **design)
+        ]
+        apparent.append(rhos[1] - rhos[0])
+        p_values.append(bootstrap_difference(rhos[first] - rhos[second], resampled[first], resampled[second]).p_value)
+    assert np.mean(apparent) > 0.1  # what rows over different segments would have shown
+    assert np.sum(np.array(p_values) < 0.05) <= 4  # of 20 at 5%: more with probability 0.003
+    assert np.median(p_values) == pytest.approx(0.5, abs=0.25)
