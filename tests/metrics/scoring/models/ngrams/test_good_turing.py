@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,24 +7,27 @@ from hypothesis import strategies as st
 
 from metrics.scoring.models.ngrams.good_turing import EPSILON, discounts, widened
 
-# Bigrams of 22 million words of AP newswire: how many were seen r times, and r* as printed. Church and Gale: A
-# comparison of the enhanced Good-Turing and deleted estimation methods, Computer Speech and Language 5, 1991.
-AP_COUNTS = [0, 2018046, 449721, 188933, 105668, 68379, 48190, 35709, 27710]
-AP_ADJUSTED = [0.446, 1.26, 2.24, 3.24, 4.22, 5.19, 6.21]
+# As many events as a corpus of millions of words has that were seen r times; made up, and falling as such counts do.
+MANY_COUNTS = [0, 2_000_000, 450_000, 190_000, 105_000, 68_000, 48_000, 36_000, 28_000]
 
 # Counts of counts that SRILM's own test "ngram-count-gt" prints for Switchboard, and what it says of them.
 SWITCHBOARD_UNIGRAMS = [0, 8810, 3821]
 SWITCHBOARD_BIGRAMS = [0, 271981, 57170, 24789, 14210, 9255, 6346, 4882, 3701]
 
 
-def test_discounts_hold_the_adjusted_counts_of_ap_newswire() -> None:
-    found = discounts(AP_COUNTS, 7)[1:]
-    common = 8 * AP_COUNTS[8] / AP_COUNTS[1]
-    adjusted = np.arange(1, 8) * (found * (1 - common) + common)  # Katz 1987, eq. 6, solved for r*
-    np.testing.assert_allclose(adjusted, AP_ADJUSTED, atol=0.011)
+@pytest.mark.parametrize("counts", [MANY_COUNTS, SWITCHBOARD_BIGRAMS])
+def test_discounts_take_from_each_count_a_like_share_of_what_good_and_turing_take(counts: list[int]) -> None:
+    """The conditions by which Katz (1987) derives his discounts, solved here in exact fractions.
+
+    What a count loses is in proportion to what Turing's estimate r* = (r + 1) n_(r+1) / n_r (Good 1953) takes from it,
+    1 - d_r = mu (1 - r* / r), and all that is lost is the share of the unseen, n_1.
+    """
+    taken = [1 - Fraction((r + 1) * counts[r + 1], r * counts[r]) for r in range(1, 8)]
+    mu = counts[1] / sum(r * counts[r] * share for r, share in enumerate(taken, start=1))
+    np.testing.assert_allclose(discounts(counts, 7)[1:], [float(1 - mu * share) for share in taken], rtol=1e-12)
 
 
-@pytest.mark.parametrize("counts", [AP_COUNTS, SWITCHBOARD_BIGRAMS])
+@pytest.mark.parametrize("counts", [MANY_COUNTS, SWITCHBOARD_BIGRAMS])
 def test_what_seen_events_lose_is_what_the_unseen_get(counts: list[int]) -> None:
     r = np.arange(1, 8)
     lost = (np.array(counts)[r] * r * (1 - discounts(counts, 7)[r])).sum()
