@@ -1,6 +1,7 @@
 """Scoring a large data set: a million segments through the product's own services, by two workers.
 
 python -m benchmarks.bench_score_run
+ASSAY_BENCH_SEGMENTS=100000 ASSAY_BENCH_METRICS=cider,self_bleu python -m benchmarks.bench_score_run
 
 Works in processes of its own on a PostgreSQL of its own, durable as in production, and removes both. The data set is
 made up: words as frequent as Zipf says, two references of a segment, and an output that shares half of the first.
@@ -29,7 +30,8 @@ REFERENCES = 2
 VOCABULARY, TEXT_WORDS = 30_000, 10
 MADE_AT_ONCE = 20_000
 MEMORY = 2  # GiB that no worker may reach
-METRICS = ("bleu", "delta_bleu")
+# One whose parts are scored alone, and those whose parts know of the whole: a number, a table, a pool of outputs.
+METRICS = os.environ.get("ASSAY_BENCH_METRICS", "bleu,delta_bleu,cider,self_bleu,entropy").split(",")
 
 
 def run() -> list[dict[str, Any]]:

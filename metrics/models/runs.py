@@ -11,7 +11,7 @@ class ScoreRunManager(models.Manager):
     """Rows without their long arrays, which are loaded where they are read."""
 
     def get_queryset(self) -> models.QuerySet:
-        return super().get_queryset().defer("replicates", "corpus_state")
+        return super().get_queryset().defer("replicates")
 
 
 class ScoreRun(Job):
@@ -45,9 +45,6 @@ class ScoreRun(Job):
     replicates = models.BinaryField(
         null=True, help_text="Little-endian float64 (B, T): the same B resamples of segments for every system."
     )
-    corpus_state = models.BinaryField(
-        null=True, help_text="While it runs: what each shard must know of all; see metrics.scoring.states."
-    )
 
     objects = ScoreRunManager()
 
@@ -64,6 +61,7 @@ class ScoreRun(Job):
 
 class ShardStep(models.TextChoices):
     STATE = "state", "What the corpus is like"
+    JOINED = "joined", "A range of what all of it is like"
     SCORES = "scores", "Scores"
 
 
@@ -83,7 +81,9 @@ class ScoreShard(Job):
     segment_scores = models.BinaryField(default=b"", help_text="float64 (T, n); NaN where a segment has no score.")
     valid = models.BinaryField(default=b"", help_text="bool (T, n): whether the segment counts.")
     statistics = models.BinaryField(default=b"", help_text="float64 (T, n, D): what system scores are summed from.")
-    corpus_state = models.BinaryField(default=b"", help_text="Of the step “state”: of these items alone.")
+    corpus_state = models.BinaryField(
+        default=b"", help_text="Of the step “state”: of these items alone; of “joined”: a range of that of all."
+    )
     report = models.JSONField(default=dict, blank=True, help_text="Aggregate, items left out, references.")
 
     class Meta(Job.Meta):

@@ -31,7 +31,6 @@ Ramakrishna Vedantam, C. Lawrence Zitnick, Devi Parikh, CIDEr: Consensus-based I
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,11 +42,11 @@ from metrics.scoring.models.store import ModelStore
 from metrics.scoring.pairs import Pairs, checked_mask
 from metrics.scoring.parameters import choice, flag, real
 from metrics.scoring.segments import Segments
+from metrics.scoring.tallies import Keys, extended_hashes, key_range, looked_up, narrow, summed, token_hashes
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.token_ids import NumberedSegments, TokenIds, number_segments
 
 Ints = NDArray[np.int64]
-Keys = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -152,31 +151,40 @@ class DocumentFrequencies(CorpusState):
     ----------
     keys : (K,) uint64
         Hashes of n-grams, ascending.
-    counts : (K,) int
+    counts : (K,) int of any width
         Segments with a reference that holds it; at least 1.
     n_documents : int
         Segments that have references.
     """
 
     keys: Keys
-    counts: Ints
+    counts: NDArray[Any]
     n_documents: int
 
     def joined(self, other: DocumentFrequencies) -> DocumentFrequencies:
         """Frequencies over both parts, which must have no segment in common."""
-        keys, place = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
-        counts = np.zeros(keys.size, dtype=np.int64)
-        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        keys, counts = summed(
+            np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts], dtype=np.int64)
+        )
         return DocumentFrequencies(keys, counts, self.n_documents + other.n_documents)
 
+    def ranged(self, index: int, of: int) -> DocumentFrequencies:
+        own = key_range(self.keys, index, of)
+        return DocumentFrequencies(self.keys[own].copy(), self.counts[own].copy(), 0 if index else self.n_documents)
+
+    def settled(self) -> DocumentFrequencies:
+        """Without n-grams of one document: they count as those of none do, and are most of all."""
+        several = self.counts > 1
+        return DocumentFrequencies(self.keys[several], self.counts[several], self.n_documents)
+
+    def of_texts(self, prepared: GramTable) -> DocumentFrequencies:
+        counts = self.of(prepared.keys)
+        held = counts > 0
+        return DocumentFrequencies(prepared.keys[held], counts[held], self.n_documents)
+
     def of(self, keys: Keys) -> Ints:
-        """Frequency of each of these n-grams; 0 for one that no reference holds."""
-        place = np.searchsorted(self.keys, keys)
-        found = np.zeros(keys.size, dtype=np.int64)
-        inside = np.flatnonzero(place < self.keys.size)
-        inside = inside[self.keys[place[inside]] == keys[inside]]
-        found[inside] = self.counts[place[inside]]
-        return found
+        """Frequency of each of these n-grams; 0 for one that is not there."""
+        return looked_up(self.keys, self.counts, keys)
 
 
 @dataclass(frozen=True)
@@ -209,20 +217,8 @@ def build_gram_table(numbered: NumberedSegments) -> GramTable:
     )  # fmt: skip
 
 
-def token_hashes(vocabulary: list[str]) -> Keys:
-    """(V,) 64 bits of BLAKE2b of each token: the same on every machine, in every part of a corpus."""
-    digests = b"".join(
-        hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest() for token in vocabulary
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
-
-
 def _gram_hashes(texts: TokenIds, hashes: Keys) -> tuple[Ints, Ints, Keys]:
-    """Text, order less one, and hash of every n-gram of orders 1 to 4 where it stands.
-
-    64 bits decide whether two n-grams are one. With K distinct n-grams in a corpus, a wrong meeting of any two has a
-    chance of about K^2 / 2^65: 3e-8 for a million of them, 3e-4 for a hundred million, and would touch two n-grams.
-    """
+    """Text, order less one, and hash of every n-gram of orders 1 to 4 where it stands."""
     text = np.repeat(np.arange(texts.lengths.size), texts.lengths)
     remaining = np.repeat(texts.starts[1:], texts.lengths) - np.arange(texts.ids.size)
     tokens = hashes[texts.ids]
@@ -231,18 +227,10 @@ def _gram_hashes(texts: TokenIds, hashes: Keys) -> tuple[Ints, Ints, Keys]:
     for order in range(ORDERS):
         if order:
             keep = remaining[at] > order
-            at, key = at[keep], _mixed(key[keep], tokens[at[keep] + order])
+            at, key = at[keep], extended_hashes(key[keep], tokens[at[keep] + order])
         found.append((text[at], np.full(at.size, order), key))
     texts_at, orders, keys = zip(*found, strict=True)
     return np.concatenate(texts_at), np.concatenate(orders), np.concatenate(keys)
-
-
-def _mixed(key: Keys, token: Keys) -> Keys:
-    """Hash of an n-gram from that of its first n - 1 tokens and the last one (constants of splitmix64's finaliser)."""
-    mixed = key * np.uint64(0x9E3779B97F4A7C15) + token
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _counted(text: Ints, gram: Ints, n_grams: int, n_texts: int) -> GramCounts:
@@ -292,7 +280,7 @@ def document_frequencies(table: GramTable, reference_mask: ArrayLike | None = No
         counts += np.bincount(holders.key[held] % table.keys.size, minlength=table.keys.size)
     held_grams = counts > 0
     documents = np.unique(table.reference_segment[mask]).size
-    return DocumentFrequencies(table.keys[held_grams], counts[held_grams], documents)
+    return DocumentFrequencies(table.keys[held_grams], narrow(counts[held_grams]), documents)
 
 
 def pair_scores(table: GramTable, frequencies: DocumentFrequencies, *, variant: str, sigma: float) -> Floats:

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike
 from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.text_ngrams import (
+    PoolCounts,
     TextNgrams,
     TextPreparation,
-    by_system,
-    frequencies,
-    pooled_statistics,
+    pool_counts,
     row_tallies,
+    spectrum_statistics,
 )
 from metrics.scoring.texts import TOKENIZERS
 
@@ -58,6 +58,12 @@ class Distinct(Metric):
     def preparation(self) -> TextPreparation:
         return TextPreparation(self.tokenize, self.lowercase, self.order)
 
+    def corpus_state(
+        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> PoolCounts:
+        """How often each n-gram occurs in each system's outputs."""
+        return pool_counts(prepared.orders[self.order - 1], prepared)
+
     def statistics(
         self,
         prepared: TextNgrams,
@@ -67,17 +73,16 @@ class Distinct(Metric):
         state: Any = None,
     ) -> PooledStatistics:
         """A system's score is of the pool of its outputs; no reference and no weight is read."""
-        ngrams = prepared.orders[self.order - 1]
         taken_off = self.order - 1 if self.over == NGRAMS else 0
         below = np.maximum(prepared.length - taken_off, 0)
-        _, row, _ = row_tallies(ngrams, np.arange(below.size))
+        _, row, _ = row_tallies(prepared.orders[self.order - 1], np.arange(below.size))
         rows = _ratio(np.bincount(row, minlength=below.size), below)
 
-        def pool(own: Ints) -> float:
-            different = np.count_nonzero(frequencies(ngrams, own))
-            return float(_ratio(np.array(different), below[own].sum()))
+        def score(count: Ints, n_ngrams: Ints, n_tokens: int) -> float:
+            total = (count * n_ngrams).sum() if self.over == NGRAMS else n_tokens
+            return float(_ratio(n_ngrams.sum(), np.array(total)))
 
-        return pooled_statistics(rows[prepared.rows], by_system(prepared, pool))
+        return spectrum_statistics(prepared, self.order, rows, score, state)
 
 
 def _ratio(different: Ints, total: Ints) -> Floats:

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike
 from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.text_ngrams import (
+    PoolCounts,
     TextNgrams,
     TextPreparation,
-    by_system,
-    frequencies,
-    pooled_statistics,
+    pool_counts,
     row_tallies,
+    spectrum_statistics,
 )
 from metrics.scoring.texts import TOKENIZERS
 
@@ -56,6 +56,12 @@ class Entropy(Metric):
     def preparation(self) -> TextPreparation:
         return TextPreparation(self.tokenize, self.lowercase, self.order)
 
+    def corpus_state(
+        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> PoolCounts:
+        """How often each n-gram occurs in each system's outputs."""
+        return pool_counts(prepared.orders[self.order - 1], prepared)
+
     def statistics(
         self,
         prepared: TextNgrams,
@@ -65,19 +71,17 @@ class Entropy(Metric):
         state: Any = None,
     ) -> PooledStatistics:
         """A system's score is of the pool of its outputs; no reference and no weight is read."""
-        ngrams = prepared.orders[self.order - 1]
-        _, row, counts = row_tallies(ngrams, np.arange(prepared.length.size))
-        rows = entropies(counts, row, prepared.length.size) / BASES[self.base]
+        n_rows = prepared.length.size
+        _, row, counts = row_tallies(prepared.orders[self.order - 1], np.arange(n_rows))
+        rows = entropies(counts, row, n_rows) / BASES[self.base]
 
-        def pool(own: Ints) -> float:
-            found = frequencies(ngrams, own)
-            found = found[found > 0]
-            return entropies(found, np.zeros_like(found), 1).item() / BASES[self.base]
+        def score(count: Ints, n_ngrams: Ints, n_tokens: int) -> float:
+            return entropies(count, np.zeros_like(count), 1, times=n_ngrams).item() / BASES[self.base]
 
-        return pooled_statistics(rows[prepared.rows], by_system(prepared, pool))
+        return spectrum_statistics(prepared, self.order, rows, score, state)
 
 
-def entropies(counts: Ints, group: Ints, n_groups: int) -> Floats:
+def entropies(counts: Ints, group: Ints, n_groups: int, *, times: Ints | int = 1) -> Floats:
     """Entropy of the counts of each group.
 
     Parameters
@@ -86,6 +90,8 @@ def entropies(counts: Ints, group: Ints, n_groups: int) -> Floats:
         How often each thing occurs, at least 1.
     group : (M,) int
         The group that it is counted in.
+    times : (M,) int, optional
+        How many things occur so often; one by default.
 
     Returns
     -------
@@ -97,8 +103,8 @@ def entropies(counts: Ints, group: Ints, n_groups: int) -> Floats:
     >>> entropies(np.array([1, 1, 3]), np.array([0, 0, 2]), 3).round(4)
     array([0.6931,    nan, 0.    ])
     """
-    total = np.bincount(group, weights=counts, minlength=n_groups)
+    total = np.bincount(group, weights=counts * times, minlength=n_groups)
     # -sum c/N log(c/N) = log N - sum c log c / N; rounding can put it a hair under 0.
-    logs = np.bincount(group, weights=counts * np.log(counts), minlength=n_groups)
+    logs = np.bincount(group, weights=counts * times * np.log(counts), minlength=n_groups)
     some = np.where(total > 0, total, 1.0)
     return np.where(total > 0, np.maximum(np.log(some) - logs / some, 0.0), np.nan)

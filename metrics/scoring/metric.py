@@ -80,10 +80,14 @@ class PooledStatistics(MetricStatistics):
     Attributes
     ----------
     pooled : callable
-        Indices of segments, or None for all, to scores (T,).
+        Indices of segments, or None for all, to scores (T,). Of a part that was scored with the state of the whole
+        None stands for the whole.
+    means : bool
+        A system's score is the mean of its segments', each of which has seen the whole pool.
     """
 
     pooled: Callable[[Ints | None], Floats]
+    means: bool = False
 
     sums: ClassVar[bool] = False
 
@@ -115,10 +119,27 @@ def mean_packed(scores: Floats) -> tuple[Floats, Bools]:
 
 
 class CorpusState(ABC):
-    """What statistics of one segment take from all others, when a corpus is scored in parts: joined over the parts."""
+    """What statistics of one segment take from all others, when a corpus is scored in parts: joined over the parts.
+
+    A large one is joined range by range, so that nobody need hold all of it: the i-th range of every part is joined and
+    `settled`; a part that is scored then joins what `of_texts` leaves of each range. Small ones need `joined` alone.
+    """
 
     @abstractmethod
-    def joined(self, other: Any) -> CorpusState: ...
+    def joined(self, other: Any) -> CorpusState:
+        """What is known of both, which have no segment in common; or of both ranges."""
+
+    def ranged(self, index: int, of: int) -> CorpusState | None:
+        """The ``index``-th of ``of`` ranges, cut alike for all parts of a corpus; None where there is nothing in it."""
+        return None if index else self
+
+    def settled(self) -> CorpusState:
+        """What statistics read of it once all parts are joined."""
+        return self
+
+    def of_texts(self, prepared: Any) -> CorpusState:
+        """What statistics of these texts read of it."""
+        return self
 
 
 class Preparation(ABC):
@@ -150,7 +171,8 @@ class Metric(ABC):
         False where neither direction is better in itself (length, diversity): ``higher_is_better`` then says no more
         than how systems are ordered, and which sign goes with a rating by convention.
     pools : bool
-        A system's score is over its outputs as one pool (`PooledStatistics`), which cannot be put together from parts.
+        A system's score is over its outputs as one pool (`PooledStatistics`); from parts it can be put together only
+        where there is a `corpus_state`.
     state_reads_texts : bool
         False where `corpus_state` looks at weights alone: then ``prepared`` may be None.
     low, high : float

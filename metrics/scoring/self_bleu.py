@@ -13,20 +13,21 @@ Range [0, 1]; lower is more diverse. Undefined (NaN) for an output without a tok
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.aggregates import log_brevity_penalty
-from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
+from metrics.scoring.metric import CorpusState, Floats, Ints, Metric, PooledStatistics
 from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.tallies import Keys, grouped, key_range, looked_up, narrow
 from metrics.scoring.text_ngrams import (
     NumberedNgrams,
     TextNgrams,
     TextPreparation,
-    by_system,
     pooled_statistics,
     row_tallies,
 )
@@ -59,6 +60,12 @@ class SelfBleu(Metric):
     def preparation(self) -> TextPreparation:
         return TextPreparation(self.tokenize, self.lowercase, self.max_order)
 
+    def corpus_state(
+        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> PoolPeaks:
+        """The two highest counts of each n-gram in one output, and how long outputs are."""
+        return pool_peaks(prepared, prepared.orders[: self.max_order])
+
     def statistics(
         self,
         prepared: TextNgrams,
@@ -70,19 +77,142 @@ class SelfBleu(Metric):
         """An output is compared with all others of its system; no reference and no weight is read."""
         orders = prepared.orders[: self.max_order]
 
-        def scores(own: Ints) -> Floats:
-            return scores_against_others(orders, prepared.length, own, smoothing=self.smoothing)
+        def scores(rows: Ints, system: int | None = None) -> Floats:
+            pool = None if state is None or system is None else state.of_system(system)
+            return scores_against_others(orders, prepared.length, rows, smoothing=self.smoothing, pool=pool)
 
-        def pool(own: Ints) -> float:
-            found = scores(own)
-            found = found[~np.isnan(found)]
-            return float(found.mean()) if found.size else float("nan")
+        def pooled(segments: Ints | None) -> Floats:
+            known = of_systems if segments is None else [scores(rows) for rows in prepared.rows_of(segments)]
+            return np.array([_mean(own[~np.isnan(own)]) for own in known])
 
-        return pooled_statistics(np.stack([scores(own) for own in prepared.rows]), by_system(prepared, pool))
+        of_systems = [scores(rows, system) for system, rows in enumerate(prepared.rows)]
+        return pooled_statistics(np.stack(of_systems), pooled, means=True)
+
+
+def _mean(scores: Floats) -> float:
+    return float(scores.mean()) if scores.size else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPeak:
+    """What one output must know of all outputs of its system.
+
+    Attributes
+    ----------
+    keys : (K,) uint64
+        Hashes of n-grams of all orders, ascending; those that one output alone holds may be missing.
+    second : (K,) int
+        The second highest of the n-gram's counts in single outputs; the highest where two outputs have it; 0 where one
+        output alone holds it.
+    lengths : (L,) int
+        How many outputs have 0, 1, ... tokens.
+    """
+
+    keys: Keys
+    second: NDArray[Any]
+    lengths: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPeaks(CorpusState):
+    """`PoolPeak` of each of T systems, with what joins it over the parts of a corpus.
+
+    Attributes
+    ----------
+    keys : (K,) uint64
+        System after system, ascending within each.
+    highest, second : (K,) int of any width
+    offsets : (T + 1,) int
+        Where each system's keys start and end.
+    lengths : (T, L) int
+    """
+
+    keys: Keys
+    highest: NDArray[Any]
+    second: NDArray[Any]
+    offsets: Ints
+    lengths: Ints
+
+    def of_system(self, system: int) -> PoolPeak:
+        own = slice(self.offsets[system], self.offsets[system + 1])
+        return PoolPeak(self.keys[own], self.second[own], self.lengths[system])
+
+    def joined(self, other: PoolPeaks) -> PoolPeaks:
+        keys, highest, second = (
+            [np.concatenate(both) for both in zip(self._split(own), other._split(theirs), strict=True)]
+            for own, theirs in (
+                (self.keys, other.keys), (self.highest, other.highest), (self.second, other.second)
+            )
+        )  # fmt: skip
+        width = max(self.lengths.shape[1], other.lengths.shape[1])
+        lengths = sum(np.pad(one.lengths, ((0, 0), (0, width - one.lengths.shape[1]))) for one in (self, other))
+        return _of_systems([_peaks(*own) for own in zip(keys, highest, second, strict=True)], np.asarray(lengths))
+
+    def ranged(self, index: int, of: int) -> PoolPeaks:
+        kept = np.zeros(self.keys.size, dtype=np.bool_)
+        for start, keys in zip(self.offsets, self._split(self.keys), strict=False):
+            own = key_range(keys, index, of)
+            kept[start + own.start : start + own.stop] = True
+        return self._with(kept, self.lengths if index == 0 else self.lengths[:, :0])
+
+    def settled(self) -> PoolPeaks:
+        """Without n-grams that one output alone holds: it shares them with no other."""
+        return self._with(self.second > 0, self.lengths)
+
+    def of_texts(self, prepared: TextNgrams) -> PoolPeaks:
+        known = np.unique(np.concatenate([ngrams.keys for ngrams in prepared.orders]))
+        return self._with(np.isin(self.keys, known), self.lengths)
+
+    def _with(self, kept: NDArray[np.bool_], lengths: Ints) -> PoolPeaks:
+        offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
+        return PoolPeaks(self.keys[kept], self.highest[kept], self.second[kept], offsets, lengths)
+
+    def _split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        return np.split(values, self.offsets[1:-1])
+
+
+Peaks = tuple[Keys, NDArray[Any], NDArray[Any]]
+
+
+def _of_systems(parts: Sequence[Peaks], lengths: Ints) -> PoolPeaks:
+    keys, highest, second = (np.concatenate(values) for values in zip(*parts, strict=True))
+    offsets = np.concatenate(([0], np.cumsum([own[0].size for own in parts], dtype=np.int64)))
+    return PoolPeaks(keys, narrow(highest), narrow(second), offsets, lengths)
+
+
+def _peaks(keys: Keys, highest: NDArray[Any], second: NDArray[Any]) -> Peaks:
+    """Distinct keys, ascending, with the two highest of all counts that are given for each."""
+    if not keys.size:
+        return keys, highest, second
+    distinct, order, starts = grouped(keys)
+    highest, second = highest[order], second[order]
+    first = np.maximum.reduceat(highest, starts)
+    holds = highest == np.repeat(first, np.diff(np.append(starts, keys.size)))
+    others = np.maximum.reduceat(np.where(holds, second, highest), starts)
+    several = np.add.reduceat(holds, starts, dtype=np.int64) > 1
+    return distinct, first, np.where(several, first, others)
+
+
+def pool_peaks(texts: TextNgrams, orders: Sequence[NumberedNgrams]) -> PoolPeaks:
+    """Of all segments and systems."""
+    longest = int(texts.length.max(initial=0))
+    parts, lengths = [], []
+    for rows in texts.rows:
+        counted = [row_tallies(ngrams, rows) for ngrams in orders]
+        keys = np.concatenate([ngrams.keys[gram] for ngrams, (gram, _, _) in zip(orders, counted, strict=True)])
+        counts = narrow(np.concatenate([count for _, _, count in counted]))
+        parts.append(_peaks(keys, counts, np.zeros_like(counts)))
+        lengths.append(np.bincount(texts.length[rows], minlength=longest + 1))
+    return _of_systems(parts, np.stack(lengths))
 
 
 def scores_against_others(
-    orders: tuple[NumberedNgrams, ...], length: Ints, rows: Ints, *, smoothing: str = "epsilon"
+    orders: tuple[NumberedNgrams, ...],
+    length: Ints,
+    rows: Ints,
+    *,
+    smoothing: str = "epsilon",
+    pool: PoolPeak | None = None,
 ) -> Floats:
     """BLEU of each output against all others, in time that grows with the number of n-grams, not with its square.
 
@@ -97,6 +227,8 @@ def scores_against_others(
     rows : (S,) int
         The outputs; one that is named twice is two equal outputs.
     smoothing : {"epsilon", "add-one", "none"}
+    pool : PoolPeak, optional
+        Of all outputs, where these are some of them; by default they are all.
 
     Returns
     -------
@@ -105,12 +237,13 @@ def scores_against_others(
     """
     check_choice("smoothing", smoothing, SMOOTHINGS)
     own = length[rows]
-    if rows.size < 2:
+    lengths = np.bincount(own) if pool is None else pool.lengths
+    if lengths.sum() < 2:
         return np.full(rows.size, np.nan)
     log_sum = np.zeros(rows.size)
     positive = np.ones(rows.size, dtype=bool)
     for order, ngrams in enumerate(orders, start=1):
-        numerator = _clipped_by_others(ngrams, rows)
+        numerator = _clipped_by_others(ngrams, rows, pool)
         denominator = np.maximum(own - order + 1, 0).astype(np.float64)
         if order == 1 or smoothing == "none":
             positive &= numerator > 0
@@ -120,37 +253,45 @@ def scores_against_others(
             numerator = np.where(numerator > 0, numerator, EPSILON)
         # An output too short for the order has no n-gram of it: NLTK divides by 1 then.
         log_sum += np.log(np.where(positive, numerator, 1.0) / np.maximum(denominator, 1.0))
-    brevity = log_brevity_penalty(own.astype(np.float64), _closest_other(own).astype(np.float64))
+    brevity = log_brevity_penalty(own.astype(np.float64), _closest_other(own, lengths).astype(np.float64))
     scores = np.where(positive, np.exp(log_sum / len(orders) + brevity), 0.0)
     return np.where(own > 0, scores, np.nan)
 
 
-def _clipped_by_others(ngrams: NumberedNgrams, rows: Ints) -> Floats:
+def _clipped_by_others(ngrams: NumberedNgrams, rows: Ints, pool: PoolPeak | None) -> Floats:
     """(S,) n-grams of each output, each counted up to its largest count in any other output."""
     gram, place, count = row_tallies(ngrams, rows)
     if not gram.size:
         return np.zeros(rows.size)
-    begins = np.concatenate(([True], gram[1:] != gram[:-1]))
-    first, group = np.flatnonzero(begins), np.cumsum(begins) - 1
-    largest = np.maximum.reduceat(count, first)[group]
-    holds = count == largest
-    alone = holds & (np.add.reduceat(holds.astype(np.int64), first)[group] == 1)
-    second = np.maximum.reduceat(np.where(holds, 0, count), first)[group]
-    clipped = np.minimum(count, np.where(alone, second, largest))
+    if pool is None:
+        numbers, _, peaks = _peaks(gram.astype(np.uint64), count, np.zeros_like(count))
+        second = peaks[np.searchsorted(numbers, gram.astype(np.uint64))]
+    else:
+        second = looked_up(pool.keys, pool.second, ngrams.keys)[gram]
+    # Whoever has more than the second highest count alone has the highest, and the second highest is among the others.
+    clipped = np.minimum(count, second)
     return np.bincount(place, weights=clipped, minlength=rows.size).astype(np.float64)
 
 
-def _closest_other(length: Ints) -> Ints:
-    """(S,) the closest length among the other outputs, of equally close ones the shorter; S >= 2.
+def _closest_other(length: Ints, lengths: Ints) -> Ints:
+    """(S,) the closest length among the other outputs, of equally close ones the shorter; two outputs at least.
+
+    Parameters
+    ----------
+    length : (S,) int
+        Of the outputs asked about.
+    lengths : (L,) int
+        How many of all outputs have 0, 1, ... tokens.
 
     Examples
     --------
-    >>> _closest_other(np.array([3, 5, 3, 7])).tolist()
+    >>> _closest_other(np.array([3, 5, 3, 7]), np.bincount([3, 5, 3, 7])).tolist()
     [3, 3, 3, 5]
     """
-    known, own, counts = np.unique(length, return_inverse=True, return_counts=True)
+    known = np.flatnonzero(lengths)
+    own = np.searchsorted(known, length)
     far = 2 * int(known[-1]) + 1
     padded = np.concatenate(([-far], known, [known[-1] + far]))
     shorter, longer = padded[own], padded[own + 2]
     closest = np.where(length - shorter <= longer - length, shorter, longer)
-    return np.where(counts[own] > 1, length, closest)
+    return np.where(lengths[length] > 1, length, closest)

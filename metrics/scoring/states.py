@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from io import BytesIO
 from typing import Any
@@ -59,12 +60,18 @@ def state_from_bytes(content: bytes) -> CorpusState:
     with np.load(BytesIO(content), allow_pickle=False) as archive:
         told = json.loads(archive[TOLD].tobytes())
         arrays = {name: archive[name] for name in archive.files if name != TOLD}
-    kinds = {_kind(kind): kind for kind in CorpusState.__subclasses__()}
+    kinds = {_kind(kind): kind for kind in _below(CorpusState)}
     if told["kind"] not in kinds:
         raise ValueError(f"state: found one of {told['kind']}; accepted: {', '.join(sorted(kinds))}")
     rest = {name: tuple(value) if isinstance(value, list) else value for name, value in told["rest"].items()}
     state: CorpusState = kinds[told["kind"]](**rest, **arrays)
     return state
+
+
+def _below(kind: type[Any]) -> Iterator[type[Any]]:
+    for derived in kind.__subclasses__():
+        yield derived
+        yield from _below(derived)
 
 
 def _kind(kind: type) -> str:

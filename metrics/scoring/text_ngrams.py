@@ -1,20 +1,22 @@
 """The n-grams of each hypothesis, numbered: what metrics of the outputs alone count.
 
 An n-gram has one number across systems and segments, so that a system's distinct n-grams, their frequencies, and what
-an output shares with the system's other outputs are counts over arrays.
+an output shares with the system's other outputs are counts over arrays. Across the parts of a corpus it has a hash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.metric import Floats, Ints, PooledStatistics, Preparation, mean_statistics
+from metrics.scoring.metric import CorpusState, Floats, Ints, PooledStatistics, Preparation, mean_statistics
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
+from metrics.scoring.tallies import Keys, extended_hashes, key_range, narrow, summed, token_hashes
 from metrics.scoring.token_ids import number_segments
 
 
@@ -28,12 +30,17 @@ class NumberedNgrams:
         The n-gram's number, below ``n_distinct``.
     offsets : (H + 1,) int
         Those of row h are ``ids[offsets[h]:offsets[h + 1]]``.
-    n_distinct : int
+    keys : (n_distinct,) uint64
+        The hash of each n-gram.
     """
 
     ids: Ints
     offsets: Ints
-    n_distinct: int
+    keys: Keys
+
+    @property
+    def n_distinct(self) -> int:
+        return self.keys.size
 
     def of_rows(self, rows: Ints) -> tuple[Ints, Ints]:
         """Numbers of the n-grams of these rows, one after the other, and for each its place in ``rows``."""
@@ -85,22 +92,24 @@ class TextPreparation(Preparation):
         alone = Segments(segments.systems, [[]] * segments.n_segments)
         numbered = number_segments(alone, tokenize=self.tokenize, lowercase=self.lowercase)
         ids, length = numbered.hypotheses.ids, numbered.hypotheses.lengths
-        return TextNgrams(numbered.rows, length, _numbered(ids, length, len(numbered.vocabulary), self.max_order))
+        return TextNgrams(numbered.rows, length, _numbered(ids, length, numbered.vocabulary, self.max_order))
 
 
-def _numbered(ids: Ints, length: Ints, n_words: int, max_order: int) -> tuple[NumberedNgrams, ...]:
+def _numbered(ids: Ints, length: Ints, vocabulary: list[str], max_order: int) -> tuple[NumberedNgrams, ...]:
     """N-grams order by order: an n-gram is its first n - 1 tokens' number and its last token, which keeps it exact."""
     remaining = np.repeat(np.cumsum(length), length) - np.arange(ids.size)
-    at, grams, n_distinct = np.arange(ids.size), ids, n_words
-    orders = []
+    at, grams = np.arange(ids.size), ids
+    n_words, words = len(vocabulary), token_hashes(vocabulary)
+    keys, orders = words, []
     for order in range(1, max_order + 1):
         if order > 1:
             room = remaining[at] >= order
             at = at[room]
             known, grams = np.unique(grams[room] * n_words + ids[at + order - 1], return_inverse=True)
-            n_distinct = known.size
+            start, last = np.divmod(known, max(n_words, 1))
+            keys = extended_hashes(keys[start], words[last])
         offsets = np.concatenate(([0], np.cumsum(np.maximum(length - order + 1, 0))))
-        orders.append(NumberedNgrams(grams, offsets, n_distinct))
+        orders.append(NumberedNgrams(grams, offsets, keys))
     return tuple(orders)
 
 
@@ -109,7 +118,7 @@ def row_tallies(ngrams: NumberedNgrams, rows: Ints) -> tuple[Ints, Ints, Ints]:
 
     Examples
     --------
-    >>> ngrams = NumberedNgrams(np.array([1, 0, 1, 1]), np.array([0, 3, 4]), 2)
+    >>> ngrams = NumberedNgrams(np.array([1, 0, 1, 1]), np.array([0, 3, 4]), token_hashes(["a", "b"]))
     >>> [part.tolist() for part in row_tallies(ngrams, np.array([0, 1]))]
     [[0, 1, 1], [0, 0, 1], [1, 2, 1]]
     """
@@ -119,21 +128,144 @@ def row_tallies(ngrams: NumberedNgrams, rows: Ints) -> tuple[Ints, Ints, Ints]:
     return gram, place, counts
 
 
-def by_system(ngrams: TextNgrams, score: Callable[[Ints], float]) -> Callable[[Ints | None], Floats]:
-    """The score of each system's rows, over the segments asked for."""
-
-    def pooled(segments: Ints | None) -> Floats:
-        return np.array([score(rows) for rows in ngrams.rows_of(segments)], dtype=np.float64)
-
-    return pooled
-
-
-def pooled_statistics(scores: Floats, pooled: Callable[[Ints | None], Floats]) -> PooledStatistics:
+def pooled_statistics(scores: Floats, pooled: Callable[[Ints | None], Floats], *, means: bool) -> PooledStatistics:
     """Of segment scores (T, S), NaN where there is none, and of the score of a pool of segments."""
-    means = mean_statistics(scores)
-    return PooledStatistics(means.packed, means.valid, means.sentence_scores, means.aggregate, pooled)
+    own = mean_statistics(scores)
+    return PooledStatistics(own.packed, own.valid, own.sentence_scores, own.aggregate, pooled, means)
 
 
 def frequencies(ngrams: NumberedNgrams, rows: Ints) -> NDArray[np.int64]:
     """(n_distinct,) how often each n-gram occurs in these rows."""
     return np.bincount(ngrams.of_rows(rows)[0], minlength=ngrams.n_distinct)
+
+
+# --- A pool in parts --------------------------------------------------------------------------------------------------
+
+
+def laid_end_to_end(parts: list[tuple[Keys, NDArray[Any]]]) -> tuple[Keys, NDArray[Any], Ints]:
+    """Keys and values of T systems as one array each, and where each system's start and end."""
+    offsets = np.concatenate(([0], np.cumsum([keys.size for keys, _ in parts], dtype=np.int64)))
+    return np.concatenate([keys for keys, _ in parts]), np.concatenate([values for _, values in parts]), offsets
+
+
+@dataclass(frozen=True, eq=False)
+class SystemTallies(CorpusState):
+    """Counts by key, for each of T systems.
+
+    Attributes
+    ----------
+    keys : (K,) uint64
+        System after system, ascending within each.
+    counts : (K,) int of any width
+        At least 1.
+    offsets : (T + 1,) int
+        Where each system's keys start and end.
+    n_tokens : (T,) int
+        In each system's outputs.
+    """
+
+    keys: Keys
+    counts: NDArray[Any]
+    offsets: Ints
+    n_tokens: Ints
+
+    def of_system(self, system: int) -> tuple[Keys, NDArray[Any]]:
+        own = slice(self.offsets[system], self.offsets[system + 1])
+        return self.keys[own], self.counts[own]
+
+    @classmethod
+    def of_systems(cls, parts: list[tuple[Keys, NDArray[Any]]], n_tokens: Ints) -> Self:
+        return cls(*laid_end_to_end(parts), n_tokens)
+
+    def joined(self, other: SystemTallies) -> Self:
+        parts = []
+        for system in range(self.n_tokens.size):
+            keys, counts = zip(self.of_system(system), other.of_system(system), strict=True)
+            parts.append(summed(np.concatenate(keys), np.concatenate(counts)))
+        return self.of_systems(parts, self.n_tokens + other.n_tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolCounts(SystemTallies):
+    """How often each n-gram, known by its hash, occurs in each system's outputs."""
+
+    def ranged(self, index: int, of: int) -> PoolCounts:
+        parts = []
+        for system in range(self.n_tokens.size):
+            keys, counts = self.of_system(system)
+            own = key_range(keys, index, of)
+            parts.append((keys[own], counts[own]))
+        return self.of_systems(parts, self.n_tokens * (index == 0))
+
+    def settled(self) -> FrequencySpectrum:
+        parts = [spectrum(self.of_system(system)[1]) for system in range(self.n_tokens.size)]
+        return FrequencySpectrum.of_systems(parts, self.n_tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencySpectrum(SystemTallies):
+    """How many n-grams (``counts``) occur once, twice, ... (``keys``) in each system's outputs."""
+
+
+def spectrum(counts: NDArray[Any]) -> tuple[Keys, Ints]:
+    """The different counts, ascending, and how many n-grams have each.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in spectrum(np.array([2, 1, 1, 5]))]
+    [[1, 2, 5], [2, 1, 1]]
+    """
+    count, n_ngrams = np.unique(counts, return_counts=True)
+    return count.astype(np.uint64), n_ngrams
+
+
+def pool_counts(ngrams: NumberedNgrams, texts: TextNgrams) -> PoolCounts:
+    """Of all segments: how often each n-gram of that order occurs in each system's outputs."""
+    ascending = np.argsort(ngrams.keys)
+    parts = []
+    for rows in texts.rows:
+        counts = frequencies(ngrams, rows)[ascending]
+        held = counts > 0
+        parts.append((ngrams.keys[ascending[held]], narrow(counts[held])))
+    return PoolCounts.of_systems(parts, texts.length[texts.rows].sum(axis=1))
+
+
+def spectrum_statistics(
+    texts: TextNgrams,
+    order: int,
+    row_scores: Floats,
+    score: Callable[[Ints, Ints, int], float],
+    state: PoolCounts | FrequencySpectrum | None,
+) -> PooledStatistics:
+    """Of a metric that sees of a pool how many n-grams occur how often.
+
+    Parameters
+    ----------
+    texts : TextNgrams
+    order : int
+    row_scores : (H,) float
+        Of each row alone; NaN where there is none.
+    score : callable
+        Different counts and how many n-grams have each, both (M,), and the tokens of the pool, to its score.
+    state : PoolCounts or FrequencySpectrum, optional
+        Of the whole corpus, where these texts are a part.
+    """
+
+    def of_rows(rows: Ints) -> float:
+        counts = frequencies(texts.orders[order - 1], rows)
+        count, n_ngrams = spectrum(counts[counts > 0])
+        return score(count.astype(np.int64), n_ngrams, int(texts.length[rows].sum()))
+
+    def of_whole(known: FrequencySpectrum) -> Floats:
+        found = []
+        for system, n_tokens in enumerate(known.n_tokens.tolist()):
+            count, n_ngrams = known.of_system(system)
+            found.append(score(count.astype(np.int64), n_ngrams.astype(np.int64), n_tokens))
+        return np.array(found)
+
+    def pooled(segments: Ints | None) -> Floats:
+        if segments is None and state is not None:
+            return of_whole(state.settled() if isinstance(state, PoolCounts) else state)
+        return np.array([of_rows(rows) for rows in texts.rows_of(segments)], dtype=np.float64)
+
+    return pooled_statistics(row_scores[texts.rows], pooled, means=False)

@@ -142,7 +142,7 @@ SCORE_TYPES = dict.fromkeys(("score", "low", "high", "brevity_penalty"), "number
 def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
     """One row per run and system; runs without a result have none."""
     scores = SystemScore.objects.filter(run__in=runs).select_related("run", "system")
-    long = ("run__report", "run__replicates", "run__corpus_state")
+    long = ("run__report", "run__replicates")
     scores = scores.defer(*long).order_by("-run", "system__name")
     for score in scores.iterator(500):
         details = score.details

@@ -53,7 +53,7 @@ def run_result(run: ScoreRun, follow: Step = nobody_follows) -> RunResult:
         counts = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in report["dropped"])
         raise MetricsError(f"No item can be scored. Left out: {counts or 'the data set is empty'}.")
     aggregate, systems = aggregate_from(report["aggregate"]), ordered_systems(run)
-    pooled = report.pop("pooled", None)
+    is_pool, pooled = "pooled" in report, report.pop("pooled", None)
     n, by_system = _counted(run, len(systems))
     sums = np.zeros((len(systems), aggregate.width))
 
@@ -63,17 +63,19 @@ def run_result(run: ScoreRun, follow: Step = nobody_follows) -> RunResult:
             yield packed
             follow(number + 1, -(-n // BLOCK))
 
-    if pooled is None and n:
+    if n and not is_pool:
         replicates = bootstrap_replicates(summed(), n, aggregate, replicates=REPLICATES, seed=SEED)
         bootstrap: dict[str, Any] = {"replicates": REPLICATES, "seed": SEED, "method": "percentile"}
     else:
         replicates, bootstrap = None, {"reason": REPEATED if n else "no segment counts"}
+        for _ in summed() if is_pool else ():
+            pass  # nothing is drawn; their sum may be asked for
     scores = aggregate(sums) if pooled is None else np.array(pooled, dtype=np.float64)
     intervals: list[Interval | None] = [None] * len(systems)
     if replicates is not None:
         intervals = [percentile_interval(own) for own in replicates.T]
     return RunResult(
-        report | {"pooled": pooled is not None},
+        report | {"pooled": is_pool},
         bootstrap | _undefined(systems, intervals),
         None if replicates is None else little_endian(replicates, "<f8"),
         [
@@ -94,12 +96,10 @@ def run_store(run: ScoreRun, result: RunResult) -> dict[str, Any]:
     for pk, n in list(shards_of(run).values_list("pk", "n")):
         ScoreShard.objects.filter(pk=pk).update(first=first)
         first += n
-    run.shards.filter(step=ShardStep.STATE).delete()
+    run.shards.exclude(step=ShardStep.SCORES).delete()
     run.scores.all().delete()
     SystemScore.objects.bulk_create(result.scores)
-    ScoreRun.objects.filter(pk=run.pk).update(
-        bootstrap=result.bootstrap, replicates=result.replicates, corpus_state=None
-    )
+    ScoreRun.objects.filter(pk=run.pk).update(bootstrap=result.bootstrap, replicates=result.replicates)
     return result.report
 
 

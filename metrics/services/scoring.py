@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.conf import settings
 
 from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
-from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Workspace
+from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, PooledStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.resampling import Interval
 from metrics.scoring.segments import Segments
@@ -43,8 +43,15 @@ class Scorer:
 
     def corpus_state(self, metric: Metric, subset: Subset) -> CorpusState | None:
         """What parts of a data set must know of each other: this part's share of it."""
-        prepared = self.workspace.prepared(metric) if metric.state_reads_texts else None
-        return metric.corpus_state(prepared, **self._given(metric, subset))
+        return metric.corpus_state(self._read(metric), **self._given(metric, subset))
+
+    def state_of_texts(self, metric: Metric, state: CorpusState) -> CorpusState:
+        """What this part must know of the whole data set's state, or of one range of it."""
+        return state.of_texts(self._read(metric))
+
+    def _read(self, metric: Metric) -> Any:
+        """The texts as the metric's states read them."""
+        return self.workspace.prepared(metric) if metric.state_reads_texts else None
 
     def _given(self, metric: Metric, subset: Subset) -> dict[str, Any]:
         corpus = self.corpus
@@ -116,8 +123,9 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
         "references_in_release": int(mask.size),
         "aggregate": statistics.aggregate.parameters(),
     }
-    if not statistics.sums:
-        report["pooled"] = [none_if_nan(score) for score in statistics.system_scores().tolist()]
+    if isinstance(statistics, PooledStatistics):
+        scores = None if statistics.means else statistics.system_scores().tolist()
+        report["pooled"] = scores and [none_if_nan(score) for score in scores]
     return {
         "n": corpus.item_ids.size,
         "item_ids": little_endian(corpus.item_ids, "<i8"),

@@ -6,11 +6,13 @@ done, because the arrays of a shard are written in the statement that ends it.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models import Sum
+from django.db.models.functions import Coalesce, Length, Now
 
 from annotation.errors import JobCancelled
 from annotation.models import JobState
@@ -33,7 +35,8 @@ Beat = Callable[[], None]
 
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
 SHARD_TEXTS = 40_000  # hypotheses of a shard, over all systems
-POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes
+POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes, where it cannot be put together
+JOINED_BYTES = 128 << 20  # of states of parts, that are joined at once
 MAX_HELPERS = 7
 HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
 WAIT_SECONDS = 0.2
@@ -55,12 +58,12 @@ ALL_ITEMS = "SELECT position::bigint FROM annotation_item WHERE dataset_id = %(d
 
 
 def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
-    """Positions from and to which each shard looks at items; small runs are one shard, and so are pools of outputs."""
+    """Positions from and to which each shard looks at items; small runs are one shard, as are pools without a state."""
     query = ALL_ITEMS if run.release_id is None else WITH_REFERENCES
     parameters = {"release": run.release_id, "dataset": run.dataset_id}
     (positions,) = number_columns(query, parameters, ["bigint"])
     n_systems = run.systems.count()
-    if metric.pools:
+    if metric.pools and not has_state(metric):
         if positions.size * n_systems > POOLED_TEXTS:
             raise MetricsError(
                 f"{metric.label} takes all outputs as one pool, which cannot be put together from parts: found "
@@ -102,7 +105,7 @@ def shards_work(run: ScoreRun, claim: Claim, metric: Metric, beat: Beat, enqueue
     if len(cut) > 1 and has_state(metric) and not begun:
         _make(run, claim, ShardStep.STATE, cut)
         _until_done(run, metric, ShardStep.STATE, beat, enqueue)
-        _join_states(run, claim)
+        _join_states(run, claim, beat)
     if not begun:
         _make(run, claim, ShardStep.SCORES, cut)
     _until_done(run, metric, ShardStep.SCORES, beat, enqueue)
@@ -202,7 +205,7 @@ def _work_on_shard(run: ScoreRun, metric: Metric, models: ModelStore, shard_id: 
             state = scorer.corpus_state(metric, subset)
             claim.finish(corpus_state=b"" if state is None else state_to_bytes(state))
             return
-        statistics = scorer.statistics(metric, subset, _corpus_state(run))
+        statistics = scorer.statistics(metric, subset, _corpus_state(run, scorer, metric))
         beat()
         claim.finish(**shard_fields(scorer, metric, subset, statistics))
 
@@ -214,18 +217,58 @@ def shard_corpus(run: ScoreRun, shard: ScoreShard, subset: Subset) -> Corpus:
     return load_corpus(run.release, ordered_systems(run), items=subset.items, start=shard.start, stop=stop)
 
 
-def _corpus_state(run: ScoreRun) -> CorpusState | None:
-    content = ScoreRun.objects.filter(pk=run.pk).values_list("corpus_state", flat=True).get()
-    return state_from_bytes(bytes(content)) if content else None
-
-
-def _join_states(run: ScoreRun, claim: Claim) -> None:
+def _corpus_state(run: ScoreRun, scorer: Scorer, metric: Metric) -> CorpusState | None:
+    """What these texts must know of the whole; None where they are the whole, or need to know nothing."""
     joined: CorpusState | None = None
-    of_parts = run.shards.filter(step=ShardStep.STATE).order_by("number")
-    for content in of_parts.values_list("corpus_state", flat=True).iterator(1):
-        if content:
-            state = state_from_bytes(bytes(content))
-            joined = state if joined is None else joined.joined(state)
+    for state in _states(run, ShardStep.JOINED):
+        joined = _both(joined, scorer.state_of_texts(metric, state))
+    return joined
+
+
+def _join_states(run: ScoreRun, claim: Claim, beat: Beat) -> None:
+    """Join the states of all parts, a range at a time: so many ranges that the parts of one are not too much to hold.
+
+    Nobody scores before all ranges are there; whoever takes the run up again begins with the first.
+    """
+    n_ranges = ranges_of_states(run)
     with transaction.atomic():
         claim.lock()
-        ScoreRun.objects.filter(pk=run.pk).update(corpus_state=None if joined is None else state_to_bytes(joined))
+        run.shards.filter(step=ShardStep.JOINED).delete()
+    for index in range(n_ranges):
+        beat()
+        parts = [part for state in _states(run, ShardStep.STATE) if (part := state.ranged(index, n_ranges)) is not None]
+        joined = _joined(parts)
+        if joined is None:
+            continue
+        with transaction.atomic():
+            claim.lock()
+            ScoreShard.objects.create(
+                run=run, step=ShardStep.JOINED, number=index, start=0, stop=EVERY_POSITION, state=JobState.DONE,
+                started_at=Now(), finished_at=Now(), corpus_state=state_to_bytes(joined.settled()),
+            )  # fmt: skip
+
+
+def ranges_of_states(run: ScoreRun) -> int:
+    """So many that the parts of one can be held."""
+    size: int = run.shards.filter(step=ShardStep.STATE).aggregate(size=Coalesce(Sum(Length("corpus_state")), 0))["size"]
+    return -(-size // JOINED_BYTES)
+
+
+def _states(run: ScoreRun, step: ShardStep) -> Iterator[CorpusState]:
+    """One after the other, in order; shards without one are passed over."""
+    stored = run.shards.filter(step=step).order_by("number")
+    for content in stored.values_list("corpus_state", flat=True).iterator(1):
+        if content:
+            yield state_from_bytes(bytes(content))
+
+
+def _joined(parts: list[CorpusState]) -> CorpusState | None:
+    """Two and two, so that what has grown large is not copied for each that is small."""
+    while len(parts) > 1:
+        pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
+        parts = [reduce(lambda one, other: one.joined(other), pair) for pair in pairs]
+    return parts[0] if parts else None
+
+
+def _both(one: CorpusState | None, other: CorpusState) -> CorpusState:
+    return other if one is None else one.joined(other)

@@ -13,10 +13,10 @@ from metrics.scoring.cider import (
     GramTable,
     build_gram_table,
     document_frequencies,
-    token_hashes,
 )
 from metrics.scoring.metric import Workspace
 from metrics.scoring.segments import Segments
+from metrics.scoring.tallies import token_hashes
 from metrics.scoring.token_ids import number_segments
 from tests.metrics.scoring import overlap_oracles as oracles
 from tests.metrics.scoring.corpora import Corpus, corpora, dstc7_sample, token_lists

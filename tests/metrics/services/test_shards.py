@@ -9,10 +9,10 @@ from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project
-from annotation.services.jobs import job_claim, job_request_cancel, job_requeue
+from annotation.services.jobs import Claim, job_claim, job_request_cancel, job_requeue
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.distinct import Distinct
-from metrics.scoring.metric import Workspace
+from metrics.scoring.metric import Metric, Workspace
 from metrics.scoring.resampling import REPLICATES, SEED, bootstrap_replicates, percentile_interval
 from metrics.scoring.segments import Segments
 from metrics.selectors.arrays import (
@@ -42,6 +42,11 @@ METRICS = {
     "chrf": ("all", {}),
     "cider": ("all", {"tokenize": "whitespace"}),
 }
+POOLED = {
+    "distinct": {"tokenize": "whitespace", "order": 1},
+    "entropy": {"tokenize": "whitespace", "order": 2, "base": "2"},
+    "self_bleu": {"tokenize": "whitespace"},
+}
 
 
 @pytest.fixture
@@ -59,7 +64,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def created(world: World, metric: str = "bleu") -> ScoreRun:
-    subset, parameters = METRICS[metric]
+    subset, parameters = METRICS.get(metric) or ("all", POOLED[metric])
     run, _ = score_run_create(
         project=world.project, release=world.release, systems=world.hypotheses, metric=metric, parameters=parameters,
         subset=Subset.parse(subset), by=None,
@@ -83,7 +88,7 @@ def everything(run: ScoreRun) -> dict[str, object]:
         "valid": arrays.valid.tobytes(),
         "packed": arrays.packed.tobytes(),
         "aggregate": arrays.aggregate,
-        "replicates": bytes(run.replicates),
+        "replicates": run.replicates and bytes(run.replicates),
         "bootstrap": run.bootstrap,
         "report": {key: value for key, value in run.report.items() if key != "job_seconds"},
         "systems": list(run.scores.order_by("position").values_list("score", "low", "high", "n_segments", "details")),
@@ -91,8 +96,12 @@ def everything(run: ScoreRun) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_shards_make_the_result_of_one_piece(world: World, monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+@pytest.mark.parametrize("n_ranges", [1, 5])
+@pytest.mark.parametrize("metric", [*METRICS, *POOLED])
+def test_shards_make_the_result_of_one_piece(
+    world: World, monkeypatch: pytest.MonkeyPatch, metric: str, n_ranges: int
+) -> None:
+    monkeypatch.setattr(shards, "ranges_of_states", lambda run: n_ranges)
     run = created(world, metric)
     whole = everything(executed(run))
     assert run.shards.count() == 1
@@ -107,24 +116,53 @@ def test_shards_make_the_result_of_one_piece(world: World, monkeypatch: pytest.M
     assert everything(cut) == whole
 
 
-@pytest.mark.parametrize(("metric", "told"), [("bleu", False), ("delta_bleu", True), ("cider", True)])
-def test_parts_are_told_what_the_whole_is_like(
-    world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch, metric: str, told: bool
+@pytest.mark.parametrize(("metric", "n_ranges"), [("bleu", 0), ("delta_bleu", 1), ("cider", 3), ("self_bleu", 3)])
+def test_parts_are_told_what_the_whole_is_like_range_by_range(
+    world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch, metric: str, n_ranges: int
 ) -> None:
-    seen: list[object] = []
-    stored = shards._corpus_state
+    monkeypatch.setattr(shards, "JOINED_BYTES", 4000)
+    seen: list[int] = []
+    told = shards._corpus_state
 
-    def watched(run: ScoreRun) -> object:
-        seen.append(stored(run))
-        return seen[-1]
+    def watched(run: ScoreRun, *given: object) -> object:
+        state = told(run, *given)
+        seen.append(run.shards.filter(step=ShardStep.JOINED).count() if state is not None else 0)
+        return state
 
     monkeypatch.setattr(shards, "_corpus_state", watched)
 
     run = executed(created(world, metric))
 
-    assert [state is not None for state in seen] == [told] * 3
-    assert run.corpus_state is None  # kept no longer than it is needed
+    assert len(seen) == 3
+    assert min(seen) >= n_ranges
+    assert bool(max(seen)) == bool(n_ranges)
+    # Kept no longer than they are needed.
     assert set(run.shards.values_list("step", flat=True)) == {ShardStep.SCORES}
+
+
+def test_a_run_whose_holder_died_while_joining_joins_from_the_start(
+    world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "SHARD_TEXTS", 24)
+    whole = created(world, "cider")
+    expected = everything(executed(whole))
+    whole.delete()
+    run, claimed = created(world, "cider"), shards._make
+
+    def dies(run: ScoreRun, claim: Claim, step: ShardStep, cut: object) -> None:
+        if step == ShardStep.SCORES:
+            raise AnnotationError("The power failed.")
+        claimed(run, claim, step, cut)
+
+    monkeypatch.setattr(shards, "_make", dies)
+    score_run_execute(run_id=run.pk)
+    assert run.shards.filter(step=ShardStep.JOINED).count() == 1
+    monkeypatch.setattr(shards, "_make", claimed)
+    run.refresh_from_db()
+
+    assert job_requeue(run)
+
+    assert everything(executed(run)) == expected
 
 
 def test_helpers_take_what_the_holder_has_not(world: World, small_shards: None) -> None:
@@ -248,10 +286,14 @@ def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, small_shard
     # An output too short for a bigram has no score of its own, and yet is in the pool.
     assert run.report["items_scored"] == run.report["items"]
     assert run.replicates is None
-    assert run.shards.count() == 1
+    assert run.shards.count() == 3
 
 
-def test_a_pool_of_too_many_outputs_is_refused_with_the_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_that_no_parts_make_is_refused_where_it_is_too_large(
+    world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a package's own metric that takes outputs as one pool and says nothing of parts."""
+    monkeypatch.setattr(Distinct, "corpus_state", Metric.corpus_state)
     monkeypatch.setattr(shards, "POOLED_TEXTS", 50)
     run, _ = score_run_create(
         project=world.project, systems=world.hypotheses, dataset=world.dataset, metric="distinct", parameters={},

@@ -1,0 +1,95 @@
+"""Values by 64-bit key, sorted: counts of n-grams of a whole corpus, taken apart by ranges of keys, merged, looked up.
+
+No two ranges have a key in common, so each can be put together from the parts of a corpus, and put away, on its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+
+
+def token_hashes(vocabulary: list[str]) -> Keys:
+    """(V,) 64 bits of BLAKE2b of each token: the same on every machine, in every part of a corpus."""
+    digests = b"".join(
+        hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest() for token in vocabulary
+    )
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def extended_hashes(key: Keys, token: Keys) -> Keys:
+    """Hash of an n-gram from that of its first n - 1 tokens and the last one (constants of splitmix64's finaliser).
+
+    64 bits decide whether two n-grams are one. With K distinct n-grams in a corpus, a wrong meeting of any two has a
+    chance of about K^2 / 2^65: 3e-8 for a million of them, 3e-4 for a hundred million, and would touch two n-grams.
+    """
+    mixed = key * np.uint64(0x9E3779B97F4A7C15) + token
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def key_range(keys: Keys, index: int, of: int) -> slice:
+    """Which of ascending keys lie in the ``index``-th of ``of`` equal ranges of all 64-bit keys.
+
+    Examples
+    --------
+    >>> keys = np.array([3, 2**62, 2**63, 2**64 - 1], dtype=np.uint64)
+    >>> key_range(keys, 0, 2), key_range(keys, 1, 2)
+    (slice(0, 2, None), slice(2, 4, None))
+    """
+    bounds = np.array([(place << 64) // of for place in range(1, of)], dtype=np.uint64)
+    cuts = [0, *np.searchsorted(keys, bounds).tolist(), keys.size]
+    return slice(cuts[index], cuts[index + 1])
+
+
+def grouped(keys: Keys) -> tuple[Keys, Ints, Ints]:
+    """Distinct keys, ascending; the order that sorts ``keys``; where the group of each distinct key starts in it."""
+    order = np.argsort(keys, kind="stable")  # in linear time where keys are ascending runs
+    ordered = keys[order]
+    begins = np.ones(keys.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    return ordered[starts], order, starts
+
+
+def summed(keys: Keys, counts: NDArray[Any]) -> tuple[Keys, NDArray[Any]]:
+    """Distinct keys, ascending, with the sums of their counts.
+
+    Examples
+    --------
+    >>> keys, counts = summed(np.array([8, 3, 8], dtype=np.uint64), np.array([1, 2, 4]))
+    >>> keys.tolist(), counts.tolist()
+    ([3, 8], [2, 5])
+    """
+    if not keys.size:
+        return keys, counts
+    distinct, order, starts = grouped(keys)
+    return distinct, narrow(np.add.reduceat(counts[order], starts, dtype=np.int64))
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """Counts of 0 or more in as few bytes each as the largest needs."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
+def looked_up(keys: Keys, values: NDArray[Any], wanted: Keys) -> Ints:
+    """Value of each wanted key; 0 for one that is not among ``keys``, which ascend.
+
+    Examples
+    --------
+    >>> looked_up(np.array([3, 8], dtype=np.uint64), np.array([1, 5]), np.array([2, 8, 9], dtype=np.uint64)).tolist()
+    [0, 5, 0]
+    """
+    found = np.zeros(wanted.size, dtype=np.int64)
+    place = np.searchsorted(keys, wanted)
+    inside = np.flatnonzero(place < keys.size)
+    inside = inside[keys[place[inside]] == wanted[inside]]
+    found[inside] = values[place[inside]]
+    return found
