@@ -28,7 +28,7 @@ from correlations.specification import NAMED, WITHOUT_RATERS
 from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric
-from metrics.selectors.corpus import outputs_digest
+from metrics.selectors.corpus import texts_digests
 from metrics.services.models import parameters_with_models
 
 RESULT_FORMAT = 1  # raised with the shape of a stored result
@@ -56,7 +56,7 @@ def parameter_study_create(
         ratings_await(campaigns=campaigns)
         named: dict[str, Any] = {
             "release": release.content_hash,
-            "outputs": outputs_digest(systems),
+            **texts_digests(systems, sources=settled.built_metric().needs_sources),
             "ratings": rating_marks(campaigns),
             "version": VERSION,
             "format": RESULT_FORMAT,

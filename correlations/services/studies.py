@@ -22,10 +22,10 @@ from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
-from metrics.selectors.corpus import outputs_digest
+from metrics.selectors.corpus import texts_digests
 from metrics.services.models import parameters_with_models
 
-RESULT_FORMAT = 1  # raised with the shape of a stored result, so that an old one is computed anew, never misread
+RESULT_FORMAT = 2  # raised with the shape of a stored result, so that an old one is computed anew, never misread
 
 
 def study_create(
@@ -46,13 +46,13 @@ def study_create(
         criteria=tuple(criteria),
         metrics=tuple(_row_metric(project, release, metric, asked.systems) for metric in asked.built_metrics()),
     )
-    settled.built_metrics()  # two names of one trained model are one metric twice
+    metrics = settled.built_metrics()  # refuses two names of one trained model: one metric twice
     systems = study_systems(release, settled.systems)
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
         named: dict[str, Any] = {
             "release": release.content_hash,
-            "outputs": outputs_digest(systems),
+            **texts_digests(systems, sources=any(metric.needs_sources for metric in metrics)),
             "ratings": rating_marks(campaigns),
             "version": VERSION,
             "format": RESULT_FORMAT,

@@ -4,10 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import QuerySet
 
+from annotation.canonical import canonical_json
 from annotation.models import Item, Release, ReleaseWeight, ResponseSource, System
 
 IntArray = npt.NDArray[np.int64]
@@ -115,11 +118,22 @@ def _outputs(
     return {(system_id, item_id): (response_id, text) for system_id, item_id, response_id, text in rows}
 
 
-def outputs_digest(systems: Sequence[System]) -> str:
-    """What the systems said, in eight hexadecimal digits: a changed output changes every signature that names it."""
+def texts_digests(systems: Sequence[System], *, sources: bool) -> dict[str, str]:
+    """SHA-256, in hexadecimal, of what the systems said and, where asked for, of what they answered.
+
+    A text or an order that changed changes it, and so every signature that names it.
+    """
+    said = ResponseSource.objects.filter(system__in=systems)
+    rows = said.order_by("system__name", "item__position", "item_id")
+    found = {"outputs": _digest(rows.values_list("system__name", "item__external_id", "response__text"))}
+    if sources:
+        answered = Item.objects.filter(pk__in=said.values("item")).order_by("position", "pk")
+        found["sources"] = _digest(answered.values_list("external_id", "message"))
+    return found
+
+
+def _digest(rows: QuerySet[Any, tuple[Any, ...]]) -> str:
     digest = hashlib.sha256()
-    sources = ResponseSource.objects.filter(system__in=systems).order_by("system__name", "item__position")
-    rows = sources.values_list("system__name", "item__external_id", "response__text_key")
     for row in rows.iterator(DIGESTED_AT_ONCE):
-        digest.update("\x1f".join(row).encode() + b"\x1e")
-    return digest.hexdigest()[:8]
+        digest.update(canonical_json(row) + b"\n")  # its strings hold no line break: no row can pass for two
+    return digest.hexdigest()

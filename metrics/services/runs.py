@@ -1,6 +1,7 @@
 """Create, compute, cancel and repeat score runs."""
 
 import hashlib
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,15 +9,17 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
+from annotation.canonical import canonical_json
 from annotation.models import Dataset, JobState, Project, Release, System, User
 from annotation.selectors.releases import release_name
 from annotation.services.jobs import Claim, job_claim, job_requeue, job_run
 from metrics.errors import MetricsError, ScoreRunRefused
 from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric, MetricStatistics, signature_line
+from metrics.scoring.models.store import SHOWN
 from metrics.scoring.registry import get_metric
 from metrics.selectors.arrays import run_arrays, segment_items
-from metrics.selectors.corpus import IntArray, outputs_digest
+from metrics.selectors.corpus import IntArray, texts_digests
 from metrics.selectors.runs import ordered_systems
 from metrics.services.models import parameters_with_models
 from metrics.services.results import run_result, run_store
@@ -34,6 +37,9 @@ from metrics.subsets import Subset
 
 ALL = Subset()
 BEAT_SECONDS = 0.5
+HASHED = ("model", "text")  # kinds of parameters of which a signature may hold the first digits of a hash alone
+# In a signature; runs of before the hashes had as many digits are not recognised, and not checked.
+TEXTS = re.compile(rf"\|(outputs|sources):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
 RESAMPLING_FROM = 90  # hundredths of a run, when its shards are scored
 
 
@@ -48,9 +54,15 @@ def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
 
 
 def run_signature(
-    metric: Metric, subset: Subset, dataset: Dataset, release: Release | None, systems: Sequence[System], digest: str
-) -> str:
-    """One line that names everything the numbers depend on; a changed weight or output changes it."""
+    metric: Metric,
+    subset: Subset,
+    dataset: Dataset,
+    release: Release | None,
+    systems: Sequence[System],
+    digests: Mapping[str, str],
+) -> tuple[str, str]:
+    """One line that names everything the numbers depend on, by the first digits of its hashes; and, by which a run is
+    looked up, the SHA-256 of that line with all hashes in full."""
     fields = metric.signature_fields()
     if metric.needs_weights:
         fields.append(("weights", "release"))
@@ -61,7 +73,18 @@ def run_signature(
     fields.append(("data", dataset.slug))
     if release is not None:
         fields.append(("items", subset.items))
-    return signature_line(metric.name, [*fields, ("outputs", f"{len(systems)}-{digest}")], metric.version)
+    fields.append(("outputs", f"{len(systems)}-{digests['outputs'][:SHOWN]}"))
+    if metric.needs_sources:
+        fields.append(("sources", digests["sources"][:SHOWN]))
+    line = signature_line(metric.name, fields, metric.version)
+    full = {
+        "signature": line,
+        "named": {one.name: getattr(metric, one.name) for one in metric.parameter_list() if one.kind in HASHED},
+        "release": "" if release is None else release.content_hash,
+        "outputs": digests["outputs"],
+        "sources": digests["sources"] if metric.needs_sources else "",
+    }
+    return line, hashlib.sha256(canonical_json(full)).hexdigest()
 
 
 def score_run_create(
@@ -85,7 +108,8 @@ def score_run_create(
         message = f"{built.label}: {built.unavailable()}"
         raise ScoreRunRefused(message, fields={"metric": [message]})
     dataset, ordered = _checked(project, release, dataset, systems)
-    return _get_or_create(project, dataset, release, ordered, built, subset, outputs_digest(ordered), by)
+    digests = texts_digests(ordered, sources=built.needs_sources)
+    return _get_or_create(project, dataset, release, ordered, built, subset, digests, by)
 
 
 def score_runs_create(
@@ -98,9 +122,9 @@ def score_runs_create(
 ) -> list[ScoreRun]:
     """Runs of many metrics and subsets over the same texts, in the order of ``rows``."""
     dataset, ordered = _checked(project, release, None, systems)
-    digest = outputs_digest(ordered)
+    digests = texts_digests(ordered, sources=any(metric.needs_sources for metric, _ in rows))
     return [
-        _get_or_create(project, dataset, release, ordered, metric, subset, digest, by)[0] for metric, subset in rows
+        _get_or_create(project, dataset, release, ordered, metric, subset, digests, by)[0] for metric, subset in rows
     ]
 
 
@@ -141,7 +165,7 @@ def _get_or_create(
     systems: Sequence[System],
     metric: Metric,
     subset: Subset,
-    digest: str,
+    digests: Mapping[str, str],
     by: User | None,
 ) -> tuple[ScoreRun, bool]:
     if release is None and (metric.needs_references or metric.needs_weights):
@@ -149,11 +173,11 @@ def _get_or_create(
         raise ScoreRunRefused(message, fields={"release": [message]})
     if not metric.needs_references:  # whatever the subset, the scores are the same: one run for all
         subset = Subset(items=subset.items) if release else ALL
-    signature = run_signature(metric, subset, dataset, release, systems, digest)
+    signature, signature_hash = run_signature(metric, subset, dataset, release, systems, digests)
     # The unique constraint decides a race: the loser reads the winner's row once that is committed.
     run, created = ScoreRun.objects.get_or_create(
         project=project,
-        signature_hash=hashlib.sha256(signature.encode()).hexdigest(),
+        signature_hash=signature_hash,
         defaults={
             "dataset": dataset,
             "release": release,
@@ -198,9 +222,11 @@ def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
 
 def _check_outputs(run: ScoreRun) -> None:
     """The signature names what was scored; a run that took longer than its texts lasted says so."""
-    systems = ordered_systems(run)
-    if f"|outputs:{len(systems)}-{outputs_digest(systems)}|" not in f"{run.signature}|":
-        raise MetricsError("The outputs were changed while they were scored. Ask for the run again.")
+    named = dict(TEXTS.findall(run.signature))
+    now = texts_digests(ordered_systems(run), sources="sources" in named)
+    for what, digits in named.items():
+        if not now[what].startswith(digits):
+            raise MetricsError(f"The {what} were changed while they were scored. Ask for the run again.")
 
 
 class RunProgress:

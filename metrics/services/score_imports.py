@@ -19,7 +19,7 @@ from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.external import NAME_CHARACTERS, SEGMENT, External
 from metrics.scoring.metric import mean_statistics
-from metrics.selectors.corpus import outputs_digest
+from metrics.selectors.corpus import texts_digests
 from metrics.services.runs import ALL, run_signature
 from metrics.services.score_files import FileScores, Known, read_scores
 from metrics.services.scoring import little_endian, none_if_nan, partly_scored
@@ -32,7 +32,7 @@ NOTE_CHARACTERS = 2000
 ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 NOT_IN_FILE = "no score in the file"
 NO_SYSTEM = "no system has a score"
-NO_SEGMENTS = "Scores of systems alone were imported: there are no segments to resample or to show."
+NO_SEGMENTS = "scores of systems alone were imported, without segments to resample"
 
 
 @dataclass(frozen=True)
@@ -232,10 +232,12 @@ def score_file_import(
 def _store(dataset: Dataset, by: User | None, one: Understood, provenance: dict[str, Any]) -> tuple[ScoreRun, bool]:
     systems = list(System.objects.filter(dataset=dataset, name__in=one.systems))
     systems.sort(key=lambda system: system.name)
-    signature = run_signature(one.metric, ALL, dataset, None, systems, outputs_digest(systems))
+    signature, signature_hash = run_signature(
+        one.metric, ALL, dataset, None, systems, texts_digests(systems, sources=False)
+    )
     run, created = ScoreRun.objects.get_or_create(
         project=dataset.project,
-        signature_hash=hashlib.sha256(signature.encode()).hexdigest(),
+        signature_hash=signature_hash,
         defaults={
             "dataset": dataset,
             "metric": one.metric.name,

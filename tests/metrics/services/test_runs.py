@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 from django.db import connection
 
-from annotation.models import JobState, Project
+from annotation.models import Item, JobState, Project
 from annotation.services.jobs import job_claim, job_request_cancel, job_requeue
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
@@ -16,8 +16,15 @@ from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_s
 from metrics.scoring.registry import get_metric
 from metrics.scoring.segments import Segments
 from metrics.selectors.arrays import run_arrays
-from metrics.selectors.corpus import load_corpus
-from metrics.services.runs import metric_from, score_run_create, score_run_execute, score_run_statistics
+from metrics.selectors.corpus import load_corpus, texts_digests
+from metrics.services.runs import (
+    ALL,
+    metric_from,
+    run_signature,
+    score_run_create,
+    score_run_execute,
+    score_run_statistics,
+)
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 from tests.metrics.world import HYPOTHESES, REFERENCES, World, make_world
@@ -137,6 +144,67 @@ def test_the_signature_names_all_that_the_score_depends_on(world: World) -> None
         "delta_bleu|order:2|sem:galley2015|tok:whitespace|lc:yes|smooth:none|weights:release|refs:w>0"
         f"|release:cat-references/v1-c0ffeec0|data:cats|items:referenced|outputs:3-{digest}|version:0.1.0"
     )
+
+
+def test_a_changed_text_makes_another_run_whatever_else_is_the_same(world: World) -> None:
+    """Also where the data set's normalisation takes both for one response, so that its key stays."""
+    first, _ = create(world)
+    response = world.responses["Quill", 0]
+    response.text = response.text.upper()
+    response.save()
+
+    again, created = create(world)
+
+    assert created
+    assert again.signature != first.signature
+
+
+def test_sources_count_for_what_reads_them_alone(world: World) -> None:
+    for metric, reads in (("ibleu", True), ("bleu", False)):
+        first, _ = create(world, metric)
+        message = world.items[0].message
+        Item.objects.filter(pk=world.items[0].pk).update(message=f"{message} {metric}")
+
+        again, created = create(world, metric)
+
+        assert created is reads
+        assert ("|sources:" in again.signature) is reads
+        assert (again.signature != first.signature) is reads
+
+
+def test_a_line_that_is_the_same_by_chance_is_another_run(world: World) -> None:
+    """The line shows the first twelve digits of each hash; a run is looked up by all of them."""
+    systems, shown = world.hypotheses, "0123456789ab"
+    metric = get_metric("ibleu")
+    digests = [
+        {"outputs": f"{shown}{outputs}", "sources": f"{shown}{sources}"}
+        for outputs, sources in (("0", "0"), ("1", "0"), ("0", "1"))
+    ]
+
+    found = [run_signature(metric, ALL, world.dataset, world.release, systems, one) for one in digests]
+
+    assert len({line for line, _ in found}) == 1
+    assert len({key for _, key in found}) == 3
+
+
+def test_models_of_one_beginning_are_told_apart(world: World) -> None:
+    digests = texts_digests(world.hypotheses, sources=False)
+    models = [get_metric("am", model=f"sha256:{'a' * 12}{rest * 52}") for rest in "bc"]
+
+    found = [run_signature(one, ALL, world.dataset, world.release, world.hypotheses, digests) for one in models]
+
+    assert found[0][0] == found[1][0]
+    assert found[0][1] != found[1][1]
+
+
+def test_sources_that_change_while_they_are_read_are_noticed(world: World) -> None:
+    run, _ = create(world, "ibleu")
+    Item.objects.filter(pk=world.items[0].pk).update(message="something else")
+
+    score_run_execute(run_id=run.pk)
+
+    run.refresh_from_db()
+    assert run.error == "The sources were changed while they were scored. Ask for the run again."
 
 
 def test_the_same_run_is_made_once_whatever_the_order_of_its_systems(world: World) -> None:
