@@ -39,6 +39,7 @@ from metrics.scoring.models.word_vectors.training import (
     positive_pmi,
     read_corpus,
 )
+from metrics.scoring.models.word_vectors.verification import verify
 from metrics.scoring.models.word_vectors.words import UTF8_ERRORS, Ints, WordTable, make_table
 from metrics.scoring.texts import Text
 
@@ -203,7 +204,7 @@ class WordVectors:
         Raises
         ------
         ValueError
-            What is there is neither, or cannot be read: which file, what was found.
+            What is there is neither, cannot be read, or is not what its header says: which file, what was found.
         """
         if path.is_file():
             path = converted_beside(path)
@@ -212,11 +213,18 @@ class WordVectors:
         matrix = opened(path / MATRIX)
         if matrix.shape != (header["words"], header["dimension"]) or len(table) != header["words"]:
             raise ValueError(f"{path}: found {matrix.shape} numbers for {header['words']} words; the folder is damaged")
+        verify(path, table, matrix.shape[1], header["digest"])
         return cls(table, matrix, np.load(path / MEAN, allow_pickle=False), header["digest"], header["about"])
+
+
+def row_lengths(matrix: Floats) -> Floats:
+    """(n,) Euclidean length of each row."""
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    return lengths
 
 
 def unit_rows(matrix: Floats) -> Floats:
     """Each row at length 1; a row of zeros stays one."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
+    lengths = row_lengths(matrix)[:, None]
     units: Floats = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
     return units

@@ -9,6 +9,7 @@ from metrics.scoring.models.store import ModelStore
 from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.models.word_vectors import conversion as vector_conversion
 from metrics.scoring.models.word_vectors import folder as vector_folder
+from metrics.scoring.models.word_vectors import verification
 from metrics.scoring.models.word_vectors import words as vector_words
 from metrics.scoring.models.word_vectors.conversion import BESIDE, convert
 from metrics.scoring.models.word_vectors.files import read_blocks
@@ -157,6 +158,46 @@ def test_a_damaged_folder_is_refused(tmp_path, damage, message):
     damage(tmp_path / "one")
     with pytest.raises(ValueError, match=message):
         WordVectors.load(tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("matrix.npy", "found vectors of sha256:.*; its header says sha256:"),
+        ("letters.npy", "found vectors of sha256:.*; its header says sha256:"),
+        ("mean.npy", "found another vector than the mean"),
+        ("hashes.npy", "found hashes.npy or rows.npy of other words"),
+        ("rows.npy", "found hashes.npy or rows.npy of other words"),
+    ],
+)
+def test_the_header_alone_is_not_believed(tmp_path, file, message):
+    """Also where the file is exchanged after the folder was opened, and has the same size."""
+    folder = tmp_path / "one"
+    WordVectors.from_words(WORDS, matrix()).save(folder)
+    WordVectors.load(folder)
+    array = np.load(folder / file)
+    np.save(folder / file, array[::-1] if file == "rows.npy" else array + array.dtype.type(1))
+
+    with pytest.raises(ValueError, match=message):
+        WordVectors.load(folder)
+
+
+def test_a_folder_is_read_in_whole_once_and_again_where_a_file_was_exchanged(tmp_path, monkeypatch):
+    folder = tmp_path / "one"
+    WordVectors.from_words(WORDS, matrix()).save(folder)
+    read = []
+    known: set[str] = set()
+    monkeypatch.setattr(verification, "stored_slices", lambda *of: read.append(of) or vector_folder.stored_slices(*of))
+
+    for _ in range(2):
+        monkeypatch.setattr(verification, "_read", known)
+        WordVectors.load(folder)
+        known = set()  # as another process
+    assert len(read) == 1
+
+    (folder / "matrix.npy").write_bytes((folder / "matrix.npy").read_bytes())
+    WordVectors.load(folder)
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize(

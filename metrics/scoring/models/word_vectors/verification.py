@@ -1,0 +1,77 @@
+"""Whether a folder of word vectors holds what its header says: read in whole once, not again while its files stay.
+
+What was read is noted beside the folder, with size, time and place on the disk of each file: a folder of gigabytes
+opens at once from then on, and one whose files were exchanged is read anew.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from metrics.scoring.models.word_vectors.folder import (
+    HASHES,
+    HEADER,
+    LETTERS,
+    MATRIX,
+    MEAN,
+    OFFSETS,
+    ROWS,
+    digest_and_mean,
+    stored_slices,
+)
+from metrics.scoring.models.word_vectors.words import WordTable, hash_words
+
+NOTES = ".verified"  # beside folders of vectors: which were read, in which state
+FILES = (HEADER, MATRIX, MEAN, LETTERS, OFFSETS, HASHES, ROWS)
+
+_read: set[str] = set()  # states seen by this process, for folders beside which nothing can be written
+
+
+def verify(path: Path, table: WordTable, dimension: int, digest: str) -> None:
+    """Raise where words, matrix or what follows from them are not those that the digest is of.
+
+    Raises
+    ------
+    ValueError
+        What was found in the folder, and what its header says.
+    """
+    state = _state(path)
+    note = path.parent / NOTES / f"{path.name}.json"
+    if state in _read or _noted(note) == state:
+        return
+    found, mean = digest_and_mean(table.letters, table.offsets, dimension, stored_slices(path / MATRIX, dimension))
+    if found != digest:
+        raise ValueError(f"{path}: found vectors of sha256:{found}; its header says sha256:{digest}")
+    if not np.allclose(np.load(path / MEAN, allow_pickle=False), mean, rtol=1e-9, atol=1e-12):
+        raise ValueError(f"{path / MEAN}: found another vector than the mean of the matrix; the folder is damaged")
+    if not _finds_its_words(table):
+        raise ValueError(f"{path}: found {HASHES} or {ROWS} of other words; the folder is damaged")
+    _read.add(state)
+    with suppress(OSError):
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(state, encoding="utf-8")
+
+
+def _state(path: Path) -> str:
+    facts = [(file.stat(), file.name) for file in (path / name for name in FILES)]
+    return json.dumps([str(path.resolve()), *((name, one.st_size, one.st_mtime_ns, one.st_ino) for one, name in facts)])
+
+
+def _noted(note: Path) -> str:
+    try:
+        return note.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _finds_its_words(table: WordTable) -> bool:
+    rows = np.asarray(table.rows)
+    if not np.array_equal(np.sort(rows), np.arange(rows.size)) or (table.hashes[1:] < table.hashes[:-1]).any():
+        return False
+    bounds = zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
+    hashes = hash_words(table.letters[start:stop].tobytes() for start, stop in bounds)
+    return np.array_equal(hashes[rows], table.hashes)
