@@ -12,7 +12,7 @@ from annotation.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.services.imports.dataset_files import TURN_SEPARATOR
 from annotation.services.imports.reading import ENDINGS, FORMATS, format_of
 
-FORMAT_CHOICES = [("", "As its name says (.jsonl, .csv, .tsv)"), *FORMATS.items()]
+FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 
 
 class UploadForm(forms.Form):

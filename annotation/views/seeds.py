@@ -17,7 +17,7 @@ from annotation.charts_seeds import seed_means
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.seeds import SampleForm, SelectForm
-from annotation.models import Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
+from annotation.models import Campaign, Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
 from annotation.parameters import whole_number
 from annotation.selectors import seeds as selectors
 from annotation.services import seeds as services
@@ -126,7 +126,15 @@ def seed_selecting(request: HttpRequest, project_slug: str, dataset_slug: str, p
     asked = {key: value for key, value in job.asked.items() if key in ("campaigns", "threshold", "min_ratings", "seed")}
     shares = ", ".join(f"{name} {share:g}" for name, share in job.asked["shares"].items())
     again = urlencode({**asked, "shares": shares}, doseq=True)
-    context = {"project": project, "dataset": dataset, "job": job, "again": again, "may_manage": may_manage(project)}
+    context = {
+        "project": project,
+        "dataset": dataset,
+        "job": job,
+        "again": again,
+        "shares": shares,
+        "campaigns": Campaign.objects.filter(pk__in=job.asked["campaigns"]).order_by("pk"),
+        "may_manage": may_manage(project),
+    }
     template = "seed_selecting_status" if request.htmx else "seed_selecting"
     return render(request, f"annotation/{template}.html", context)
 

@@ -39,9 +39,19 @@ def weights_import_detail(request: HttpRequest, project_slug: str, pk: int) -> H
         "again_url": f"{reverse('annotation:reference-set-import', args=[project.slug])}?dataset={job.dataset.slug}",
         "made_url": made_url,
         "made_label": "Open the release",
+        "in_steps": True,  # reading, storing: nothing to draw a bar of
+        "counts": _counts(job),
     }
     template = "dataset_import_status" if request.htmx else "weights_import_detail"
     return render(request, f"annotation/{template}.html", context)
+
+
+def _counts(job: WeightsImport) -> list[tuple[str, int]]:
+    """What a finished import brought."""
+    if job.release is None:
+        return []
+    report = job.release.report
+    return [("References with a weight", report["references"]["weighted"]), ("Items", report["items"]["with_weight"])]
 
 
 @login_required
