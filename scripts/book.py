@@ -1,4 +1,5 @@
-"""Take the picture book of docs/screens: pages of campaigns and of reference sets, at 360 and 1280 pixels, both themes.
+"""Take the picture book of docs/screens: pages of campaigns, reference sets and metrics, at 360 and 1280
+pixels, both themes.
 
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python manage.py up --port 8123     # elsewhere
     ASSAY_DEMO=1 DEBUG=1 ASSAY_DATA_DIR=/tmp/assay-book .venv/bin/python scripts/book.py --base http://127.0.0.1:8123
@@ -25,16 +26,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from scripts import book_references  # noqa: E402 - the root must be on the path first
+from scripts import book_references, book_scores  # noqa: E402 - the root must be on the path first
 from scripts.book_pages import AREAS, JOURNEYS, MANAGED  # noqa: E402
 from scripts.book_shots import Shot  # noqa: E402
 from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in, theme_context  # noqa: E402
 
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
-PAGES = [*MANAGED, *book_references.REFERENCES]
+PAGES = [*MANAGED, *book_references.REFERENCES, *book_scores.SCORED]
 TALLEST = 1600  # what is below is cut off: a page scrolls, a picture need not
-WIDEST, QUALITY = 1024, 38  # some 300 pictures have to stay within 8 MB
+WIDEST, QUALITY = 1024, 38  # some 500 pictures have to stay within 14 MB
 
 
 def arguments() -> argparse.Namespace:
@@ -60,6 +61,7 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
 
     django.setup()
     from annotation.models import User
+    from scripts.book_scored import scored
     from scripts.book_tour import walked
     from scripts.book_world import build, wait_for_dry_runs
     from tests.annotation.providers.fakes import FakeProlific
@@ -67,7 +69,8 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
     with FakeProlific() as fake:
         world = build(fake, base=options.base)
         wait_for_dry_runs()
-        paths = world.paths | walked(User.objects.get(username=options.user))
+        user = User.objects.get(username=options.user)
+        paths = world.paths | walked(user) | scored(user)
         found = {"paths": paths, "links": world.links}
         if options.world:
             options.world.write_text(json.dumps(found, indent=1))
@@ -154,12 +157,13 @@ def table(out: Path) -> str:
     lines = [
         "# Every page, in pictures",
         "",
-        "Each page of a campaign's life and of reference sets, on a phone (360 pixels) and on a desk (1280), light and",
-        "dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by the tests' copy.",
+        "Each page of a campaign's life, of reference sets and of metrics, on a phone (360 pixels) and on a desk",
+        "(1280), light and dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by",
+        "the tests' copy.",
         f"Long pages are cut at {TALLEST:,} pixels.",
     ]
     shots = [*PAGES, *(shot for journey in JOURNEYS for shot in journey.shots)]
-    for area in (*AREAS, *book_references.AREAS):
+    for area in (*AREAS, *book_references.AREAS, *book_scores.AREAS):
         lines += [
             "",
             f"## {area}",

@@ -1,0 +1,221 @@
+"""What the picture book shows of metrics: the demo's runs and models, and states that pass too fast to see."""
+
+import csv
+import io
+import uuid
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from annotation.models import (
+    Dataset,
+    FiguresPart,
+    Job,
+    JobState,
+    Project,
+    Release,
+    ResponseSource,
+    SeedSelecting,
+    SeedSelection,
+    SourceKind,
+    User,
+    WeightsImport,
+)
+from annotation.selectors.weighing.stored import IN_REQUEST
+from annotation.services.figures import figures_request
+from annotation.services.jobs import MAX_ATTEMPTS
+from annotation.services.weights_imports import weights_import_create, weights_import_execute
+from correlations.services.parameter_execution import parameter_study_execute
+from correlations.services.parameter_studies import parameter_study_create
+from metrics.models import ScoreRun, SystemScore, TrainedModel
+from metrics.selectors.disagreements import disagreements_of
+from metrics.services.training import model_train_on_dataset
+from scripts.book_scores import SCORES
+
+SYSTEMS = ("Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamG")
+TURNED = {
+    "release": "dstc7-references",
+    "campaigns": ["Output ratings"],
+    "systems": list(SYSTEMS),
+    "metric": {"name": "am_fm", "parameters": {"balance": 0.8, "k": 10}},
+    "sweeps": [
+        {"parameter": "k", "values": [1, 2, 5, 10, 20, 50]},
+        {"parameter": "order", "values": [1, 2]},
+        {"parameter": "balance", "values": [place / 10 for place in range(11)]},
+    ],
+}
+
+
+def scored(user: User) -> dict[str, str]:
+    """Addresses of pages about metrics, by name; what is missing is made."""
+    project = Project.objects.get(slug="demo")
+    dataset = Dataset.objects.get(project=project, slug="dstc7")
+    SCORES.parent.mkdir(exist_ok=True)
+    SCORES.write_text(_scores(dataset))
+    return (
+        _runs(project) | _models(project, dataset, user) | _turned(project, user) | _weights(dataset, user) | _seeds()
+    )
+
+
+def _at_work(job: Job, done: int, total: int, note: str) -> None:
+    """As if a worker had it for a day to come, so that no other takes it."""
+    type(job)._default_manager.filter(pk=job.pk).update(
+        state=JobState.RUNNING, lease_token=uuid.uuid4(), lease_expires_at=Now() + timedelta(days=1), started_at=Now(),
+        finished_at=None, error="", progress_done=done, progress_total=total, progress_note=note,
+    )  # fmt: skip
+
+
+def _given_up(job: Job) -> None:
+    type(job)._default_manager.filter(pk=job.pk).update(
+        state=JobState.FAILED, finished_at=Now(), lease_token=None, lease_expires_at=None,
+        error=f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died.",
+    )  # fmt: skip
+
+
+# --- Runs, models, parameters -----------------------------------------------------------------------------------------
+
+
+def _runs(project: Project) -> dict[str, str]:
+    """The newest run of each metric over all references; of ΔBLEU the segment that raters see most differently."""
+    found = ScoreRun.objects.filter(project=project, state=JobState.DONE, subset__kind="all").order_by("pk")
+    newest = {run.metric: run for run in found}
+    run = newest["delta_bleu"]
+    apart = disagreements_of(run).liked_by_metric[0]
+    system, name = apart.systems[0]
+    other = SystemScore.objects.get(run=newest["am_fm"], system__name=name)
+    of_this = f"?release={run.release_id}"
+    return {
+        "run-new": reverse("metrics:run-create", args=[project.slug]) + of_this,
+        "parameter-study-new": reverse("correlations:parameter-study-create", args=[project.slug]) + of_this,
+        "run": reverse("metrics:run-detail", args=[project.slug, run.pk]),
+        "system-scores": reverse("metrics:run-system-detail", args=[project.slug, run.pk, system]),
+        "segment": reverse("metrics:run-segment", args=[project.slug, run.pk, system, apart.item_id]),
+        "segment-am-fm": reverse(
+            "metrics:run-segment", args=[project.slug, other.run_id, other.system_id, apart.item_id]
+        ),
+    }
+
+
+def _models(project: Project, dataset: Dataset, user: User) -> dict[str, str]:
+    done = TrainedModel.objects.get(project=project, name="DSTC7 space")
+    asked = {
+        "texts": ["messages"],
+        "source_kinds": [SourceKind.HUMAN],
+        "dataset": dataset,
+        "project": project,
+        "by": user,
+    }
+    training = TrainedModel.objects.filter(project=project, name="DSTC7 trigrams").first() or model_train_on_dataset(
+        name="DSTC7 trigrams", kind="language_model", options={"order": 3}, **asked
+    )
+    n = done.report["texts"]
+    _at_work(training, n * 2 // 3, n, f"Training on {n:,} texts")
+    return {
+        "model": reverse("metrics:model-detail", args=[project.slug, done.pk]),
+        "model-training": reverse("metrics:model-detail", args=[project.slug, training.pk]),
+    }
+
+
+def _turned(project: Project, user: User) -> dict[str, str]:
+    study, created = parameter_study_create(
+        project=project, name="What k, order and λ do to AM-FM", specification=TURNED, by=user
+    )
+    if created:
+        parameter_study_execute(study_id=study.pk)
+    return {"parameter-study": reverse("correlations:parameter-study-detail", args=[project.slug, study.pk])}
+
+
+# --- Files of others --------------------------------------------------------------------------------------------------
+
+
+def _overlap(one: str, other: str) -> float:
+    """Jaccard's index of two texts' words: something that another program might have computed."""
+    words, others = set(one.split()), set(other.split())
+    return len(words & others) / len(words | others) if words | others else 0.0
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    written = io.StringIO()
+    csv.writer(written).writerows([header, *rows])
+    return written.getvalue()
+
+
+def _scores(dataset: Dataset) -> str:
+    outputs = ResponseSource.objects.filter(system__dataset=dataset, system__name__in=SYSTEMS).order_by("pk")
+    fields = ("system__name", "item__external_id", "item__message", "response__text")
+    rows = outputs.values_list(*fields).iterator()
+    return _table(
+        ("system", "item", "score"),
+        ((system, item, round(_overlap(message, text), 6)) for system, item, message, text in rows),
+    )
+
+
+def _weighted(dataset: Dataset, n: int) -> Iterator[tuple[str, str, float]]:
+    references = ResponseSource.objects.filter(item__dataset=dataset, system=None).order_by("response_id")
+    seen: set[int] = set()
+    fields = ("response_id", "item__external_id", "item__message", "response__text")
+    for pk, item, message, text in references.values_list(*fields).iterator():
+        if pk not in seen and len(seen) < n:
+            seen.add(pk)
+            yield item, text, round(2 * _overlap(message, text) - 1, 4)
+
+
+def _weights(dataset: Dataset, user: User) -> dict[str, str]:
+    """Imports done, at work and refused; the release that is made is so large that a worker computes its figures."""
+    slug = dataset.project.slug
+
+    def imported(filename: str, content: str) -> WeightsImport:
+        found = WeightsImport.objects.filter(dataset=dataset, filename=filename).first()
+        return found or weights_import_create(
+            dataset=dataset, filename=filename, content=content.encode(), by=user, name=f"DSTC7: {filename[:-4]}",
+            origin="Jaccard’s index of the words of reference and message, from −1 to 1", licence=dataset.licence,
+        )  # fmt: skip
+
+    header = ("item", "text", "weight")
+    done = imported("word-overlap.csv", _table(header, _weighted(dataset, IN_REQUEST + 1)))
+    weights_import_execute(import_id=done.pk)
+    few = list(_weighted(dataset, 12))
+    refused = imported(
+        "three-mistakes.csv",
+        _table(header, [*few[:9], (*few[9][:2], 1.4), ("no-such-item", "hello", 0.5), (*few[11][:2], "high")]),
+    )
+    weights_import_execute(import_id=refused.pk)
+    working = imported("still-at-work.csv", _table(header, few))
+    _at_work(working, 1, 2, f"Storing {IN_REQUEST + 1:,} weights")
+    release = Release.objects.get(pk=WeightsImport.objects.values_list("release", flat=True).get(pk=done.pk))
+    job, _ = figures_request(release=release, part=FiguresPart.SENSITIVITY)
+    _at_work(job, 0, 2, f"Computing: {FiguresPart.SENSITIVITY.label.lower()}")
+    given_up, _ = figures_request(release=release, part=FiguresPart.ATTENTION)
+    _given_up(given_up)
+    return {
+        "weights-import": reverse("annotation:reference-set-import", args=[slug]) + f"?dataset={dataset.slug}",
+        "weights-at-work": reverse("annotation:weights-import-detail", args=[slug, working.pk]),
+        "weights-refused": reverse("annotation:weights-import-detail", args=[slug, refused.pk]),
+        "weights-done": reverse("annotation:weights-import-detail", args=[slug, done.pk]),
+        "large-release": reverse("annotation:release-detail", args=[slug, release.reference_set.slug, release.number]),
+    }
+
+
+def _seeds() -> dict[str, str]:
+    """The tour's selection once more, on its way and given up."""
+    made = SeedSelection.objects.filter(project__slug="tour").latest("pk")
+    asked = {
+        "campaigns": [one.pk for one in made.campaigns.all()], "threshold": made.threshold, "shares": made.shares,
+        "seed": made.seed, "min_ratings": 1, "again": False,
+    }  # fmt: skip
+    jobs = list(SeedSelecting.objects.filter(dataset=made.dataset, selection=None).order_by("pk")[:2])
+    while len(jobs) < 2:
+        jobs.append(
+            SeedSelecting.objects.create(project=made.project, dataset=made.dataset, asked=asked, progress_total=1)
+        )
+    _at_work(jobs[0], 0, 1, "Reading what raters said")
+    _given_up(jobs[1])
+    args = [made.project.slug, made.dataset.slug]
+    return {
+        "select": reverse("annotation:seed-select", args=args),
+        "selecting": reverse("annotation:seed-selecting", args=[*args, jobs[0].pk]),
+        "selecting-failed": reverse("annotation:seed-selecting", args=[*args, jobs[1].pk]),
+    }
