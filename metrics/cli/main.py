@@ -105,9 +105,9 @@ def _score(options: argparse.Namespace) -> None:
     given = read_given(options.systems, options.references, options.weighted, options.sources)
     cache = ScoreCache(None if options.no_cache else options.cache)
     scores = score(given, metrics, subset, models, cache, report.progress(quiet=options.quiet))
-    report.print_scores(given, metrics, scores, options.format)
+    report.print_scores(given, metrics, scores, subset, options.format)
     if options.segments:
-        report.write_segments(options.segments, given, metrics, scores)
+        report.write_segments(options.segments, given, metrics, scores, subset)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
+from metrics.cli.undefined import reasons
 from metrics.scoring.metric import Metric, metric_labels
-from metrics.scoring.registry import METRICS
+from metrics.scoring.registry import METRICS, without_references
+from metrics.subsets import Subset
 
 FORMATS = ("text", "tsv", "json")
 
@@ -49,17 +52,26 @@ def _bound(value: float) -> str:
 
 
 def _needs(metric: type[Metric]) -> str:
+    unless = ", ".join(f"{name}={value}" for name, value in without_references(metric).items())
+    references = f"references (unless {unless})" if unless else "references"
     needed = [
-        "references" if metric.needs_references else "",
+        references if metric.needs_references else "",
         "sources" if metric.needs_sources else "",
         *(f"a {one.choices[0]} model" for one in metric.parameter_list() if one.kind == "model"),
     ]
     return ", ".join(filter(None, needed)) or "the outputs alone"
 
 
-def print_scores(given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], written: str) -> None:
+def print_scores(
+    given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], subset: Subset, written: str
+) -> None:
+    undefined = [
+        [Counter(filter(None, row)) for row in reasons(given, metric, subset, own)]
+        for metric, own in zip(metrics, scores, strict=True)
+    ]
     if written == "json":
-        line(json.dumps([_as_json(given, own) for own in scores], ensure_ascii=False, indent=1))
+        found = [_as_json(given, own, why) for own, why in zip(scores, undefined, strict=True)]
+        line(json.dumps(found, ensure_ascii=False, indent=1))
         return
     if written == "tsv":
         line("\t".join(["system", *(own.signature for own in scores)]))
@@ -76,31 +88,39 @@ def print_scores(given: Given, metrics: Sequence[Metric], scores: Sequence[Score
             f"{own.systems[place]:.4f}".rjust(max(10, len(label))) for own, label in zip(scores, labels, strict=True)
         ]
         line("  ".join([name.ljust(width), *cells]))
-    for label, own in zip(labels, scores, strict=True):
-        for name, row in zip(given.names, own.segments, strict=True):
-            undefined = sum(map(math.isnan, row.tolist()))
-            if undefined:
-                line(f"{label}, {name}: {undefined:,} of {given.n_segments:,} segments have no score")
+    for label, of_systems in zip(labels, undefined, strict=True):
+        for name, why in zip(given.names, of_systems, strict=True):
+            if why:
+                told = "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())
+                line(f"{label}, {name}: {why.total():,} of {given.n_segments:,} segments have no score: {told}")
 
 
-def _as_json(given: Given, own: Scores) -> dict[str, object]:
+def _as_json(given: Given, own: Scores, undefined: Sequence[Counter[str]]) -> dict[str, object]:
     return {
         "signature": own.signature,
         "segments": given.n_segments,
         "systems": [
-            {"system": name, "score": _finite(float(value)), "segments_without_score": int(sum(map(math.isnan, row)))}
-            for name, value, row in zip(given.names, own.systems, own.segments.tolist(), strict=True)
+            {
+                "system": name, "score": _finite(float(value)),
+                "segments_without_score": why.total(), "undefined_reasons": dict(why),
+            }
+            for name, value, why in zip(given.names, own.systems, undefined, strict=True)
         ],
-    }
+    }  # fmt: skip
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def write_segments(path: Path, given: Given, metrics: Sequence[Metric], scores: Sequence[Scores]) -> None:
-    """A row per segment and system: what line, whose, and a column per metric; empty where there is no score."""
-    columns = ["line", "system", *(own.signature for own in scores)]
+def write_segments(
+    path: Path, given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], subset: Subset
+) -> None:
+    """A row per segment and system: what line, whose, and a column per metric; empty where there is no score, for the
+    reasons in the last column."""
+    columns = ["line", "system", *(own.signature for own in scores), "undefined_reason"]
+    undefined = [reasons(given, metric, subset, own) for metric, own in zip(metrics, scores, strict=True)]
+    labels = metric_labels(metrics)
     try:
         with path.open("w", encoding="utf-8") as file:
             file.write("\t".join(columns) + "\n")
@@ -108,6 +128,9 @@ def write_segments(path: Path, given: Given, metrics: Sequence[Metric], scores: 
                 rows = zip(*(own.segments[system].tolist() for own in scores), strict=True)
                 for number, values in enumerate(rows, start=1):
                     cells = ["" if math.isnan(value) else repr(value) for value in values]
+                    why = [own[system][number - 1] for own in undefined]
+                    told = [f"{label}: {reason}" for label, reason in zip(labels, why, strict=True) if reason]
+                    cells.append("; ".join(told))
                     file.write("\t".join([str(number), name, *cells]) + "\n")
     except OSError as error:
         raise CommandError(f"--segments {path}: cannot be written: {error.strerror}") from error

@@ -39,14 +39,20 @@ def score(
     found: dict[Metric, Scores] = {}
     for metric in metrics:
         _check(metric, given, subset)
-        kept = cache.get(signature_of(metric, given, subset), digest + program_digest(metric))
+        kept = cache.get(signature_of(metric, given, subset), digest + depends_on(metric))
         if kept is not None:
             found[metric] = kept
     missing = [metric for metric in metrics if metric not in found]
     for metric, statistics in zip(missing, _computed(given, missing, subset, models, progress), strict=True):
         found[metric] = Scores.of(signature_of(metric, given, subset), statistics)
-        cache.put(found[metric], digest + program_digest(metric))
+        cache.put(found[metric], digest + depends_on(metric))
     return [found[metric] for metric in metrics]
+
+
+def depends_on(metric: Metric) -> str:
+    """What scores depend on beside texts: the program, and its models by their whole hashes."""
+    models = [getattr(metric, one.name) for one in metric.parameter_list() if one.kind == "model"]
+    return "\n".join([program_digest(metric), *models])
 
 
 def signature_of(metric: Metric, given: Given, subset: Subset) -> str:

@@ -113,7 +113,7 @@ class ScoreRunForm(forms.Form):
         systems = dataset.systems.all()
         self.fields["systems"].notes = notes = _system_notes(dataset, release)
         self.fields["systems"].queryset = systems
-        if not metric.needs_references:
+        if release is None or not metric.needs_references:
             del self.fields["subset"]
         if release is None:
             del self.fields["items"]

@@ -52,6 +52,11 @@ class Fm(Metric):
     )  # fmt: skip
     model: str = trained("language_model", label="Language model", key="fm")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The class says what FM is by default, each FM what it reads itself.
+        object.__setattr__(self, "needs_references", self.form == "relative")
+
     @property
     def needs_weights(self) -> bool:
         return self.references == "weighted" and self.form == "relative"

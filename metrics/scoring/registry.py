@@ -134,6 +134,20 @@ def _failure(metric: type[Metric]) -> str:
 METRICS = Registry(OWN)
 
 
+def without_references(metric: type[Metric]) -> dict[str, Any]:
+    """The choice by which a metric that compares with references reads none; empty where there is no such.
+
+    Examples
+    --------
+    >>> without_references(METRICS["fm"]), without_references(METRICS["bleu"])
+    ({'form': 'absolute'}, {})
+    """
+    if not metric.needs_references:
+        return {}
+    choices = [(one.name, value) for one in metric.parameter_list() if one.kind == "choice" for value in one.choices]
+    return next(({name: value} for name, value in choices if not metric(**{name: value}).needs_references), {})
+
+
 def get_metric(name: str, /, **parameters: Any) -> Metric:
     """The metric of that name with these parameters; what is left out takes its default.
 

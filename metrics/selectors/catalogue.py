@@ -10,7 +10,7 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.parameters import Parameter
-from metrics.scoring.registry import METRICS, Registry
+from metrics.scoring.registry import METRICS, Registry, without_references
 from metrics.selectors.explanations import usual_tokenizer
 from metrics.selectors.models import finished_models, model_parameters
 
@@ -32,7 +32,9 @@ class Entry:
     def needs(self) -> list[str]:
         found = []
         if self.metric.needs_references:
-            found.append("weighted references" if self.metric.group == "weighted" else "references")
+            unless = " or ".join(map(str, without_references(self.metric).values()))
+            references = "weighted references" if self.metric.group == "weighted" else "references"
+            found.append(f"{references} (unless {unless})" if unless else references)
         if self.metric.needs_sources:
             found.append("the messages answered")
         found += [f"a trained model ({KINDS[one.choices[0]].label})" for one in model_parameters(self.name)]
@@ -85,7 +87,7 @@ def _entry(metric: type[Metric], kinds: set[str], *, has_release: bool) -> Entry
         kind = parameter.choices[0]
         if kind not in kinds:
             return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
-    if metric.needs_references and not has_release:
+    if metric.needs_references and not has_release and not without_references(metric):
         return Entry(metric, "This project has no release of references yet.", is_release_missing=True)
     return Entry(metric)
 

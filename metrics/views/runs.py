@@ -27,7 +27,7 @@ from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
-from metrics.scoring.registry import METRICS
+from metrics.scoring.registry import METRICS, without_references
 from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
@@ -54,14 +54,19 @@ def get_run_or_404(project: Project, pk: int) -> ScoreRun:
 def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     before = whole_number(request, "before")
-    runs, more = selectors.run_page(project, before=before)
+    asked = {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
+    runs, more = selectors.run_page(project, before=before, **asked)
     names = model_names_of(runs)
+    metrics, states = selectors.run_kinds(project)
     context = {
         "project": project,
         "rows": [described(run, names) for run in runs],
-        "older_url": f"?before={runs[-1].pk}" if more else "",
-        "newest_url": "" if before is None else "?",
+        "older_url": f"?{urlencode(asked | {'before': runs[-1].pk})}" if more else "",
+        "newest_url": "" if before is None else f"?{urlencode(asked)}",
         "may_create": may_manage(project),
+        "metrics": metrics,
+        "states": [(state, JobState(state).label) for state in states],
+        "asked": asked,
     }
     return render(request, "metrics/run_list.html", context)
 
@@ -94,12 +99,16 @@ def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
         return render(request, "metrics/run_create.html", context)
     entry = catalogue.entry_of(project, metric)
     release, dataset, choices = _chosen_texts(request, project, metric)
-    context = {"project": project, "entry": entry, "choices": choices, "release": release, "dataset": dataset}
+    alone = without_references(metric)  # the choice by which a metric that compares with references reads none
+    context = {
+        "project": project, "entry": entry, "choices": choices, "release": release, "dataset": dataset, "alone": alone,
+    }  # fmt: skip
     if entry.missing or dataset is None:
         return render(request, "metrics/run_create.html", context)
     model_kinds = {one.choices[0] for one in model_parameters(metric.name)}
     form = ScoreRunForm(
-        request.POST or None, metric=metric, dataset=dataset, release=release, asked=request.GET.dict(),
+        request.POST or None, metric=metric, dataset=dataset, release=release,
+        asked=(alone if release is None else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
     )  # fmt: skip
     if form.is_valid():
@@ -137,9 +146,10 @@ class Texts:
 def _chosen_texts(
     request: HttpRequest, project: Project, metric: type[Metric]
 ) -> tuple[Release | None, Dataset | None, Texts]:
-    """The one asked for, else the newest; a data set alone for what reads no references."""
-    if metric.needs_references:
-        releases = list(finished_releases(project)[:MOST_CHOICES])
+    """The one asked for, else the newest; a data set alone for what reads no references, or can do without."""
+    releases = list(finished_releases(project)[:MOST_CHOICES])
+    of_dataset = "dataset" in request.POST or "dataset" in request.GET or not releases
+    if metric.needs_references and not (of_dataset and without_references(metric)):
         release = chosen_release(request, releases)
         label = "Release of reference weights"
         options = [(one.pk, _release_label(one)) for one in releases]

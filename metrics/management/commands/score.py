@@ -13,7 +13,7 @@ from annotation.selectors.releases import finished_releases, release_named, rele
 from annotation.services.jobs import job_requeue
 from metrics.management.progress import followed
 from metrics.models import ScoreRun
-from metrics.scoring.registry import METRICS
+from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.written import read_metric
 from metrics.selectors.runs import system_scores
 from metrics.services.runs import score_run_create, score_run_execute
@@ -62,7 +62,8 @@ class Command(BaseCommand):
             raise CommandError(f"--project: found {options['project']!r}; no such project.")
         try:
             metric, written = read_metric(options["metric"])
-            dataset, release = self.texts(project, metric, options)
+            needs_references = get_metric(metric, **written).needs_references
+            dataset, release = self.texts(project, options, needs_references=needs_references)
             run, _ = score_run_create(
                 project=project,
                 release=release,
@@ -82,13 +83,15 @@ class Command(BaseCommand):
             raise CommandError(f"Run {run.pk} is {run.get_state_display().lower()}. {run.error}")
         self.report(run, as_json=options["json"])
 
-    def texts(self, project: Project, metric: str, options: dict[str, Any]) -> tuple[Dataset, Release | None]:
+    def texts(
+        self, project: Project, options: dict[str, Any], *, needs_references: bool
+    ) -> tuple[Dataset, Release | None]:
         """The data set, and the release of its references; none for a metric of a data set alone."""
         if options["dataset"]:
             if options["release"]:
                 raise CommandError("--dataset: found a release, too; accepted: one of them.")
             return self.dataset(project, options["dataset"]), None
-        if options["release"] is None and not METRICS[metric].needs_references and project.datasets.count() == 1:
+        if options["release"] is None and not needs_references and project.datasets.count() == 1:
             return project.datasets.get(), None
         release = self.release(project, options["release"])
         return release.reference_set.dataset, release

@@ -118,6 +118,12 @@ class ModelStore:
             self._elsewhere[kind, digest] = self.path(kind, reference)
         return f"sha256:{digest}"
 
+    def references(self, kind: str) -> list[str]:
+        """``sha256:`` and the first digits of each model of a kind that lies in the folders."""
+        found = (path.name for directory in self.directories for path in directory.glob(f"{kind}-*"))
+        names = (re.fullmatch(rf"{re.escape(kind)}-({DIGITS.pattern})", name) for name in found)
+        return sorted({f"sha256:{match[1]}" for match in names if match})
+
     def add(self, model: Model) -> str:
         """Save a model in the first folder, unless it is there; returns its ``sha256:...``."""
         if not self.directories:

@@ -18,7 +18,9 @@ from metrics.cli.cache import program_digest
 from metrics.cli.files import Given
 from metrics.cli.main import main
 from metrics.scoring.delta_bleu import corpus_delta_bleu
+from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.lsa import LsaModel
+from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import get_metric
 from tests.conftest import ROOT
 from tests.metrics.scoring.corpora import dstc7_sample
@@ -109,11 +111,13 @@ def test_a_subset_by_weight_leaves_references_out(files: Path, capsys: pytest.Ca
     )
     by_file = asked(files, "--systems", "others.txt", "--references", "good.txt", "--metric", "rouge_l")
     scores = [
-        json.loads(printed(capsys, [*arguments, "--format", "json"]))[0]["systems"]
+        json.loads(printed(capsys, [*arguments, "--format", "json"]))[0]["systems"][0]
         for arguments in (by_weight, by_file)
     ]
+    why = [score.pop("undefined_reasons") for score in scores]
     assert scores[0] == scores[1]
-    assert scores[0][0]["segments_without_score"] == 1
+    assert why == [{"no reference with w>=0.5": 1}, {"no reference": 1}]
+    assert scores[0]["segments_without_score"] == 1
 
 
 def test_a_signature_names_the_weights_where_they_choose_the_references(
@@ -214,6 +218,69 @@ def test_a_model_is_named_by_its_path(files: Path, capsys: pytest.CaptureFixture
     for file in (files / "other").iterdir():
         (files / "space" / file.name).write_bytes(file.read_bytes())
     assert printed(capsys, arguments) != first
+
+
+def test_a_model_that_was_not_named_is_asked_for_with_those_that_are_there(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["--systems", "answers.txt", "--references", "ref0.txt", "--metric", "am"]
+    arguments = asked(files, *texts, "--models", str(files / "models"))
+    assert f"in {files / 'models'}: none (python -m metrics train lsa makes one)" in refused(capsys, arguments)
+
+    reference = ModelStore([files / "models"]).add(LsaModel.train(ANSWERS + OTHERS, components=2))
+    assert f"in {files / 'models'}: {reference[:19]}" in refused(capsys, arguments)
+
+
+def test_models_of_one_beginning_are_not_taken_for_each_other() -> None:
+    models = [get_metric("am", model=f"sha256:{'a' * 12}{rest * 52}") for rest in "bc"]
+    assert models[0].signature() == models[1].signature()
+    assert scoring.depends_on(models[0]) != scoring.depends_on(models[1])
+
+
+def test_what_reads_no_references_by_choice_is_scored_without_any(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    LanguageModel.train(ANSWERS + OTHERS, order=2).save(files / "words.arpa")
+    options = f"fm:order=2,form={{}},model={files / 'words.arpa'}"
+    alone = asked(files, "--systems", "answers.txt", "--metric")
+    beside = asked(files, "--systems", "answers.txt", "--references", "ref0.txt", "--metric")
+    alone.insert(-2, options.format("absolute"))
+    beside.insert(-2, options.format("absolute"))
+    assert printed(capsys, alone) == printed(capsys, beside)
+
+    alone[alone.index(options.format("absolute"))] = options.format("relative")
+    assert "fm: found no reference" in refused(capsys, alone)
+    assert "needs references (unless form=absolute), a language_model model" in printed(capsys, ["list", "fm"])
+
+
+def test_each_segment_without_a_score_says_why(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second segment has no first reference, and the second answer is empty: distinct-1 of nothing is undefined."""
+    out = files / "segments.tsv"
+    texts = ["--systems", "answers.txt", "--references", "ref1.txt", "ref0.txt"]
+    options = ["--metric", "bleu", "--metric", "distinct", "--subset", "original", "--segments", str(out)]
+
+    told = printed(capsys, asked(files, *texts, *options))
+
+    assert "BLEU, answers: 1 of 3 segments have no score: no original reference (1)" in told
+    assert "answers: 1 of 3 segments have no score: an empty text (1)" in told
+    rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert [row[-1] for row in rows] == [
+        "undefined_reason", "", "BLEU: no original reference; distinct-n: an empty text", "",
+    ]  # fmt: skip
+    as_json = json.loads(printed(capsys, asked(files, *texts, *options, "--format", "json")))
+    assert as_json[0]["systems"][0]["undefined_reasons"] == {"no original reference": 1}
+
+
+def test_a_segment_whose_references_have_no_positive_weight_says_so(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "weighted.tsv").write_text("1\t-0.9\tthe cat\n2\n3\t0.4\ti think so\n")
+
+    told = printed(
+        capsys, asked(files, "--systems", "answers.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu")
+    )
+
+    assert "2 of 3 segments have no score: no reference of positive weight (1); no reference (1)" in told
 
 
 def test_the_original_is_the_first_file_s_or_is_missing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -195,6 +195,8 @@ def test_absolute_fm_reads_no_references(scorer: Scorer) -> None:
     metric = scorer.fm(form="absolute")
     assert scorer.score(metric, alone).system_scores() == scorer.score(metric, beside).system_scores() > 0
     assert not scorer.fm(form="absolute", references="weighted").needs_weights
+    assert (metric.needs_references, scorer.fm().needs_references, Fm.needs_references) == (False, True, True)
+    assert "|refs:" not in metric.signature()
 
 
 def test_two_texts_that_cannot_be_are_equally_fluent_and_one_is_not(tmp_path: Path) -> None:

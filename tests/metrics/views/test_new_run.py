@@ -3,12 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Project, ResponseSource, SourceKind, System
+from annotation.models import JobState, Project, ResponseSource, SourceKind, System
 from metrics.errors import ScoreRunRefused
 from metrics.forms.runs import ScoreRunForm
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.catalogue import Entry, catalogue, usual_parameters
+from metrics.services.runs import score_run_execute
 from tests.metrics.runs import PLAIN_METRICS, TEXT_METRICS
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401 # a fixture
 from tests.metrics.world import World
@@ -75,6 +76,34 @@ def test_a_metric_with_a_model_offers_the_projects_own(world: World, manager, as
 
     run = ScoreRun.objects.get()
     assert (run.parameters["model"], run.parameters["k"]) == (model.reference, 3)
+
+
+def test_a_metric_that_can_do_without_references_is_run_on_a_data_set_alone(
+    world: World,
+    manager,
+    as_user,
+    models_dir,  # noqa: F811
+) -> None:
+    trained_model(world, kind="language_model", name="Cat words")
+    client, url = as_user(manager), new_url(world.project)
+
+    page = client.get(url, {"metric": "fm"})
+    assert "subset" in page.context["form"].fields
+    assert f"?metric=fm&amp;dataset={world.dataset.pk}" in page.content.decode()
+    form = client.get(url, {"metric": "fm", "dataset": world.dataset.pk}).context["form"]
+    assert "subset" not in form.fields
+    sent = filled(form, "fm", dataset=world.dataset.pk)
+    client.post(url, sent)
+
+    run = ScoreRun.objects.get()
+    assert (run.release, run.parameters["form"]) == (None, "absolute")
+    score_run_execute(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.report["references"]) == (JobState.DONE, 0)
+    assert "|refs:" not in run.signature
+    refused = client.post(url, sent | {"form": "relative"}).context["form"]
+    assert refused.errors.as_data()
+    assert ScoreRun.objects.count() == 1
 
 
 def test_the_newest_of_several_models_is_called_so(world: World, manager, as_user, models_dir) -> None:  # noqa: F811
