@@ -28,7 +28,7 @@ def signed(value: float | None, places: int = 3) -> str:
 
 @register.filter
 def negated(value: float | None) -> float | None:
-    return None if value is None else -value
+    return None if value is None else 0.0 - value  # of 0, not −0
 
 
 @register.filter

@@ -1,4 +1,4 @@
-from metrics.templatetags.report import number, p_value, references, short_id
+from metrics.templatetags.report import negated, number, p_value, references, short_id, signed
 
 
 def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
@@ -22,3 +22,7 @@ def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:
 def test_the_single_reference_is_called_as_in_forms_and_commands_too() -> None:
     assert references("single") == "single (the original)"
     assert references("w ≥ 0.6") == "w ≥ 0.6"
+
+
+def test_the_difference_of_equal_scores_has_one_sign_whoever_is_first() -> None:
+    assert signed(negated(0.0), 4) == signed(0.0, 4) == "+0.0000"
