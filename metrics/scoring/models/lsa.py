@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, svd
+from scipy.linalg import eigh, qr, svd
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Progress = Callable[[int], None]
+Step = Callable[[], None]
 
 MAX_COMPONENTS = 2500
 
@@ -37,6 +38,10 @@ _NOISE = 1e-6
 OFF = 1e-9
 # Matrices whose smaller side is this are decomposed whole; up to the second, where more than one in `_FEW` is wanted.
 _SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 12_000, 20
+# Of larger ones up to so many components are found by ARPACK, and more by blocks of so many vectors.
+_ONE_BY_ONE, _BLOCK = 150, 32
+_CONVERGED = 1e-10
+_TWICE_IS_ENOUGH = 2  # Kahan; see Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, section 6.9
 _PAIRS_AT_ONCE = 1 << 16
 _WIDTH_AT_ONCE = 128
 
@@ -95,7 +100,7 @@ class LsaModel:
             K, 1 to 2,500; fewer are kept where the corpus does not span so many.
         tokenize : {"whitespace", "13a", "char", "intl", "zh"}
         progress : callable, optional
-            Told how many texts have been read.
+            Told how many texts have been read; once all are, told so again while the space is computed.
 
         Raises
         ------
@@ -111,8 +116,14 @@ class LsaModel:
             raise ValueError("texts: found no word; accepted: at least one text with a word")
         words = sorted(found)
         order = np.fromiter((found[word] for word in words), dtype=np.int64, count=len(words))
-        values, vectors = _truncated_svd(counts[:, order].tocsr(), components)
-        return cls(words, vectors.astype(np.float32), values, tokenize, counts.shape[0])
+        n_texts = counts.shape[0]
+
+        def step() -> None:
+            if progress is not None:
+                progress(n_texts)
+
+        values, vectors = _truncated_svd(counts[:, order].tocsr(), components, step)
+        return cls(words, vectors.astype(np.float32), values, tokenize, n_texts)
 
     @property
     def n_components(self) -> int:
@@ -295,13 +306,15 @@ def _words(texts: Iterable[Text], tokenize: str) -> Iterator[Iterator[str]]:
         yield chain.from_iterable(map(_WORD.findall, map(str.lower, words)))
 
 
-def _truncated_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:
+def _truncated_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats, Floats]:
     """Largest singular values, and the singular vectors over words as rows (K, M)."""
     side = min(counts.shape)
     if side <= _SMALL_SIDE:
         _, values, vectors = svd(counts.toarray(), full_matrices=False, lapack_driver="gesvd")
     elif components >= side or (side <= _DENSE_SIDE and components > side // _FEW):
         values, vectors = _dense_svd(counts, min(components, side))
+    elif components > _ONE_BY_ONE:
+        values, vectors = _block_svd(counts, components, step)
     else:
         # The start vector settles what ARPACK leaves to chance.
         start = np.random.default_rng(0).uniform(-1, 1, side)
@@ -309,6 +322,63 @@ def _truncated_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]
         values, vectors = values[::-1], vectors[::-1]
     kept = min(components, int((values > _NOISE * values[0]).sum()))
     return np.array(values[:kept], dtype=np.float64), _signed(vectors[:kept])
+
+
+def _block_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats, Floats]:
+    """The same by block Lanczos: a Krylov space of the products of all texts, or of all words, that grows by blocks.
+
+    The space is not restarted, and every block is made orthogonal to all before it: that is most of the work, and it
+    is products of matrices, where ARPACK, which takes vector after vector, waits for memory. It grows until the
+    residual of each pair asked for, ``|A A' u - t u|``, is at most 1e-10 of its own t, or it is the whole space.
+
+    References
+    ----------
+    Golub and Underwood, The block Lanczos method for computing eigenvalues, Mathematical Software III, 1977.
+    Saad, Numerical Methods for Large Eigenvalue Problems, revised edition, SIAM 2011, section 6.5.
+    """
+    by_text = counts.shape[0] < counts.shape[1]
+    matrix = counts if by_text else counts.T.tocsr()
+    across, side = matrix.T.tocsr(), matrix.shape[0]
+    room = min(side, 2 * components + _BLOCK)
+    basis, projected = np.empty((side, room), order="F"), np.zeros((room, room))
+    block, _ = qr(np.random.default_rng(0).standard_normal((side, min(_BLOCK, side))), mode="economic")
+    used = 0
+    while True:
+        basis[:, used : used + block.shape[1]] = block
+        image = matrix @ (across @ block)
+        own, used = slice(used, used + block.shape[1]), used + block.shape[1]
+        block, projected[:used, own], beyond = _orthogonal_to(basis[:, :used], np.asarray(image))
+        projected[own, :used] = projected[:used, own].T
+        step()
+        if used < room:
+            block = block[:, : room - used]
+            continue
+        first = max(used - components, 0)
+        squares, vectors = eigh(projected, subset_by_index=(first, used - 1), check_finite=False)
+        residuals = np.linalg.norm(beyond @ vectors[own], axis=0)
+        wanted = squares > _NOISE**2 * squares[-1]
+        step()
+        if used == side or (residuals[wanted] <= _CONVERGED * squares[wanted]).all():
+            break
+        room = min(side, used + max(components // 2 // _BLOCK, 1) * _BLOCK)
+        block = block[:, : room - used]
+        basis = np.concatenate([basis, np.empty((side, room - used))], axis=1)
+        projected = np.pad(projected, (0, room - used))
+    values, vectors = np.sqrt(squares[wanted][::-1]), basis @ vectors[:, wanted][:, ::-1]
+    return values, (matrix.T @ vectors / values).T if by_text else vectors.T
+
+
+def _orthogonal_to(basis: Floats, image: Floats) -> tuple[Floats, Floats, Floats]:
+    """Orthonormal columns that span, with the basis, what the image does; its parts in the basis, and beyond."""
+    inside = np.zeros((basis.shape[1], image.shape[1]))
+    beyond = np.eye(image.shape[1])
+    for _ in range(_TWICE_IS_ENOUGH):
+        part = basis.T @ image
+        image = image - basis @ part
+        inside += part @ beyond
+        image, factor = qr(image, mode="economic", check_finite=False)
+        beyond = factor @ beyond
+    return image, inside, beyond
 
 
 def _dense_svd(counts: csr_matrix, components: int) -> tuple[Floats, Floats]:

@@ -69,10 +69,26 @@ def test_however_the_matrix_is_taken_apart_the_space_is_the_same(
     monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
     monkeypatch.setattr(lsa, "_FEW", 1)
     spaces.append(LsaModel.train(texts, components=components).vectors(texts))  # ARPACK
+    monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
+    monkeypatch.setattr(lsa, "_BLOCK", 4)
+    spaces.append(LsaModel.train(texts, components=components).vectors(texts))  # block by block
     monkeypatch.setattr(lsa, "_FEW", 10_000)
     spaces.append(LsaModel.train(texts, components=components).vectors(texts))  # all products
-    np.testing.assert_allclose(spaces[1], spaces[0], atol=1e-5)
-    np.testing.assert_allclose(spaces[2], spaces[0], atol=1e-5)
+    for space in spaces[1:]:
+        np.testing.assert_allclose(space, spaces[0], atol=1e-5)
+
+
+def test_blocks_find_no_more_dimensions_than_texts_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty texts, each ten times: the Krylov space is all there is before it has twice the dimensions asked for."""
+    texts = [" ".join(f"w{word}" for word in range(at, at + 3)) for at in range(40)] * 10
+    monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
+    monkeypatch.setattr(lsa, "_FEW", 1)
+    monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
+    monkeypatch.setattr(lsa, "_BLOCK", 4)
+    found = [LsaModel.train(own, components=30) for own in (texts, texts[:40])]
+    expected = np.linalg.svd(found[0].counts(texts).toarray())[1][:30]
+    np.testing.assert_allclose(found[0].singular_values, expected, rtol=1e-12)
+    np.testing.assert_allclose(found[0].singular_values, found[1].singular_values * np.sqrt(10), rtol=1e-12)
 
 
 def test_few_words_in_many_texts_make_the_same_space_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +179,18 @@ def test_progress_counts_the_texts() -> None:
     read: list[int] = []
     LsaModel.train(iter(["a b", "b c"]), components=1, progress=read.append)
     assert read[-1] == 2
+
+
+def test_progress_is_told_while_the_space_is_computed(
+    conversations: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lsa, "_SMALL_SIDE", 10)
+    monkeypatch.setattr(lsa, "_FEW", 1)
+    monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
+    told: list[int] = []
+    LsaModel.train(conversations[:200], components=60, progress=told.append)
+    assert len(told) > 4
+    assert set(told) == {200}
 
 
 @pytest.mark.parametrize("components", [0, 2501, 1.5, True])
