@@ -126,7 +126,7 @@ class Photographer:
     def take(self, page: Page, shot: Shot) -> None:
         page.wait_for_load_state("networkidle")
         page.locator("[data-chart][aria-busy]").first.wait_for(state="detached")
-        page.wait_for_function("!document.querySelector('.htmx-request')")
+        page.locator(".htmx-request").first.wait_for(state="detached")
         name = f"{shot.name}-{self.width}-{self.theme}"
         # As tall as the page, so that what sticks to the screen's edges stands where the page begins and ends.
         usual = WIDTHS[self.width]["viewport"]
@@ -155,9 +155,9 @@ def store(picture: bytes, path: Path) -> None:
 def table(out: Path) -> str:
     """The README of the folder: by area, a sentence and four pictures of each page."""
     lines = [
-        "# Every page, in pictures",
+        "# Pages, in pictures",
         "",
-        "Each page of a campaign's life, of reference sets and of metrics, on a phone (360 pixels) and on a desk",
+        "Pages of campaigns, of reference sets and of metrics, on a phone (360 pixels) and on a desk",
         "(1280), light and dark. Made by `scripts/book.py` from the demo with simulated raters; Prolific is played by",
         "the tests' copy.",
         f"Long pages are cut at {TALLEST:,} pixels.",
