@@ -11,9 +11,10 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Project, ReleaseWeight, Response, ResponseSource, System
+from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
+from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import (
@@ -28,20 +29,32 @@ from metrics.selectors.arrays import (
 )
 from metrics.subsets import Subset
 
-PAGE = 50
+PAGE = 25
 NEVER_SAID = ("scorer", "content")  # of scores made elsewhere: its label, and a hash that the signature holds
 ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
 
-def run_page(project: Project, *, before: int | None = None) -> tuple[list[ScoreRun], bool]:
-    """One page of runs, newest first, and whether there are older ones."""
-    runs = ScoreRun.objects.filter(project=project).select_related("release__reference_set", "dataset")
+def run_page(
+    project: Project, *, before: int | None = None, metric: str = "", state: str = ""
+) -> tuple[list[ScoreRun], bool]:
+    """One page of runs, newest first, and whether there are older ones; of one metric, in one state, where asked."""
+    asked = {name: value for name, value in (("metric", metric), ("state", state)) if value}
+    runs = ScoreRun.objects.filter(project=project, **asked).select_related("release__reference_set", "dataset")
     # Said, since a query that groups does without the model's own order.
     runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-pk")
     if before is not None:
         runs = runs.filter(pk__lt=before)
     found = list(runs[: PAGE + 1])
     return found[:PAGE], len(found) > PAGE
+
+
+def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:
+    """Names and labels of the metrics that the project has runs of, and the states that these are in."""
+    kinds = list(ScoreRun.objects.filter(project=project).order_by().values_list("metric", "state").distinct())
+    labels = {name: METRICS[name].label if name in METRICS else name for name, _ in kinds}
+    labels |= {External.name: "Scores made elsewhere"} if External.name in labels else {}
+    metrics = dict(sorted(labels.items(), key=lambda one: one[1].casefold()))
+    return metrics, [state for state in JobState.values if state in {state for _, state in kinds}]
 
 
 def ordered_systems(run: ScoreRun) -> list[System]:

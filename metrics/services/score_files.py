@@ -51,6 +51,7 @@ DAMAGED = (
 )  # fmt: skip
 MAX_FILES = 1000
 NAMED = 20
+NAMED_ITEMS = 3  # whose ids are often long hashes, and there are thousands
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class _Grid:
         self.lines = np.zeros(shape, dtype=np.int64)
         self.renamed = extra or {}
         self._unknown: set[str] = set()
+        self._told_items = False  # what items are called is said once
 
     def system(self, line: int | None, name: str, field_name: str = "system") -> int | None:
         """The row of a system; an unknown one is told where it comes first."""
@@ -147,7 +149,9 @@ class _Grid:
     def item(self, line: int, name: str) -> int | None:
         place = self.column.get(name)
         if place is None:
-            self.problems.add(line, "item", name, f"an item of the data set: {_named(self.known.items)}")
+            such_as = "" if self._told_items else f": {_named(self.known.items, NAMED_ITEMS)}"
+            self._told_items = True
+            self.problems.add(line, "item", name, f"an item of the data set{such_as}")
         return place
 
     def put(self, line: int, row: int | None, column: int | None, written: object, field_name: str = "score") -> None:
@@ -192,11 +196,11 @@ class _Grid:
         return FileScores(filename, name, self.level, names, self.scores[rows], self.lines[rows], described or {})
 
 
-def _named(names: Sequence[str]) -> str:
+def _named(names: Sequence[str], most: int = NAMED) -> str:
     if not names:
         return "it has none"
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------

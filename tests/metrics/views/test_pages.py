@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotation.models import JobState
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import sentence_delta_bleu
+from metrics.selectors import runs
 from metrics.selectors.arrays import segment_items, segment_scores
 from metrics.selectors.explanations import Explanation, explain_segment_of_run
 from metrics.services.runs import score_run_create, score_run_execute
@@ -285,11 +286,39 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
         )  # fmt: skip
     client = as_user(viewer)
 
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page = client.get(address(world, run, "run-list", [])).content.decode()
 
-    assert page.count("Run ") >= 50
+    assert page.count(">Run ") == 25
     assert "?before=" in page
+
+
+def test_the_list_is_narrowed_to_a_metric_and_a_state(world: World, run: ScoreRun, viewer, as_user) -> None:
+    client, url = as_user(viewer), address(world, run, "run-list", [])
+    queued, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="chrf", parameters={}, by=None
+    )
+
+    def shown(query: str) -> list[int]:
+        page = client.get(url + query).content.decode()
+        return [one.pk for one in (run, queued) if f">Run {one.pk}</a>" in page]
+
+    assert shown("") == [run.pk, queued.pk]
+    assert shown("?metric=chrf") == shown("?state=queued") == [queued.pk]
+    assert shown(f"?metric={run.metric}&state=done") == [run.pk]
+    assert shown("?metric=chrf&state=done") == []
+    assert "No such run." in client.get(url + "?metric=nothing").content.decode()
+
+
+def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun, viewer, as_user, monkeypatch) -> None:
+    monkeypatch.setattr(runs, "PAGE", 1)
+    for order in (3, 4):
+        score_run_create(
+            project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
+            parameters={"max_order": order}, by=None,
+        )  # fmt: skip
+    page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=bleu").content.decode()
+    assert f'href="?metric=bleu&amp;before={ScoreRun.objects.latest("pk").pk}"' in page
 
 
 def test_the_matches_of_a_segment_can_be_kept(world: World, run: ScoreRun, viewer, as_user) -> None:

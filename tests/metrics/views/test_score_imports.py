@@ -76,6 +76,23 @@ def test_every_bad_row_is_told(world: World, manager, as_user) -> None:
     assert "Nobody" in page
     assert "Echo, Human, Parrot, Quill, Random" in page
     assert "item-9x" in page
+    assert "an item of the data set: item-0, item-1, item-2 and 37 more<" in page
+
+
+def test_what_items_are_called_is_said_once(world: World, manager, as_user) -> None:
+    rows = "".join(f"Echo,unknown-{place},0.5\n" for place in range(3))
+    page = page_of(as_user(manager).post(address(world), asked(world, "system,item,score\n" + rows)))
+    assert page.count("an item of the data set</td>") == 2
+    assert page.count("an item of the data set: item-0, item-1, item-2 and 37 more</td>") == 1
+
+
+def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> None:
+    client = as_user(manager)
+    page = page_of(client.post(address(world), carried(world, "system,score\nEcho,0.5\nParrot,0.25\n"), follow=True))
+    assert "scores of systems alone were imported, without segments to resample." in page
+    assert "Distribution of segment scores" not in page
+    assert "Items scored" not in page
+    assert "<title>COMET-22 ·" in page
 
 
 @pytest.mark.parametrize(
