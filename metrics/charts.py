@@ -60,26 +60,29 @@ def system_scores(
         {"field": "high", "title": "To", "format": ".4f"},
     ]
     scale = {"zero": False, "nice": True}
+    has_intervals = any(row["low"] is not None for row in rows)
+    if not has_intervals:
+        tooltip = tooltip[:2]
+    intervals = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.45, "color": colour},
+        "encoding": {
+            "x": {"field": "low", "type": "quantitative", "title": title, "scale": scale},
+            "x2": {"field": "high"},
+        },
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": colour},
+        "encoding": {"x": {"field": "score", "type": "quantitative", "title": title, "scale": scale}},
+    }
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": f"{title} of each system, with 95% intervals",
+        "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
         "width": "container",
         "height": max(60, 26 * len(rows)),
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": tooltip},
-        "layer": [
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.45, "color": colour},
-                "encoding": {
-                    "x": {"field": "low", "type": "quantitative", "title": title, "scale": scale},
-                    "x2": {"field": "high"},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": colour},
-                "encoding": {"x": {"field": "score", "type": "quantitative", "title": title, "scale": scale}},
-            },
-        ],
+        # A layer whose filter leaves nothing has no extent, of which Vega warns.
+        "layer": [intervals, points] if has_intervals else [points],
         **(PICTURE if picture else {}),
     }

@@ -92,14 +92,17 @@ def parameter_chart(
     }
     palette, x = colours(theme), _x(axis)
     names = list(values)
+    legend = alt.Legend(title=None, direction="vertical", symbolOpacity=1)  # of all three: Vega merges only equal ones
     colour = alt.Color(
         "coefficient:N",
         sort=names,
         scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
-        legend=alt.Legend(title=None, direction="vertical", symbolOpacity=1),
+        legend=legend,
     )
-    shape = alt.Shape("coefficient:N", sort=names, scale=alt.Scale(domain=names, range=list(SHAPES[: len(names)])))
-    dash = alt.StrokeDash("coefficient:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
+    shapes = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
+    shape = alt.Shape("coefficient:N", sort=names, scale=shapes, legend=legend)
+    dashes = alt.Scale(domain=names, range=list(DASHES[: len(names)]))
+    dash = alt.StrokeDash("coefficient:N", scale=dashes, legend=legend)
     domain = _domain([*values.values(), *(end for pair in ends.values() for end in pair)])
     scale = alt.Scale(domain=domain)
     y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import vl_convert
 
 from correlations.charts import ParameterAxis, parameter_chart, render
 
@@ -22,6 +23,14 @@ def test_a_curve_is_drawn_with_its_band_and_its_marks(axis: ParameterAxis, theme
     assert ("in use: 0.5" in drawn) == (axis is NUMBERS)
     assert ("in use, and best: 13a" in drawn) == (axis is WORDS)
     assert render(spec, "svg").startswith(b"<svg")
+
+
+@pytest.mark.parametrize("axis", [NUMBERS, WORDS])
+def test_vega_lite_has_nothing_to_warn_of(axis: ParameterAxis, capfd: pytest.CaptureFixture[str]) -> None:
+    n = len(axis.values)
+    values, band = {"r": [0.1] * n, "ρ": [0.2] * n}, {"r": ([0.0] * n, [0.2] * n)}
+    vl_convert.vegalite_to_svg(parameter_chart(axis, values, intervals=band, title="Systems"), show_warnings=True)
+    assert "WARN" not in capfd.readouterr().err
 
 
 def test_dimensions_of_very_different_sizes_are_on_a_logarithmic_axis() -> None:
