@@ -23,6 +23,7 @@ from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import segment_items, segment_scores
 from metrics.selectors.runs import metric_label
 from metrics.services.score_files import DESCRIPTION
+from metrics.subsets import Subset
 
 Floats = npt.NDArray[np.float64]
 Pieces = Iterable[bytes]
@@ -89,9 +90,9 @@ class _Layout:
         self.systems = dict(zip([one.pk for one in systems], unique_names([one.name for one in systems]), strict=True))
         self.system_names = {self.systems[one.pk]: one.name for one in systems}
         runs = ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).order_by("pk")
-        self.runs = list(runs.select_related("release"))
+        self.runs = list(runs.select_related("release__reference_set"))
         endings = ["all" if run.release_id else "src" for run in self.runs]
-        names = unique_names([_plain_name(run) for run in self.runs])
+        names = unique_names(run_names(self.runs))
         self.run_names = [f"{name}-{ending}" for name, ending in zip(names, endings, strict=True)]
 
     def members(self) -> Iterator[tuple[str, Pieces]]:
@@ -178,6 +179,37 @@ class _Layout:
                 row = rows.setdefault(self.systems[system], np.full(len(self.place), np.nan))
                 row[self.place[item]] = mean
         return dict(sorted(found.items()))
+
+
+def run_names(runs: Sequence[ScoreRun]) -> list[str]:
+    """The metric, which references unless all (``bleu.original``, ``bleu.w_above_0``), and what runs that would be
+    called alike differ in: release and parameters (``bleu.order_4``).
+    """
+    named = [f"{_plain_name(run)}{_subset_words(run)}" for run in runs]
+    alike: dict[str, list[ScoreRun]] = {}
+    for name, run in zip(named, runs, strict=True):
+        alike.setdefault(name, []).append(run)
+    return [name + _difference_words(run, alike[name]) for name, run in zip(named, runs, strict=True)]
+
+
+def _subset_words(run: ScoreRun) -> str:
+    """A file's name holds no < and no >."""
+    subset = Subset.from_mapping(run.subset) if run.release_id else Subset()
+    written = str(subset).replace(">=", "_from_").replace(">", "_above_")
+    words = f".{written}" if subset.kind != "all" else ""
+    return words if subset.items == "referenced" else f"{words}.{subset.items}_items"
+
+
+def _difference_words(run: ScoreRun, alike: Sequence[ScoreRun]) -> str:
+    metric = METRICS.get(run.metric)
+    parameters = metric.parameter_list() if metric and metric is not External else ()
+    values = {one.name: {str(other.parameters.get(one.name, one.default)) for other in alike} for one in parameters}
+    release = f".{run.release.reference_set.slug}_v{run.release.number}" if run.release else ""
+    return release * (len({one.release_id for one in alike}) > 1) + "".join(
+        f".{one.key}_{one.written(run.parameters.get(one.name, one.default))}"
+        for one in parameters
+        if len(values[one.name]) > 1
+    )
 
 
 def _plain_name(run: ScoreRun) -> str:

@@ -11,8 +11,9 @@ from annotation.models import Dataset
 from metrics.models import ScoreRun
 from metrics.selectors.arrays import run_arrays
 from metrics.services.runs import score_run_create, score_run_execute
-from metrics.services.score_exports import archive_chunks, score_text
+from metrics.services.score_exports import archive_chunks, run_names, score_text
 from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.subsets import Subset
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +99,21 @@ def test_the_layout_is_that_of_mt_metrics_eval(world: World, runs: list[ScoreRun
     described = json.loads(files["cats/metrics.json"])["metrics"]
     assert described["errors-src"]["lower_is_better"] is True
     assert described["chrf-all"]["signature"] == runs[2].signature
+
+
+def test_files_tell_in_what_runs_of_one_metric_differ(world: World) -> None:
+    def run(metric: str, subset: str = "all", **parameters: object) -> ScoreRun:
+        made, _ = score_run_create(
+            project=world.project, release=world.release, systems=world.hypotheses, metric=metric,
+            parameters=parameters, subset=Subset.parse(subset), by=None,
+        )  # fmt: skip
+        return made
+
+    runs = [run("bleu", max_order=2), run("bleu", max_order=4), run("bleu", "w>=0.6"), run("bleu", "original"),
+            run("chrf"), run("chrf", "w>0"), imported(world, "system,score\nEcho,0.1\n", "COMET-src")]  # fmt: skip
+    assert run_names(runs) == [
+        "bleu.order_2", "bleu.order_4", "bleu.w_from_0.6", "bleu.original", "chrf", "chrf.w_above_0", "COMET",
+    ]  # fmt: skip
 
 
 def test_human_scores_are_means_over_raters(world: World) -> None:
