@@ -38,6 +38,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         parameters.parameter_study_create,
         name="parameter-study-create",
     ),
+    path(
+        "p/<slug:project_slug>/parameter-studies.<str:file_format>",
+        parameters.parameter_study_list_download,
+        name="parameter-study-list-download",
+    ),
     path("p/<slug:project_slug>/parameter-studies/<int:pk>/", include(parameter_urls)),
     path("p/<slug:project_slug>/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

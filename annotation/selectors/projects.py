@@ -80,6 +80,7 @@ class Overview:
     reference_sets: list[ReferenceSet]
     runs: list[Any]
     studies: list[Any]
+    parameter_studies: list[Any]
     steps: list[Step]
     counts: dict[str, int]
 
@@ -97,6 +98,7 @@ def project_overview(project: Project) -> Overview:
     # Score runs and studies belong to apps above this one: they are reached by name, through the project.
     runs: Any = project.score_runs.order_by("-pk").only("metric", "subset", "state", "created_at")
     studies: Any = project.studies.order_by("-pk").only("name", "state", "created_at")
+    parameter_studies: Any = project.parameter_studies.order_by("-pk").only("name", "state", "created_at")
     releases = Release.objects.filter(reference_set__project=project, state=JobState.DONE)
     counts = {
         "datasets": project.datasets.count(),
@@ -118,6 +120,7 @@ def project_overview(project: Project) -> Overview:
         reference_sets=list(_reference_sets(project)[:SHOWN]),
         runs=list(runs[:SHOWN]),
         studies=list(studies[:SHOWN]),
+        parameter_studies=list(parameter_studies[:SHOWN]),
         steps=_steps(counts),
         counts=counts,
     )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from annotation.models import JobState, Release, Response
 from annotation.selectors.releases import release_name
-from correlations.models import Study
+from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from metrics.selectors.runs import metric_label
 from metrics.subsets import Subset
@@ -15,7 +15,7 @@ USE_COLUMNS = ("release", "deprecated", "kind", "id", "name", "state", "created_
 
 class Use(NamedTuple):
     release: Release
-    kind: str  # score run | study
+    kind: str  # score run | study | parameter study
     pk: int
     name: str
     state: str
@@ -23,17 +23,15 @@ class Use(NamedTuple):
 
 
 def response_uses(response: Response) -> list[Use]:
-    """Newest release first; within it score runs, then studies, the newest of each first."""
+    """Newest release first; within it parameter studies, score runs, studies, the newest of each first."""
     releases = Release.objects.filter(weights__response=response, state=JobState.DONE).select_related("reference_set")
     ordered = list(releases.order_by("-finished_at", "-pk"))
     by_pk = {release.pk: release for release in ordered}
     runs = ScoreRun.objects.filter(release__in=ordered).defer("report")
-    studies = Study.objects.filter(release__in=ordered).defer("result", "specification")
-    found = [
-        Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs
-    ] + [
-        Use(by_pk[study.release_id], "study", study.pk, study.name, study.state, study.created_at) for study in studies
-    ]
+    found = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
+    for model, kind in ((Study, "study"), (ParameterStudy, "parameter study")):
+        studies = model.objects.filter(release__in=ordered).defer("result", "specification")
+        found += [Use(by_pk[one.release_id], kind, one.pk, one.name, one.state, one.created_at) for one in studies]
     return sorted(found, key=lambda use: (ordered.index(use.release), use.kind, -use.pk))
 
 

@@ -15,7 +15,7 @@ from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Role, User
 from annotation.parameters import whole_number
-from annotation.selectors.releases import finished_releases
+from annotation.selectors.releases import finished_releases, release_name
 from annotation.services.jobs import job_request_cancel
 from annotation.views.jobs import start_over
 from correlations import tasks
@@ -136,6 +136,30 @@ def parameter_study_retry(request: HttpRequest, project_slug: str, pk: int) -> H
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
+
+STUDY_COLUMNS = (
+    "parameter_study", "name", "state", "dataset", "release", "metric", "parameters", "systems", "campaigns",
+    "signature", "created_at",
+)  # fmt: skip
+
+
+@login_required
+@require_GET
+def parameter_study_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    studies = ParameterStudy.objects.filter(project=project).defer("result", "release__report")
+    rows = map(_study_row, studies.select_related("release__reference_set", "dataset").iterator(100))
+    name = f"{project.slug}-parameter-studies"
+    return table_response(format=file_format, filename=name, columns=STUDY_COLUMNS, rows=rows)
+
+
+def _study_row(study: ParameterStudy) -> tuple[object, ...]:
+    spec = study.specification
+    return (
+        study.pk, study.name, study.state, study.dataset.slug, release_name(study.release), spec["metric"]["name"],
+        [sweep["parameter"] for sweep in spec["sweeps"]], spec["systems"], spec["campaigns"], study.signature,
+        study.created_at,
+    )  # fmt: skip
 
 
 @login_required

@@ -100,6 +100,7 @@ def release_deprecate(request: HttpRequest, project_slug: str, slug: str, number
         "form": form,
         "n_runs": release.score_runs.count(),
         "n_studies": release.studies.count(),
+        "n_parameter_studies": release.parameter_studies.count(),
     }
     return render(request, "annotation/release_deprecate.html", context, status=400 if form.errors else 200)
 

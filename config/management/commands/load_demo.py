@@ -28,7 +28,7 @@ from annotation.services import jobs, reference_sets, releases
 from annotation.services.imports import report_rows
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
-from correlations.services import execution, studies
+from correlations.services import execution, parameter_execution, parameter_studies, studies
 from metrics.scoring.registry import METRICS
 from metrics.services import demo as demo_metrics
 from metrics.services import training
@@ -38,9 +38,9 @@ from metrics.services.runs import score_run_execute
 class Command(BaseCommand):
     help = (
         "Create the demo project: accounts, the DSTC7 data set and its 33,000 judgements, two live campaigns, a "
-        "weighted reference set, trained models, score runs and a finished study. Each step that is already there is "
-        "left alone, so an interrupted load goes on where it stopped. Refused in production, because the accounts' "
-        "password is public."
+        "weighted reference set, trained models, score runs, a finished study and one of a metric's parameters. Each "
+        "step that is already there is left alone, so an interrupted load goes on where it stopped. Refused in "
+        "production, because the accounts' password is public."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -58,6 +58,7 @@ class Command(BaseCommand):
         self.scores(project, manager)
         if not options["without_study"]:
             self.study(project, manager)
+            self.parameter_study(project, manager)
 
     def import_raw(self, manager: User) -> None:
         """Import, and say what was found in the files."""
@@ -127,6 +128,17 @@ class Command(BaseCommand):
         )
         if study.state != JobState.DONE:
             self.run(study, "study over 1,000 assignments", lambda: execution.study_execute(study_id=study.pk))
+
+    def parameter_study(self, project: Project, manager: User) -> None:
+        study, _ = parameter_studies.parameter_study_create(
+            project=project,
+            name="How should AM-FM be set on DSTC7?",
+            specification=demo_study.demo_parameter_study_specification(),
+            by=manager,
+        )
+        if study.state != JobState.DONE:
+            what = "study of AM-FM's parameters"
+            self.run(study, what, lambda: parameter_execution.parameter_study_execute(study_id=study.pk))
 
     def run(self, job: Job, what: str, work: Callable[[], None]) -> None:
         """Do a job here and now; one that an interrupted load left behind is started over."""

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 
 READING = [
     ("list", {}),
+    ("list-download", {"file_format": "csv"}),
     ("detail", {"pk": True}),
     ("figure", {"pk": True, "figure": "max_order-system"}),
     ("figure-download", {"pk": True, "figure": "max_order-segment", "file_format": "svg"}),
@@ -78,6 +79,22 @@ def test_an_outsider_gets_404(study: ParameterStudy, outsider, as_user) -> None:
         assert client.post(address(study, name, arguments)).status_code == 404, name
     elsewhere = reverse("correlations:parameter-study-detail", args=["elsewhere", study.pk])
     assert client.get(elsewhere).status_code == 404
+
+
+def test_the_list_of_studies_can_be_kept(study: ParameterStudy, viewer, as_user) -> None:
+    (row,) = json.loads(body(as_user(viewer).get(address(study, "list-download", {"file_format": "json"}))))
+    assert (row["parameter_study"], row["name"], row["state"]) == (study.pk, "Orders", "done")
+    assert (row["metric"], row["parameters"], row["release"]) == ("bleu", ["max_order"], "cat-references/v1")
+    assert row["signature"] == study.signature
+
+
+def test_the_project_and_a_deprecation_speak_of_it(study: ParameterStudy, manager, as_user) -> None:
+    client, project = as_user(manager), study.project
+    overview = client.get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
+    assert reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]) in overview
+    release = study.release
+    deprecate = reverse("annotation:release-deprecate", args=[project.slug, release.reference_set.slug, release.number])
+    assert "0 studies and 1 parameter study that used it" in client.get(deprecate).content.decode()
 
 
 def test_changes_reject_get(study: ParameterStudy, manager, as_user) -> None:

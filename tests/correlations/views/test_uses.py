@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from correlations.models import Study
+from correlations.models import ParameterStudy, Study
 from metrics.services.runs import score_run_create
 from metrics.subsets import Subset
 from tests.metrics.world import World, make_world
@@ -42,10 +42,21 @@ def test_runs_and_studies_are_listed_with_their_release(world, viewer, as_user):
     assert f"Run {run}</a>" in page
     assert "ΔBLEU, w &gt; 0" in page
     assert f"Study {study}</a>" in page
+    assert "Parameter study" not in page
     rows = json.loads(b"".join(as_user(viewer).get(url(world, response, "?format=json")).streaming_content))
     assert [(row["release"], row["kind"], row["id"]) for row in rows] == [
         ("cat-references/v1", "score run", run), ("cat-references/v1", "study", study)
     ]  # fmt: skip
+
+
+def test_parameter_studies_are_listed_too(world, viewer, as_user):
+    study = ParameterStudy.objects.create(
+        project=world.project, dataset=world.dataset, release=world.release, name="Orders", specification={},
+        signature="2" * 64,
+    )  # fmt: skip
+    page = as_user(viewer).get(url(world, world.responses["Human", 1])).content.decode()
+    link = reverse("correlations:parameter-study-detail", args=[world.project.slug, study.pk])
+    assert f'<a href="{link}">Parameter study {study.pk}</a>' in page
 
 
 def test_a_deprecated_release_is_marked(world, viewer, as_user):
