@@ -16,7 +16,7 @@ from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import TOKENIZERS, Text, check_flag
-from metrics.scoring.thresholds import threshold_sweep
+from metrics.scoring.thresholds import summed_at_each, threshold_sweep
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Bleu(Metric):
     ) -> list[MetricStatistics]:
         table = checked_table(self, prepared)
         sweep = threshold_sweep(table, weights, thresholds, self.max_order)
-        return [SummedStatistics(segments, self.smoothing, table.rows) for segments in sweep.bleu()]
+        return summed_at_each(sweep.bleu(), self.smoothing, table)
 
 
 def corpus_bleu(

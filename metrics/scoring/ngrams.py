@@ -23,29 +23,37 @@ from metrics.scoring.texts import Text, Tokens, check_order, tokenize_texts
 Ints = NDArray[np.int64]
 T = TypeVar("T")
 
-REMEMBERED = 8  # statistics of subsets: those of a table's rows that metrics share
+REMEMBERED = 12  # statistics and lengths of subsets: those of a table's rows that metrics share
 
 
 @dataclass(frozen=True, eq=False)
 class OrderMatches:
-    """All matches of one n-gram order: M rows, grouped into G runs, one per (hypothesis, n-gram) with any match.
+    """All matches of one n-gram order: references in C tiers, tiers in U cases, and G uses of cases by hypotheses.
+
+    What references give for an n-gram of a segment depends on the hypothesis only by how often it says it. Hypotheses
+    that say it equally often therefore share a case: this n-gram, said that often. Of its references those that clip it
+    to the same count form a tier.
 
     Attributes
     ----------
-    starts : (G,) int
-        First row of each group.
-    hypothesis : (G,) int
-        Hypothesis row (see `MatchTable.rows`) of each group, ascending.
     reference : (M,) int
-        Flat index of the reference that holds the n-gram.
-    clipped : (M,) float
-        min(count in the hypothesis, count in that reference), at least 1; whole numbers.
+        Flat index of a reference that holds the n-gram, tier after tier.
+    tiers : (C,) int
+        Where each tier starts in ``reference``.
+    clipped : (C,) float
+        min(count in the hypothesis, count in each reference of the tier), at least 1, whole; ascending within a case.
+    cases : (U,) int
+        First tier of each case.
+    hypothesis, case : (G,) int
+        Hypothesis row (see `MatchTable.rows`) that says the n-gram, and the case that this is.
     """
 
-    starts: Ints
-    hypothesis: Ints
     reference: Ints
+    tiers: Ints
     clipped: NDArray[np.float64]
+    cases: Ints
+    hypothesis: Ints
+    case: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +61,8 @@ class LengthPairs:
     """Every (hypothesis, reference) pair of a segment, grouped by hypothesis, with a key that orders by closeness.
 
     ``key = |hypothesis length - reference length| * radix + reference length``: the smallest key of a group is the
-    closest reference length, ties to the shorter.
+    closest reference length, ties to the shorter. The radix is a power of two. Each hypothesis has its segment's
+    references in their order.
     """
 
     starts: Ints
@@ -184,12 +193,13 @@ def match_table(
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     hyp_ids, hyp_len = _encode(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
-    # -1: a token that no hypothesis holds, which can match nothing.
-    ref_ids, reference_len = _encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(-1)))
+    # Tokens that no hypothesis holds can match nothing and share one more number.
+    unknown = len(vocabulary)
+    ref_ids, reference_len = _encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown)))
     orders = _match_orders(
-        _Positions(hyp_ids, hyp_len, row_segment),
-        _Positions(ref_ids, reference_len, reference_segment),
-        len(vocabulary),
+        _Starts(hyp_ids, hyp_len, row_segment),
+        _Starts(ref_ids, reference_len, reference_segment),
+        unknown + 1,
         max_order,
     )
     lengths = _length_pairs(hyp_len, reference_len, offsets, row_segment)
@@ -265,93 +275,100 @@ def _encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Ite
     return ids, np.array(lengths, dtype=np.int64)
 
 
-class _Positions:
-    """Token positions of many texts laid end to end, narrowed to where an n-gram of the current order starts."""
+class _Starts:
+    """Where n-grams start in texts laid end to end: anywhere at first, then only where a shorter one matched."""
 
     def __init__(self, ids: Ints, lengths: Ints, segments: Ints) -> None:
         self.ids = ids
+        self.ends = np.cumsum(lengths)
+        self.at = np.arange(ids.size)
         self.text = np.repeat(np.arange(lengths.size), lengths)
-        self.segment = np.repeat(segments, lengths)
-        self.remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(ids.size)
-        self.at = np.flatnonzero(ids >= 0)
+        self.gram = np.repeat(segments, lengths)  # of length 0: one for each segment
 
-    def codes(self, order: int, previous: Ints, vocabulary_size: int) -> Ints:
-        """One number per n-gram start: its (n-1)-gram's number (its segment for n = 1) and its last token.
+    def codes(self, order: int, radix: int) -> Ints:
+        """One number per start: that of the (n-1)-gram before, and the last token."""
+        return self.gram * radix + self.ids[order - 1 :][self.at]
 
-        ``previous`` is aligned with ``self.at``, which is narrowed to the starts that leave room for ``order`` tokens.
-        """
-        return previous * vocabulary_size + self.ids[self.at + (order - 1)]
+    def keep(self, places: Ints) -> None:
+        self.at, self.text, self.gram = self.at[places], self.text[places], self.gram[places]
 
-    def narrow(self, keep: NDArray[np.bool_] | Ints) -> None:
-        self.at = self.at[keep]
-
-    def with_room(self, order: int) -> NDArray[np.bool_]:
-        return self.remaining[self.at] >= order
+    def lengthen(self, order: int) -> None:
+        """Keep the starts that leave room for ``order`` tokens."""
+        self.keep(np.flatnonzero(self.at + order <= self.ends[self.text]))
 
 
-def _match_orders(hyp: _Positions, ref: _Positions, vocabulary_size: int, max_order: int) -> tuple[OrderMatches, ...]:
+def _match_orders(hyp: _Starts, ref: _Starts, radix: int, max_order: int) -> tuple[OrderMatches, ...]:
     """Number the n-grams of each segment, order by order.
 
-    An n-gram of a reference can only match where its first n - 1 tokens matched, so the work shrinks with the order,
-    and numbering (n-1)-gram and last token as a pair keeps the numbers exact and small: no hashing, no collisions.
+    An n-gram can only match where its first n - 1 tokens matched, so the work shrinks with the order, and numbering
+    (n-1)-gram and last token as a pair keeps the numbers exact and small: no hashing, no collisions.
     """
     tables = []
-    hyp_previous, ref_previous = hyp.segment[hyp.at], ref.segment[ref.at]
     for order in range(1, max_order + 1):
-        hyp_codes = hyp.codes(order, hyp_previous, vocabulary_size)
-        known, hyp_grams = np.unique(hyp_codes, return_inverse=True)
-        ref_codes = ref.codes(order, ref_previous, vocabulary_size)
-        ref_grams, found = _look_up(known, ref_codes)
-        ref.narrow(found)
-        tables.append(_join(hyp.text[hyp.at], hyp_grams, ref.text[ref.at], ref_grams, known.size))
-
-        hyp_keep, ref_keep = hyp.with_room(order + 1), ref.with_room(order + 1)
-        hyp.narrow(hyp_keep)
-        ref_keep[ref_keep] = ref.ids[ref.at[ref_keep] + order] >= 0
-        ref.narrow(ref_keep)
-        hyp_previous, ref_previous = hyp_grams[hyp_keep], ref_grams[ref_keep]
+        if order > 1:
+            hyp.lengthen(order)
+            ref.lengthen(order)
+        hyp_codes, ref_codes = hyp.codes(order, radix), ref.codes(order, radix)
+        hyp_kept, ref_kept = _perhaps_shared(hyp_codes, ref_codes)
+        hyp.keep(hyp_kept)
+        known, hyp.gram = np.unique(hyp_codes[hyp_kept], return_inverse=True)
+        ref_codes = ref_codes[ref_kept]
+        place = np.searchsorted(known, ref_codes)
+        exact = np.flatnonzero(known.take(place, mode="clip") == ref_codes)
+        ref.keep(ref_kept[exact])
+        ref.gram = place[exact]
+        shared = np.zeros(known.size, dtype=bool)
+        shared[ref.gram] = True
+        hyp.keep(np.flatnonzero(shared[hyp.gram]))
+        tables.append(_join(hyp, ref, known.size))
     return tuple(tables)
 
 
-def _look_up(known: Ints, codes: Ints) -> tuple[Ints, Ints]:
-    """Numbers of the codes that are known, and where they stand."""
-    if known.size == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    # Most codes are not known. A bit table of their low bits, small enough for the cache, drops nearly all of those
-    # before the search proper, which then decides exactly.
-    low_bits = (1 << int(16 * known.size).bit_length()) - 1
-    possible = np.zeros(low_bits + 1, dtype=bool)
-    possible[known & low_bits] = True
-    candidates = np.flatnonzero(possible[codes & low_bits])
-    codes = codes[candidates]
-    place = np.searchsorted(known, codes)
-    place[place == known.size] = 0
-    exact = known[place] == codes
-    return place[exact], candidates[exact]
+def _perhaps_shared(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    """Where codes stand whose low bits are on both sides: nearly all that are on one side only are left out.
+
+    A bit table of the low bits is small enough for the cache, and what follows decides exactly about the few that stay.
+    """
+    low_bits = (1 << int(8 * left.size).bit_length()) - 1
+    left_bits, right_bits = left & low_bits, right & low_bits
+    held = np.zeros(low_bits + 1, dtype=bool)
+    held[left_bits] = True
+    right_kept = np.flatnonzero(held[right_bits])
+    held[:] = False
+    held[right_bits[right_kept]] = True
+    return np.flatnonzero(held[left_bits]), right_kept
 
 
-def _count(left: Ints, right: Ints, radix: int) -> tuple[Ints, Ints, Ints]:
-    """Distinct pairs in ascending order, and how often each occurs."""
-    keys, counts = np.unique(left * radix + right, return_counts=True)
-    first, second = np.divmod(keys, max(radix, 1))
-    return first, second, counts
+def _count(grams: Ints, texts: Ints, radix: int) -> tuple[Ints, Ints, Ints]:
+    """Distinct pairs of n-gram and text in ascending order, and how often each occurs."""
+    keys, counts = np.unique(grams * radix + texts, return_counts=True)
+    gram, text = np.divmod(keys, radix)
+    return gram, text, counts
 
 
-def _join(hyp_text: Ints, hyp_grams: Ints, ref_text: Ints, ref_grams: Ints, n_grams: int) -> OrderMatches:
-    """Pair each (hypothesis, n-gram) with the references that hold the n-gram."""
-    hypothesis, gram, hyp_count = _count(hyp_text, hyp_grams, n_grams)
-    ref_gram, reference, ref_count = _count(ref_grams, ref_text, int(ref_text.max(initial=0)) + 1)
+def _join(hyp: _Starts, ref: _Starts, n_grams: int) -> OrderMatches:
+    """Cases, tiers and uses of n-grams that are all on both sides."""
+    gram, hypothesis, said = _count(hyp.gram, hyp.text, max(hyp.ends.size, 1))
+    ref_gram, reference, held = _count(ref.gram, ref.text, max(ref.ends.size, 1))
+    # Rarest first, so that references that clip to the same count stand side by side.
+    rarest_first = np.argsort(ref_gram * (held.max(initial=0) + 1) + held, kind="stable")
+    reference, held = reference[rarest_first], held[rarest_first]
     holders = np.bincount(ref_gram, minlength=n_grams)
-    first_holder = np.cumsum(holders) - holders
 
-    matched = np.flatnonzero(holders[gram])
-    hypothesis, gram, hyp_count = hypothesis[matched], gram[matched], hyp_count[matched]
-    starts, rows = _ranges(first_holder[gram], holders[gram])
-    clipped = np.minimum(np.repeat(hyp_count, holders[gram]), ref_count[rows])
-    return OrderMatches(starts, hypothesis, reference[rows], clipped.astype(np.float64))
+    radix = int(said.max(initial=0)) + 1
+    keys, case = np.unique(gram * radix + said, return_inverse=True)
+    case_gram, case_said = np.divmod(keys, radix)
+    starts, rows = ranges((np.cumsum(holders) - holders)[case_gram], holders[case_gram])
+    clipped = np.minimum(np.repeat(case_said, holders[case_gram]), held[rows])
+    begins = np.ones(rows.size, dtype=bool)
+    np.not_equal(clipped[1:], clipped[:-1], out=begins[1:])
+    begins[starts] = True
+    tiers = np.flatnonzero(begins)
+    cases = np.searchsorted(tiers, starts)
+    return OrderMatches(reference[rows], tiers, clipped[tiers].astype(np.float64), cases, hypothesis, case)
 
 
-def _ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
+def ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
     """The ranges first[i] .. first[i] + size[i] laid end to end, and where each starts."""
     starts = np.cumsum(size) - size
     return starts, np.arange(int(size.sum())) + np.repeat(first - starts, size)
@@ -361,8 +378,8 @@ def _length_pairs(hyp_len: Ints, reference_len: Ints, offsets: Ints, row_segment
     size = np.diff(offsets)[row_segment]
     hypothesis = np.flatnonzero(size)
     size = size[hypothesis]
-    starts, reference = _ranges(offsets[row_segment[hypothesis]], size)
+    starts, reference = ranges(offsets[row_segment[hypothesis]], size)
     ref_len = reference_len[reference]
-    radix = int(reference_len.max(initial=0)) + 1
+    radix = 1 << int(reference_len.max(initial=0)).bit_length()
     key = np.abs(np.repeat(hyp_len[hypothesis], size) - ref_len) * radix + ref_len
     return LengthPairs(starts, hypothesis, reference, key, radix)

@@ -13,7 +13,7 @@ from metrics.scoring.ngrams import NgramPreparation, checked_table
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import bleu_statistics
 from metrics.scoring.texts import TOKENIZERS
-from metrics.scoring.thresholds import threshold_sweep
+from metrics.scoring.thresholds import means_at_each, threshold_sweep
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,4 @@ class SentenceBleu(Metric):
     ) -> list[MetricStatistics]:
         table = checked_table(self, prepared)
         sweep = threshold_sweep(table, weights, thresholds, self.max_order)
-        return [
-            mean_statistics(segments.sentence_scores(smooth_brevity=self.smooth_brevity)[table.rows])
-            for segments in sweep.bleu()
-        ]
+        return means_at_each(sweep.bleu(), self.smooth_brevity, table)

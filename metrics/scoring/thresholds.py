@@ -1,53 +1,65 @@
 """Statistics of the BLEU family for many thresholds of the weight at the price of about one.
 
-The references of weight >= t for falling t are sets that only grow. An n-gram's best match over a growing set is a
-running maximum, so one pass over the matches, highest weights first, holds the answer for every threshold: what each
-match adds to the running maximum is entered at the threshold at which its reference joins, and summed from above.
+The references of weight >= t for falling t are sets that only grow. Of the references that clip an n-gram to the same
+count (a tier) the one of highest weight joins first, and none that joins later can better it. So each tier matters at
+one threshold alone: there it may raise the running maximum of its n-gram. What it adds is entered at that threshold,
+and summed from above.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.metric import to_decimals
-from metrics.scoring.ngrams import LengthPairs, MatchTable, OrderMatches
-from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, WeightScale, exact_weights
+from metrics.scoring.aggregates import MeanAggregate
+from metrics.scoring.metric import MetricStatistics, mean_packed, to_decimals
+from metrics.scoring.ngrams import MatchTable, OrderMatches, ranges
+from metrics.scoring.statistics import (
+    SEMANTICS,
+    SegmentStatistics,
+    SummedStatistics,
+    WeightScale,
+    exact_weights,
+    maximum_per_segment,
+)
 from metrics.scoring.texts import check_choice
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class _Falling:
-    """Members of groups, within each group those of the highest threshold first.
+    """Tiers of one n-gram order, within each case those that a higher threshold lets in first.
 
-    ``order`` (K,) sorts them, ``level`` (K,) is the index of the highest threshold that each reaches, ``group`` (K,)
-    the group of each, ``rank`` (K,) its place within the group. Members that reach no threshold are left out.
+    ``clipped`` (K,) is the count of each, ``best`` (K,) its reference of highest weight, ``rank`` (K,) its place within
+    the case. Of E uses of tiers by hypotheses ``tier`` (E,) is the tier, and ``place`` (E,) where it is entered:
+    (level, hypothesis), flat. Tiers that no threshold lets in are left out.
     """
 
-    order: Ints
-    level: Ints
-    group: Ints
+    clipped: Floats
+    best: Ints
     rank: Ints
+    tier: Ints
+    place: Ints
 
-    def running(self, values: Floats, ufunc: np.ufunc) -> Floats:
-        """The running maximum (or minimum) of ``values``, given in the sorted order, within each group."""
+    def entered(self, running: Floats) -> Floats:
+        """(E,) what each use adds to the running value of its n-gram, which begins at 0."""
+        before = np.concatenate(([0.0], running[:-1]))
+        return (running - np.where(self.rank > 0, before, 0.0))[self.tier]
+
+    def running(self, values: Floats) -> Floats:
+        """The running maximum of ``values`` (K,) within each case."""
         found = values.copy()
         for rank in range(1, int(self.rank.max(initial=0)) + 1):
             places = np.flatnonzero(self.rank == rank)
-            found[places] = ufunc(found[places], found[places - 1])
+            found[places] = np.maximum(found[places], found[places - 1])
         return found
-
-    def steps(self, running: Floats) -> Floats:
-        """What each member adds to the running value of its group, which begins at 0."""
-        before = np.concatenate(([0.0], running[:-1]))
-        return running - np.where(self.rank > 0, before, 0.0)
 
 
 class ThresholdSweep:
@@ -82,7 +94,6 @@ class ThresholdSweep:
         weight_scale: WeightScale | None = None,
     ) -> None:
         self.table = table
-        self._orders = table.orders[:max_order]
         self.thresholds = to_decimals(thresholds)
         if self.thresholds.size == 0 or (np.diff(self.thresholds) <= 0).any():
             raise ValueError(f"thresholds: found {list(thresholds)}; accepted: one or more, each above the one before")
@@ -95,102 +106,115 @@ class ThresholdSweep:
             scaled = values if scale == 1 else np.rint(values * scale)
         self._scaled, self._scale = scaled, scale
         self._level = np.searchsorted(self.thresholds, to_decimals(values), side="right") - 1
-        self._matches = [self._falling(matches, matches.hypothesis.size) for matches in self._orders]
-        # (L, S): whether a segment has a reference in the subset.
-        self._reached = self._segment_levels() >= np.arange(self.thresholds.size)[:, None]
+        self._by_weight = np.argsort(values)
+        self._falling = [self._tiers(matches) for matches in table.orders[:max_order]]
+        n_levels, n_orders = self.thresholds.size, len(self._falling)
+        self._places = np.concatenate([own.place * n_orders + order for order, own in enumerate(self._falling)])
+        # (L, S): how many references of a segment are in the subset.
+        reached = np.flatnonzero(self._level >= 0)
+        at = self._level[reached] * table.n_segments + table.reference_segment[reached]
+        self._n_references = np.bincount(at, minlength=n_levels * table.n_segments).reshape(n_levels, -1)
+        _sum_from_above(self._n_references)
         self._ref_len = self._closest_lengths()
         self._bleu: list[SegmentStatistics] | None = None  # BLEU and sBLEU read the same
 
     def bleu(self) -> list[SegmentStatistics]:
         """For each threshold and hypothesis row (H,) what `metrics.scoring.statistics.bleu_statistics` says."""
         if self._bleu is None:
-            self._bleu = self._statistics(self._bleu_numerators(), np.ones(self.table.n_segments), 1)
+            running = [own.running(own.clipped) for own in self._falling]
+            self._bleu = self._statistics(running, np.ones(self.table.n_segments), 1)
         return self._bleu
-
-    def _bleu_numerators(self) -> list[Floats]:
-        return [
-            self._summed(falling, matches, falling.running(matches.clipped[falling.order], np.maximum))
-            for falling, matches in zip(self._matches, self._orders, strict=True)
-        ]
 
     def delta_bleu(self, semantics: str = "galley2015") -> list[SegmentStatistics]:
         """As `metrics.scoring.statistics.delta_bleu_statistics`, likewise."""
         check_choice("semantics", semantics, SEMANTICS)
-        numerators = []
-        for falling, matches in zip(self._matches, self._orders, strict=True):
-            clipped, weight = matches.clipped[falling.order], self._scaled[matches.reference[falling.order]]
+        top_weight = maximum_per_segment(self.table, self._scaled)
+        # Segments without a positive weight count for nothing.
+        weights = np.where(top_weight[self.table.reference_segment] > 0, self._scaled, 0.0)
+        running = []
+        for own in self._falling:
+            weight = weights[own.best]
             if semantics == "galley2015":
-                running = falling.running(weight * clipped, np.maximum)
+                running.append(own.running(weight * own.clipped))
             else:
-                running = falling.running(weight, np.maximum) * falling.running(clipped, np.maximum)
-            numerators.append(self._summed(falling, matches, running))
-        return self._statistics(numerators, self._top_weights(), self._scale)
+                running.append(own.running(weight) * own.running(own.clipped))
+        return self._statistics(running, top_weight, self._scale)
 
-    def _falling(self, groups: OrderMatches | LengthPairs, n_groups: int) -> _Falling:
-        size = np.diff(np.append(groups.starts, groups.reference.size))
-        group = np.repeat(np.arange(n_groups), size)
-        level = self._level[groups.reference]
-        n_levels = self.thresholds.size
-        # Stable, so that what is sorted by group already is merged, not sorted.
-        order = np.argsort(group * (n_levels + 1) + (n_levels - level), kind="stable")
-        order = order[level[order] >= 0]
-        group = group[order]
-        first = np.searchsorted(group, np.arange(n_groups))
-        return _Falling(order, level[order], group, np.arange(group.size) - first[group])
-
-    def _summed(self, falling: _Falling, matches: OrderMatches, running: Floats) -> Floats:
-        """(L, H) sums over the n-grams of each hypothesis."""
-        return self._from_above(matches.hypothesis[falling.group], falling.level, falling.steps(running))
-
-    def _from_above(self, row: Ints, level: Ints, steps: Floats) -> Floats:
+    def _tiers(self, matches: OrderMatches) -> _Falling:
         n_levels, n_rows = self.thresholds.size, self.table.hyp_len.size
-        entered = np.bincount(level * n_rows + row, weights=steps, minlength=n_levels * n_rows)
-        return np.asarray(np.cumsum(entered.reshape(n_levels, n_rows)[::-1], axis=0)[::-1])
-
-    def _segment_levels(self) -> Ints:
-        """(S,) the highest threshold that a reference of the segment reaches; -1 where none does."""
-        levels = np.full(self.table.n_segments, -1, dtype=np.int64)
-        filled = np.flatnonzero(self.table.references_per_segment())
-        if filled.size:
-            levels[filled] = np.maximum.reduceat(self._level, self.table.reference_offsets[filled])
-        return levels
-
-    def _top_weights(self) -> Floats:
-        """(S,) the highest weight of each segment; -inf where it has no reference."""
-        top = np.full(self.table.n_segments, -np.inf)
-        filled = np.flatnonzero(self.table.references_per_segment())
-        if filled.size:
-            top[filled] = np.maximum.reduceat(self._scaled, self.table.reference_offsets[filled])
-        return top
+        rank = np.empty(self._by_weight.size, dtype=np.int32)
+        rank[self._by_weight] = np.arange(rank.size)
+        best = np.empty(0, dtype=np.int64)
+        if matches.tiers.size:
+            best = self._by_weight[np.maximum.reduceat(rank[matches.reference], matches.tiers)]
+        level = self._level[best]
+        case = np.repeat(np.arange(matches.cases.size), np.diff(np.append(matches.cases, matches.tiers.size)))
+        order = np.argsort(case * (n_levels + 1) + (n_levels - level), kind="stable")
+        order = order[level[order] >= 0]
+        level, case = level[order], case[order]
+        size = np.bincount(case, minlength=matches.cases.size)
+        first = np.cumsum(size) - size
+        _, tier = ranges(first[matches.case], size[matches.case])
+        place = level[tier] * n_rows + np.repeat(matches.hypothesis, size[matches.case])
+        return _Falling(matches.clipped[order], best[order], np.arange(case.size) - first[case], tier, place)
 
     def _closest_lengths(self) -> Floats:
         """(L, H) length of the closest reference of each subset, ties to the shorter; 0 where it is empty."""
-        pairs = self.table.lengths
-        falling = self._falling(pairs, pairs.hypothesis.size)
-        running = falling.running(pairs.key[falling.order].astype(np.float64), np.minimum)
-        keys = self._from_above(pairs.hypothesis[falling.group], falling.level, falling.steps(running))
-        return np.rint(keys) % pairs.radix
+        table, pairs = self.table, self.table.lengths
+        if not pairs.key.size:
+            return np.zeros((self.thresholds.size, table.hyp_len.size))
+        # References of a segment stand side by side in the pairs of each of its hypotheses: sort them once for all.
+        segment = table.reference_segment
+        falling = np.argsort(segment * (self.thresholds.size + 1) - self._level, kind="stable")
+        moved = (falling - np.arange(falling.size))[pairs.reference]
+        key = pairs.key[np.arange(moved.size) + moved]
+        # Shifted apart, and turned round, all hypotheses share one running maximum.
+        span = int(key.max()) + 1
+        row = np.repeat(np.arange(pairs.starts.size), np.diff(np.append(pairs.starts, key.size)))
+        shift = (row + 1) * span
+        closest = shift - np.maximum.accumulate(shift - key)
+        length = (closest & (pairs.radix - 1)).astype(np.float64)
+        before = np.zeros(table.hyp_len.size, dtype=np.int64)
+        before[pairs.hypothesis] = pairs.starts - 1
+        lengths = np.empty((self.thresholds.size, table.hyp_len.size))
+        for own, counts in zip(lengths, self._n_references, strict=True):
+            n_references = counts[table.row_segment]
+            np.multiply(length.take(before + n_references, mode="clip"), n_references > 0, out=own)
+        return lengths
 
-    def _statistics(self, numerators: list[Floats], top_weight: Floats, scale: int) -> list[SegmentStatistics]:
+    def _statistics(self, running: list[Floats], top_weight: Floats, scale: int) -> list[SegmentStatistics]:
+        """From the running values (K,) of each order."""
         table = self.table
-        n_grams = np.maximum(table.hyp_len[:, None] - np.arange(len(numerators)), 0)
-        summed = np.stack(numerators, axis=-1)
-        found = []
-        for level, reached in enumerate(self._reached):
-            valid = (reached & (top_weight > 0))[table.row_segment]
-            weight = np.where(valid, top_weight[table.row_segment], 0.0)
+        shape = self.thresholds.size, table.hyp_len.size, len(running)
+        entered = np.concatenate([own.entered(values) for own, values in zip(self._falling, running, strict=True)])
+        numerators = np.bincount(self._places, weights=entered, minlength=math.prod(shape)).reshape(shape)
+        numerators = numerators.astype(np.float64, copy=False)  # bincount of nothing returns integers
+        _sum_from_above(numerators)
+        n_grams = np.maximum(table.hyp_len[:, None] - np.arange(len(running)), 0)
+        positive = top_weight > 0
+        segment_valid = (self._n_references > 0) & positive
+        # Where the subset is empty the length is 0 already.
+        ref_len = self._ref_len if positive.all() else self._ref_len * positive[table.row_segment]
+        found: list[SegmentStatistics] = []
+        for level, counts in enumerate(segment_valid):
+            if level and (counts == segment_valid[level - 1]).all():
+                same = found[-1]
+                rest = same.denominators, same.hyp_len, same.top_weight, same.valid
+            else:
+                valid = counts[table.row_segment]
+                weight = np.where(counts, top_weight, 0.0)[table.row_segment]
+                rest = weight[:, None] * n_grams, table.hyp_len * valid.astype(np.float64), weight, valid
+            denominators, hyp_len, weight, valid = rest
             found.append(
-                SegmentStatistics(
-                    summed[level] * valid[:, None],
-                    weight[:, None] * n_grams,
-                    table.hyp_len * valid,
-                    self._ref_len[level] * valid,
-                    weight,
-                    valid,
-                    scale,
-                )
+                SegmentStatistics(numerators[level], denominators, hyp_len, ref_len[level], weight, valid, scale)
             )
         return found
+
+
+def _sum_from_above(levels: NDArray[Any]) -> None:
+    """Add to each level all higher ones, in place."""
+    for level in range(levels.shape[0] - 1, 0, -1):
+        levels[level - 1] += levels[level]
 
 
 def threshold_sweep(
@@ -199,3 +223,19 @@ def threshold_sweep(
     """The sweep, made once for all metrics that read this table."""
     key = ("sweep", max_order, np.asarray(weights, dtype=np.float64).tobytes(), tuple(thresholds))
     return table.remembered(key, lambda: ThresholdSweep(table, weights, thresholds, max_order=max_order))
+
+
+def summed_at_each(levels: list[SegmentStatistics], smoothing: str, table: MatchTable) -> list[MetricStatistics]:
+    """Of a corpus metric, what each level of a sweep says of the systems' hypotheses."""
+    # One block for all, written when it is read: memory comes cheaper in one piece.
+    blocks = np.empty((len(levels), *table.rows.shape, 2 + 2 * levels[0].max_order))
+    return [SummedStatistics(own, smoothing, table.rows, block) for own, block in zip(levels, blocks, strict=True)]
+
+
+def means_at_each(levels: list[SegmentStatistics], smooth_brevity: bool, table: MatchTable) -> list[MetricStatistics]:
+    """Of the mean over segments, likewise."""
+    scores = np.empty((len(levels), *table.rows.shape))
+    for own, found in zip(scores, levels, strict=True):
+        found.sentence_scores(smooth_brevity=smooth_brevity).take(table.rows, out=own, mode="clip")
+    packed, valid = mean_packed(scores)
+    return [MetricStatistics(*own, MeanAggregate()) for own in zip(packed, valid, scores, strict=True)]

@@ -118,6 +118,16 @@ def test_a_corpus_without_words_in_common_has_statistics() -> None:
     assert statistics.sentence_scores()[0, 1] == 0.0
 
 
+def test_an_ngram_said_equally_often_is_looked_up_once() -> None:
+    table = build_match_table([["a a b"], ["a a c"], ["a"]], [["a", "a a", "a b", "c a a a"]], max_order=1)
+    (matches,) = table.orders
+    assert matches.case.size == 5  # a, b; a, c; a
+    assert matches.cases.size == 4  # a said once, a said twice, b, c
+    # Said twice, two references clip it to one and two do not.
+    assert sorted(np.diff([*matches.tiers, matches.reference.size]).tolist()) == [1, 1, 2, 2, 4]
+    assert bleu_statistics(table).numerators[:, 0, 0].tolist() == [3, 3, 1]
+
+
 def _table() -> MatchTable:
     return build_match_table([["a b"]], [["a b", "a c"]], max_order=2)
 
