@@ -33,10 +33,10 @@ run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
 test: $(VENV)/installed-dev  ## run every test
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-fast: $(VENV)/installed-dev  ## without browser and worker
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not browser and not worker" $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not browser and not worker" $(TESTS)
 
 lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff check .

@@ -1,25 +1,106 @@
 """The cast of every test: a project, its people, an outsider; and a real worker for those that need one."""
 
+import gc
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.test import Client
+from django.apps import apps
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Membership, Project, Role, User
+from tests.migrated import copy_what_is_migrated
+from tests.snapshots import PROJECT_ID, may_copy
 from tests.worker import Worker, running_worker
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# An example may take long on a busy machine; that is no failure.
-hypothesis_settings.register_profile("untimed", deadline=None)
+# An example may take long on a busy machine; that is no failure. ``--hypothesis-profile=thorough`` tries more of them.
+hypothesis_settings.register_profile("untimed", deadline=None, max_examples=40)
+hypothesis_settings.register_profile("thorough", deadline=None, max_examples=100)
 hypothesis_settings.load_profile("untimed")
+
+# Files that take longest: begun first, so that no process is left with one when the others have done.
+LONG = (
+    "browser/",
+    "demo/",
+    "api/",
+    "annotation/services/test_demo.py",
+    "annotation/services/test_invariants.py",
+    "metrics/scoring/test_meteor.py",
+)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    yield
+    items.sort(key=lambda item: not item.path.relative_to(ROOT / "tests").as_posix().startswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: nothing is gained by looking through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,
+    django_db_use_migrations: bool,
+    django_db_keepdb: bool,
+    django_db_blocker: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+    pytestconfig: pytest.Config,
+) -> None:
+    """Migrations take 20 seconds: none of them is run again where its result is there."""
+    if not django_db_use_migrations or django_db_keepdb:
+        return
+    own = tmp_path_factory.getbasetemp()
+    cache = getattr(pytestconfig, "cache", None)
+    with django_db_blocker.unblock():
+        copy_what_is_migrated(
+            shared=own.parent if "PYTEST_XDIST_WORKER" in os.environ else own,
+            cache=cache.mkdir("migrated") if cache else None,
+        )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _empty_quickly() -> Iterator[None]:
+    """After a test that commits, rows are deleted: to truncate 70 tables takes 20 times as long.
+
+    As truncation does, it waits for whoever still writes. Content types and permissions stay.
+    """
+    flush = TransactionTestCase._fixture_teardown
+    stays = {"django_content_type", "auth_permission"}
+    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)} - stays)
+
+    def emptied(case: TransactionTestCase) -> None:
+        if not may_copy():
+            flush(case)
+            return
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {', '.join(tables)}; SET LOCAL session_replication_role = replica")
+            cursor.execute("; ".join(f"DELETE FROM {table}" for table in tables))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", emptied)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _forget_what_was_cached() -> None:
+    """Rows of another test can have had the same keys, and clients the same address."""
+    cache.clear()
 
 
 @pytest.fixture
 def project(db: None) -> Project:
-    return Project.objects.create(name="Chit-chat", slug="chit-chat")
+    return Project.objects.create(pk=PROJECT_ID, name="Chit-chat", slug="chit-chat")
 
 
 def _member(project: Project, username: str, role: Role) -> User:

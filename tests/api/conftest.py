@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pytest
-from django.core.cache import cache
 from django.db import transaction
 from rest_framework.test import APIClient
 
@@ -42,8 +41,3 @@ def api(db: None) -> Callable[[User | None], APIClient]:
         return client
 
     return client_of
-
-
-@pytest.fixture(autouse=True)
-def _forget_throttles() -> None:
-    cache.clear()

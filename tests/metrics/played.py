@@ -1,5 +1,7 @@
 """Trained models for the playground, learnt from real conversations."""
 
+from functools import cache
+
 from django.conf import settings
 from django.utils import timezone
 
@@ -17,19 +19,23 @@ NAMES = {"lsa": "Chat space", "language_model": "Chat bigrams", "vectors": "Chat
 
 def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
     """Finished models of these kinds, in the folder that the settings name."""
-    texts = [text for own in dstc7_sample().gold for text in own]
-    made = {
-        "lsa": lambda: LsaModel.train(texts, components=30),
-        "language_model": lambda: LanguageModel.train(texts, order=3),
-        "vectors": lambda: WordVectors.train(texts, dimension=20),
-    }
     store = ModelStore([settings.MODELS_DIR])
     found = {}
     for kind in kinds:
-        model = made[kind]()
+        model = _trained(kind)
         found[kind] = TrainedModel.objects.create(
             project=project, name=NAMES[kind], slug=kind.replace("_", "-"), version=1, kind=kind,
             digest=store.add(model).removeprefix("sha256:"), state=JobState.DONE, finished_at=timezone.now(),
             report={"model": KINDS[kind].facts(model)},
         )  # fmt: skip
     return found
+
+
+@cache
+def _trained(kind: str) -> LsaModel | LanguageModel | WordVectors:
+    texts = [text for own in dstc7_sample().gold for text in own]
+    if kind == "lsa":
+        return LsaModel.train(texts, components=30)
+    if kind == "language_model":
+        return LanguageModel.train(texts, order=3)
+    return WordVectors.train(texts, dimension=20)

@@ -28,6 +28,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
+from tests.snapshots import recalled
 
 HYPOTHESES = ("Echo", "Parrot", "Quill")
 REFERENCES = ("Human", "Random")
@@ -68,7 +69,11 @@ class World:
 
 def make_world(project: Project, *, n_items: int = 40, n_raters: int = 3, seed: int = 5) -> World:
     """Systems of differing quality; the last item's references are all rated lowest, so no weight there is positive."""
-    rng = np.random.default_rng(seed)
+    name = ("cats", n_items, n_raters, seed)
+    return recalled(name, project, lambda: _make_world(project, n_items, n_raters, np.random.default_rng(seed)))
+
+
+def _make_world(project: Project, n_items: int, n_raters: int, rng: np.random.Generator) -> World:
     dataset = Dataset.objects.create(project=project, name="Cats", slug="cats")
     items = Item.objects.bulk_create(
         Item(dataset=dataset, external_id=f"item-{place}", position=place, message="what did you see ?")

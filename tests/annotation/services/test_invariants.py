@@ -318,17 +318,18 @@ def check_places(campaign: Campaign) -> None:
 @pytest.mark.django_db
 def test_invariants_hold_over_random_interleavings_of_everything_that_raters_and_managers_do() -> None:
     Walk.acknowledged = 0
+    walks = settings.default.max_examples // 4
     run_state_machine_as_test(
         Walk,
         settings=settings(
-            max_examples=25,
+            max_examples=walks,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.target],
         ),
     )
-    assert Walk.acknowledged >= 25
+    assert Walk.acknowledged >= walks
 
 
 class Crowd:
