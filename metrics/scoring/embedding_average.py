@@ -41,8 +41,9 @@ def average_scores(segments: Segments, rows: Bags, references: Bags, variant: st
 
 
 def _sums(bags: Bags, start: int, stop: int) -> Floats:
-    vectors, number = bags.part(start, stop)
     starts = bags.starts[start : stop + 1]
-    counts = bags.counts[starts[0] : starts[-1]].astype(np.float64)
-    table = sparse.csr_array((counts, number, starts - starts[0]), shape=(stop - start, max(len(vectors), 1)))
-    return np.asarray(table @ (vectors if len(vectors) else np.zeros((1, bags.vectors.shape[1]))))
+    place = slice(starts[0], starts[-1])
+    distinct, number = np.unique(bags.words[place], return_inverse=True)
+    shape = (stop - start, distinct.size)
+    table = sparse.csr_array((bags.counts[place].astype(np.float64), number, starts - starts[0]), shape=shape)
+    return np.asarray(table @ bags.vectors[distinct].astype(np.float64))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.metric import MetricStatistics, mean_statistics
+from metrics.scoring.models.vectors import row_lengths
 from metrics.scoring.pairs import Pairs
 from metrics.scoring.segments import Segments
 
@@ -19,6 +20,9 @@ Bools = NDArray[np.bool_]
 
 CHUNK = 2**22  # numbers in memory at a time, of vectors or of similarities
 OVER_REFERENCES = ("best", "mean")
+
+# A vector shorter than this has no direction: a sum that cancels but for rounding (the bound of Liu et al.'s program).
+SHORTEST = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +59,13 @@ class Layout:
     references: Ints
     pairs: Ints
 
-    def chunks(self, row_size: Ints, reference_size: Ints) -> Iterator[tuple[int, int]]:
-        """Ranges of segments whose texts, of these sizes, add up to about `CHUNK`; at least one segment each."""
+    def chunks(self, row_size: Ints, reference_size: Ints, at_once: int) -> Iterator[tuple[int, int]]:
+        """Ranges of segments whose texts, of these sizes, add up to ``at_once`` at most; at least one segment each."""
         before = [np.concatenate(([0], np.cumsum(size))) for size in (row_size, reference_size)]
         total = before[0][self.rows] + before[1][self.references]
         start, end = 0, len(total) - 1
         while start < end:
-            stop = int(np.searchsorted(total, total[start] + CHUNK, side="right")) - 1
+            stop = int(np.searchsorted(total, total[start] + at_once, side="right")) - 1
             yield start, (stop := min(max(stop, start + 1), end))
             start = stop
 
@@ -88,8 +92,8 @@ def cosine_scores(
     ----------
     segments : Segments
     row_vectors, reference_vectors : callable
-        ``(start, stop)`` to the vectors of these hypothesis rows or references, one per row, each of length 1, or all
-        zeros where a text has none. Asked once for each text.
+        ``(start, stop)`` to the vectors of these hypothesis rows or references, one per row, of any length; all zeros,
+        or shorter than `SHORTEST`, where a text has none. Asked once for each text.
     row_size, reference_size : (H,), (R,) int
         Numbers that making each vector holds in memory.
 
@@ -101,16 +105,22 @@ def cosine_scores(
     layout = make_layout(segments.row_segment, segments.reference_segment, segments.n_segments)
     rows, references, pairs = layout.rows.tolist(), layout.references.tolist(), layout.pairs.tolist()
     values = np.empty(pairs[-1])
-    missing = np.zeros(segments.n_references, dtype=np.bool_)
-    for start, stop in layout.chunks(row_size, reference_size):
+    own_length, other_length = np.zeros(rows[-1]), np.zeros(references[-1])
+    for start, stop in layout.chunks(row_size, reference_size, CHUNK):
         first, other = rows[start], references[start]
         ours, theirs = row_vectors(first, rows[stop]), reference_vectors(other, references[stop])
-        missing[other : references[stop]] = ~theirs.any(axis=1)
+        own_length[first : rows[stop]] = row_lengths(ours)
+        other_length[other : references[stop]] = row_lengths(theirs)
         for segment in range(start, stop):
             own = ours[rows[segment] - first : rows[segment + 1] - first]
             alternatives = theirs[references[segment] - other : references[segment + 1] - other]
             block = values[pairs[segment] : pairs[segment + 1]].reshape(len(own), len(alternatives))
             np.matmul(own, alternatives.T, out=block)
+    pairs_of = segments.pairs
+    inverse = [
+        np.divide(1.0, size, out=np.zeros_like(size), where=size >= SHORTEST) for size in (own_length, other_length)
+    ]
+    values *= inverse[0][pairs_of.row] * inverse[1][pairs_of.reference]
     np.clip(values, -1.0, 1.0, out=values)
-    values[missing[segments.pairs.reference]] = np.nan
+    values[other_length[pairs_of.reference] < SHORTEST] = np.nan
     return values

@@ -18,12 +18,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from metrics.scoring.embedding_pairs import CHUNK, make_layout
-from metrics.scoring.models.vectors import unit_rows
+from metrics.scoring.pairs import make_pairs
 from metrics.scoring.segments import Segments
 from metrics.scoring.word_embeddings import LIU2016, Bags, Floats, Ints, Measure, WordEmbeddingMetric
 
 # OpenBLAS gives a product of up to 2^18 multiplications to one thread.
 TILE, TILE_ROWS = 2**18, 24
+SHORT = 256  # a vector of fewer numbers counts as many: words have cosines, too, that take room
+AT_ONCE = 2**19  # numbers of vectors of which the processor's cache holds the most part
 
 
 @dataclass(frozen=True)
@@ -42,30 +44,31 @@ class GreedyMatching(WordEmbeddingMetric):
 
 
 class _Words(NamedTuple):
-    """Words of k texts: vectors of length 1 (n, d), how often each occurs (n,), where each text starts (k,)."""
+    """Words of k texts of s segments.
+
+    Attributes
+    ----------
+    vectors : (n, d) float
+    scale : (n,) float
+        What brings each to length 1; 0 for a vector of zeros.
+    counts : (n,) float
+        How often each occurs.
+    texts : (k + 1,) int
+        Where the words of each text start and end.
+    segments : (s + 1,) int
+        Where the texts of each segment start and end.
+    """
 
     vectors: Floats
+    scale: Floats
     counts: Floats
-    starts: Ints
+    texts: Ints
+    segments: Ints
 
     @property
-    def lengths(self) -> Floats:
-        lengths: Floats = np.add.reduceat(self.counts, self.starts)
-        return lengths
-
-
-class _Part:
-    """Some texts of which a few at a time are asked for; the vectors of their distinct words are made once."""
-
-    def __init__(self, bags: Bags, start: int, stop: int) -> None:
-        vectors, self.number = bags.part(start, stop)
-        self.units = unit_rows(vectors)
-        self.starts = bags.starts[start : stop + 1] - bags.starts[start]
-        self.counts = bags.counts[bags.starts[start] : bags.starts[stop]].astype(np.float64)
-
-    def texts(self, start: int, stop: int) -> _Words:
-        first, last = self.starts[start], self.starts[stop]
-        return _Words(self.units[self.number[first:last]], self.counts[first:last], self.starts[start:stop] - first)
+    def bounds(self) -> Ints:
+        """(s + 1,) where the words of each segment start and end."""
+        return self.texts[self.segments]
 
 
 def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str) -> Floats:
@@ -77,61 +80,99 @@ def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str
     compared = np.empty(np.count_nonzero(filled[pairs.row] & usable[pairs.reference]))
     rows, references = rows.only(filled), references.only(usable)
     layout = make_layout(segments.row_segment[filled], segments.reference_segment[usable], segments.n_segments)
-    dimension = rows.vectors.shape[1]
-    for start, stop in layout.chunks(rows.sizes * dimension, references.sizes * dimension):
-        ours = _Part(rows, layout.rows[start], layout.rows[stop])
-        theirs = _Part(references, layout.references[start], layout.references[stop])
-        own = (layout.rows[start : stop + 1] - layout.rows[start]).tolist()
-        other = (layout.references[start : stop + 1] - layout.references[start]).tolist()
-        for place, segment in enumerate(range(start, stop)):
-            first, last = layout.pairs[segment : segment + 2].tolist()
-            if first < last:
-                block = _block(ours.texts(*own[place : place + 2]), theirs.texts(*other[place : place + 2]), floor)
-                compared[first:last] = block.ravel()
+    width = max(rows.vectors.shape[1], SHORT)
+    for start, stop in layout.chunks(rows.sizes * width, references.sizes * width, AT_ONCE):
+        first, last = layout.pairs[[start, stop]].tolist()
+        if first < last:
+            ours = _words(rows, layout.rows[start : stop + 1])
+            theirs = _words(references, layout.references[start : stop + 1])
+            compared[first:last] = _scores(ours, theirs, floor)
     values[filled[pairs.row] & usable[pairs.reference]] = np.clip(compared, -1.0, 1.0)
     return values
 
 
-def _block(ours: _Words, theirs: _Words, floor: float) -> Floats:
-    """(k, m) scores of k texts beside m others."""
-    if len(ours.counts) * len(theirs.counts) > CHUNK:
-        return _long_block(ours, theirs, floor)
-    similarity = _products(ours.vectors, theirs.vectors)
-    forth = np.maximum(np.maximum.reduceat(similarity, theirs.starts, axis=1), floor)
-    back = np.maximum(np.maximum.reduceat(similarity, ours.starts, axis=0), floor)
-    return _averaged(forth, back, ours, theirs)
+def _words(bags: Bags, segments: Ints) -> _Words:
+    starts = bags.starts[segments[0] : segments[-1] + 1]
+    place = slice(starts[0], starts[-1])
+    words = bags.words[place]
+    lengths = bags.lengths[words]
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return _Words(
+        bags.vectors[words].astype(np.float64),
+        scale,
+        bags.counts[place].astype(np.float64),
+        starts - starts[0],
+        segments - segments[0],
+    )
 
 
-def _products(one: Floats, other: Floats) -> Floats:
-    """(n, m) of n vectors and m others, in tiles too small for BLAS to spread over threads, which would wait longer."""
-    found = np.empty((len(one), len(other)))
+def _scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
+    """(p,) of all pairs of each segment; no text is empty."""
+    own, other = ours.bounds, theirs.bounds
+    blocks = np.concatenate(([0], np.cumsum(np.diff(own) * np.diff(other))))
+    if blocks[-1] > CHUNK and blocks.size == 2:
+        return _long_scores(ours, theirs, floor)
+    np.multiply(ours.vectors, ours.scale[:, None], out=ours.vectors)
+    # Of each segment the cosines of our words and theirs; once more with theirs in front.
+    similarity, turned = np.empty(blocks[-1]), np.empty(blocks[-1])
+    edges = zip(*(edge.tolist() for edge in (blocks, blocks[1:], own, own[1:], other, other[1:])), strict=False)
+    for start, stop, top, bottom, left, right in edges:
+        if start < stop:
+            block = similarity[start:stop].reshape(bottom - top, right - left)
+            _products(ours.vectors[top:bottom], theirs.vectors[left:right], block)
+            block *= theirs.scale[left:right]
+            turned[start:stop].reshape(block.T.shape)[...] = block.T
+    ahead, row, reference = _best_matches(similarity, ours, theirs, floor)
+    behind, back_reference, back_row = _best_matches(turned, theirs, ours, floor)
+    alternatives = np.repeat(np.diff(theirs.segments), np.diff(ours.segments))
+    first = np.cumsum(alternatives) - alternatives - np.repeat(theirs.segments[:-1], np.diff(ours.segments))
+    size = int(alternatives.sum())
+    total = np.bincount(first[row] + reference, weights=ahead, minlength=size)
+    total += np.bincount(first[back_row] + back_reference, weights=behind, minlength=size)
+    scores: Floats = total / 2
+    return scores
+
+
+def _best_matches(similarity: Floats, words: _Words, others: _Words, floor: float) -> tuple[Floats, Ints, Ints]:
+    """Of each word and each other text of its segment: the best match's part of the mean, the word's text, the other.
+
+    ``similarity`` holds, segment by segment, for each word its cosine with every other word of the segment.
+    """
+    segment = np.repeat(np.arange(words.segments.size - 1), np.diff(words.bounds))
+    text = np.repeat(np.arange(words.texts.size - 1), np.diff(words.texts))
+    width = np.diff(others.bounds)[segment]
+    matches = make_pairs(segment, others.segments)
+    before = np.repeat(others.bounds[:-1], np.diff(others.segments))
+    starts = (np.cumsum(width) - width)[matches.row] + (others.texts[:-1] - before)[matches.reference]
+    best = np.maximum(np.maximum.reduceat(similarity, starts), floor)
+    share = words.counts / np.add.reduceat(words.counts, words.texts[:-1])[text]
+    return best * share[matches.row], text[matches.row], matches.reference
+
+
+def _products(one: Floats, other: Floats, found: Floats) -> None:
+    """Fill ``found`` (n, m), in tiles too small for BLAS to spread over threads, which would wait longer."""
     width = max(1, TILE // (TILE_ROWS * one.shape[1]))
     for top in range(0, len(one), TILE_ROWS):
         rows = one[top : top + TILE_ROWS]
         for left in range(0, len(other), width):
-            tile = found[top : top + TILE_ROWS, left : left + width]
-            np.matmul(rows, other[left : left + width].T, out=tile)
-    return found
+            np.matmul(rows, other[left : left + width].T, out=found[top : top + TILE_ROWS, left : left + width])
 
 
-def _averaged(forth: Floats, back: Floats, ours: _Words, theirs: _Words) -> Floats:
-    """From the best match of each of our words in each of their texts, and the other way round."""
-    ahead = np.add.reduceat(forth * ours.counts[:, None], ours.starts, axis=0) / ours.lengths[:, None]
-    behind = np.add.reduceat(back * theirs.counts, theirs.starts, axis=1) / theirs.lengths
-    mean: Floats = (ahead + behind) / 2
-    return mean
-
-
-def _long_block(ours: _Words, theirs: _Words, floor: float) -> Floats:
-    """`_block` a text at a time, a slice of its words at a time, for texts of very many words."""
-    back = np.full((ours.starts.size, len(theirs.counts)), floor)
-    forth = np.empty((len(ours.counts), theirs.starts.size))
+def _long_scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
+    """`_scores` of one segment, a text at a time, a slice of its words at a time, for texts of very many words."""
+    for words in (ours, theirs):
+        np.multiply(words.vectors, words.scale[:, None], out=words.vectors)
+    forth = np.empty((len(ours.counts), theirs.texts.size - 1))
+    back = np.full((ours.texts.size - 1, len(theirs.counts)), floor)
     step = max(1, CHUNK // len(theirs.counts))
-    ends = [*ours.starts[1:].tolist(), len(ours.counts)]
-    for text, (start, end) in enumerate(zip(ours.starts.tolist(), ends, strict=True)):
+    for text, (start, end) in enumerate(zip(ours.texts.tolist(), ours.texts[1:].tolist(), strict=False)):
         for first in range(start, end, step):
             last = min(first + step, end)
             similarity = ours.vectors[first:last] @ theirs.vectors.T
-            forth[first:last] = np.maximum(np.maximum.reduceat(similarity, theirs.starts, axis=1), floor)
+            forth[first:last] = np.maximum(np.maximum.reduceat(similarity, theirs.texts[:-1], axis=1), floor)
             np.maximum(back[text], similarity.max(axis=0), out=back[text])
-    return _averaged(forth, back, ours, theirs)
+    own, other = (np.add.reduceat(words.counts, words.texts[:-1]) for words in (ours, theirs))
+    ahead = np.add.reduceat(forth * ours.counts[:, None], ours.texts[:-1], axis=0) / own[:, None]
+    behind = np.add.reduceat(back * theirs.counts, theirs.texts[:-1], axis=1) / other
+    mean: Floats = (ahead + behind).ravel() / 2
+    return mean

@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from scipy import sparse
 from metrics.scoring.embedding_pairs import OVER_REFERENCES, PairScores, cosine_scores
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.models.vectors import WordVectors, unit_rows
+from metrics.scoring.models.vectors import WordVectors, row_lengths, unit_rows
 from metrics.scoring.parameters import choice, flag, trained
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import TOKENIZERS
@@ -41,8 +42,7 @@ Bools = NDArray[np.bool_]
 NLG_EVAL, LIU2016 = "nlg-eval", "liu2016"
 VARIANTS = (NLG_EVAL, LIU2016)
 
-# A vector shorter than this has no direction: a sum that cancels but for rounding (the bound of Liu et al.'s program).
-SHORTEST = 1e-11
+WORDS_AT_ONCE = 1024  # whose vectors stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,33 +57,30 @@ class Bags:
     starts : (K + 1,) int
         Where each text starts and ends.
     vectors : (w, d) float32
+    lengths : (w,) float
+        Of the vectors.
     """
 
     words: Ints
     counts: Ints
     starts: Ints
     vectors: Float32s
+    lengths: Floats
 
     @property
     def sizes(self) -> Ints:
         """(K,) distinct words of each text."""
         return np.diff(self.starts)
 
-    def part(self, start: int, stop: int) -> tuple[Floats, Ints]:
-        """Of the texts ``start:stop``: the vectors of all words in them, and which is whose, in the order of words."""
-        words = self.words[self.starts[start] : self.starts[stop]]
-        distinct, number = np.unique(words, return_inverse=True)
-        return self.vectors[distinct].astype(np.float64), number
-
     def only(self, kept: Bools) -> Bags:
         """The texts that are kept (K,)."""
         words = np.repeat(kept, self.sizes)
         starts = np.concatenate(([0], np.cumsum(self.sizes[kept])))
-        return Bags(self.words[words], self.counts[words], starts, self.vectors)
+        return replace(self, words=self.words[words], counts=self.counts[words], starts=starts)
 
     def with_any_vector(self) -> Bools:
         """(K,) whether a text has any word whose vector is not all zeros."""
-        useful = np.any(self.vectors, axis=1)[self.words]
+        useful = (self.lengths > 0)[self.words]
         return np.diff(np.concatenate(([0], np.cumsum(useful)))[self.starts]) > 0
 
 
@@ -160,16 +157,21 @@ def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> t
     """Bags of the hypothesis rows and of the references, and how many words were unknown and texts without a vector."""
     rows = vectors.find(numbered.vocabulary)
     known = rows >= 0
-    matrix = vectors.matrix[rows[known]]
-    if variant == LIU2016:
-        matrix = unit_rows(matrix.astype(np.float64)).astype(np.float32)
-    else:
-        matrix = np.concatenate([matrix, vectors.mean.astype(np.float32)[None]])
+    count = int(np.count_nonzero(known))
+    matrix = np.empty((count + 1, vectors.dimension), dtype=np.float32)
+    lengths = np.empty(count + 1)
+    matrix[count] = vectors.mean
+    np.take(vectors.matrix, rows[known], axis=0, out=matrix[:count], mode="clip")  # "raise" would copy it once more
+    for start in range(0, count + 1, WORDS_AT_ONCE):
+        part = matrix[start : start + WORDS_AT_ONCE].astype(np.float64)
+        if variant == LIU2016:
+            part = unit_rows(part).astype(np.float32).astype(np.float64)
+            matrix[start : start + WORDS_AT_ONCE] = part
+        lengths[start : start + WORDS_AT_ONCE] = row_lengths(part)
     # The number of a word among those known; any unknown one is the mean vector, behind them, or passed over.
-    unknown = -1 if variant == LIU2016 else known.sum()
-    place = np.where(known, np.cumsum(known) - 1, unknown)
+    place = np.where(known, np.cumsum(known) - 1, -1 if variant == LIU2016 else count)
     texts = (numbered.hypotheses, numbered.references)
-    bags = [make_bags(one, place, matrix) for one in texts]
+    bags = [make_bags(one, place, matrix, lengths) for one in texts]
     facts = {
         "words": sum(one.ids.size for one in texts),
         "unknown_words": sum(int(np.count_nonzero(~known[one.ids])) for one in texts),
@@ -179,17 +181,17 @@ def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> t
     return bags[0], bags[1], facts
 
 
-def make_bags(texts: TokenIds, place: Ints, vectors: Float32s) -> Bags:
+def make_bags(texts: TokenIds, place: Ints, vectors: Float32s, lengths: Floats) -> Bags:
     """Texts in the numbers of ``vectors``: ``place[token]`` is the row of a token, or -1 where it is passed over."""
     words = place[texts.ids]
     owner = np.repeat(np.arange(texts.lengths.size), texts.lengths)[words >= 0]
     size = np.bincount(owner, minlength=texts.lengths.size)
     starts = np.concatenate(([0], np.cumsum(size)))
     table = sparse.csr_array(
-        (np.ones(owner.size, dtype=np.int64), words[words >= 0], starts), shape=(size.size, max(len(vectors), 1))
+        (np.ones(owner.size, dtype=np.int64), words[words >= 0], starts), shape=(size.size, len(vectors))
     )
     table.sum_duplicates()
-    return Bags(table.indices.astype(np.int64), table.data, table.indptr.astype(np.int64), vectors)
+    return Bags(table.indices.astype(np.int64), table.data, table.indptr.astype(np.int64), vectors, lengths)
 
 
 def sentence_cosines(
@@ -202,16 +204,8 @@ def sentence_cosines(
     sentence_vectors : callable
         ``(bags, start, stop)`` to the vectors (stop - start, d) of these texts; zeros for a text without words.
     """
-
-    def directions(bags: Bags) -> Callable[[int, int], Floats]:
-        def of(start: int, stop: int) -> Floats:
-            found = sentence_vectors(bags, start, stop)
-            found[np.sqrt(np.einsum("ij,ij->i", found, found)) < SHORTEST] = 0.0
-            return unit_rows(found)
-
-        return of
-
     dimension = rows.vectors.shape[1]
     return cosine_scores(
-        segments, directions(rows), directions(references), rows.sizes * dimension, references.sizes * dimension
-    )
+        segments, partial(sentence_vectors, rows), partial(sentence_vectors, references),
+        rows.sizes * dimension, references.sizes * dimension,
+    )  # fmt: skip

@@ -75,12 +75,13 @@ def test_scores_are_those_of_the_equations_word_by_word(world: World, name: str,
 
 @every_metric
 @every_variant
-@pytest.mark.parametrize("chunk", [1, 700, 2**22])
+@pytest.mark.parametrize("chunk", [1, 700, 30_000, 2**22])
 def test_real_conversations_score_the_same_in_chunks_of_any_size(
     real: World, monkeypatch: pytest.MonkeyPatch, name: str, variant: str, chunk: int
 ) -> None:
     monkeypatch.setattr(embedding_pairs, "CHUNK", chunk)
     monkeypatch.setattr(greedy_matching, "CHUNK", chunk)
+    monkeypatch.setattr(greedy_matching, "AT_ONCE", chunk)
     sample = dstc7_sample()
     systems = [outputs[:5] for outputs in sample.outputs.values()]
     references = sample.weighted[:5]
