@@ -24,9 +24,15 @@ def current_ratings(campaigns: Iterable[Campaign], *, include_extra: bool = Fals
         criterion=OuterRef("criterion"),
         extra=OuterRef("extra"),
         revision__gt=OuterRef("revision"),
+        revision__gte=1,  # follows from the line above, and lets the database look at corrections alone
     )
     ratings = Rating.objects.filter(~Exists(later), campaign__in=[campaign.pk for campaign in campaigns])
     return ratings if include_extra else ratings.filter(extra=False)
+
+
+SECONDS = "coalesce(p.seconds_given, extract(epoch FROM p.ended_at - p.shown_at)::float8)"
+PRESENTATIONS = "JOIN annotation_presentation p ON p.id = r.presentation_id"
+NONE = "NULL::float8"
 
 
 class RatingColumns(NamedTuple):
@@ -64,15 +70,17 @@ def rating_columns(
     *,
     include_extra: bool = False,
     up_to: int | None = None,
+    timed: bool = True,
 ) -> RatingColumns:
     """Current ratings of some campaigns as arrays, optionally of some responses only.
 
-    ``up_to`` reads them as they stood when the rating of that id was the last one.
+    ``up_to`` reads them as they stood when the rating of that id was the last one. Without ``timed`` the seconds are
+    NaN, and presentations are not read.
     """
-    query = """
+    query = f"""
         SELECT r.id, r.response_id, r.rater_id, r.presentation_id, r.criterion_id, r.value,
-               coalesce(p.seconds_given, extract(epoch FROM p.ended_at - p.shown_at)::float8), r.extra
-        FROM annotation_rating r JOIN annotation_presentation p ON p.id = r.presentation_id
+               {SECONDS if timed else NONE}, r.extra
+        FROM annotation_rating r {PRESENTATIONS if timed else ""}
         WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NOT NULL
           AND (%(include_extra)s OR NOT r.extra)
           AND (%(up_to)s::bigint IS NULL OR r.id <= %(up_to)s)
@@ -81,8 +89,9 @@ def rating_columns(
               SELECT 1 FROM annotation_rating later
               WHERE later.presentation_id = r.presentation_id AND later.response_id = r.response_id
                 AND later.criterion_id = r.criterion_id AND later.extra = r.extra AND later.revision > r.revision
+                AND later.revision > 0  -- follows, and lets the database look at corrections alone
                 AND (%(up_to)s::bigint IS NULL OR later.id <= %(up_to)s))
-        ORDER BY r.id"""
+        ORDER BY r.id"""  # noqa: S608  # put together from the constants above alone
     parameters = {
         "campaigns": [campaign.pk for campaign in campaigns],
         "responses": None if response_ids is None else [int(number) for number in response_ids],

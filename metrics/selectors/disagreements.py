@@ -84,9 +84,9 @@ class Disagreements:
 
 def rating_campaigns(run: ScoreRun) -> list[Campaign]:
     """Those with ratings of outputs of the run's systems, newest first."""
-    outputs = ResponseSource.objects.filter(response=OuterRef("response"), system__in=run.systems.all())
-    rated = Rating.objects.filter(Exists(outputs), campaign=OuterRef("pk"))
-    return list(Campaign.objects.filter(Exists(rated), dataset=run.dataset_id).order_by("-pk"))
+    outputs = ResponseSource.objects.filter(system__in=run.systems.all()).order_by()
+    rated = Rating.objects.filter(response__in=outputs.values("response_id")).order_by()
+    return list(Campaign.objects.filter(pk__in=rated.values("campaign_id").distinct()).order_by("-pk"))
 
 
 def disagreements_of(
@@ -108,7 +108,7 @@ def disagreements_of(
     except AnnotationError as error:
         found.reason = f"{error} Choose one campaign."
         return found
-    table = judgements(rating_columns(chosen), criteria)
+    table = judgements(rating_columns(chosen, timed=False), criteria)
     has_points = all(one.kind != ScaleKind.SLIDER for one in criteria)
     found.low, found.high = table.low, table.high
     width = 4.0 if np.isnan(table.high) else table.high - table.low

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.selectors.ratings import current_ratings, judgement_table
+from annotation.selectors.ratings import current_ratings, judgement_table, rating_columns
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
 
 TWO = {"relevance": (1, 5), "informativeness": (1, 5)}
@@ -25,6 +25,19 @@ def test_a_superseded_rating_does_not_count_and_stays_in_the_log(dataset, respon
     (second,) = rate_in(presentation, response, 5, revision=1)
     assert list(current_ratings([campaign])) == [second]
     assert list(campaign.ratings.order_by("id")) == [first, second]
+
+
+def test_seconds_are_read_where_asked_and_nothing_else_differs(dataset, response):
+    campaign = make_campaign(dataset)
+    presentation = present(campaign, "ann", response, seconds=7.5)
+    rate_in(presentation, response, 2)
+    rate_in(presentation, response, 5, revision=1)
+    rate(campaign, "bob", response, 4)
+    timed, plain = rating_columns([campaign]), rating_columns([campaign], timed=False)
+    assert (timed.value.tolist(), timed.seconds.tolist()[0]) == ([5.0, 4.0], 7.5)
+    assert np.isnan(plain.seconds).all()
+    for name in set(plain._fields) - {"seconds"}:
+        np.testing.assert_array_equal(getattr(plain, name), getattr(timed, name))
 
 
 def test_an_extra_rating_counts_only_when_asked_for(dataset, response):
