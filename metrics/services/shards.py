@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Length, Now
@@ -30,11 +32,12 @@ from metrics.services.results import run_result, run_store
 from metrics.services.scoring import Scorer, empty_shard_fields, model_store, shard_fields
 from metrics.subsets import Subset
 
+IntArray = npt.NDArray[np.int64]
 Enqueue = Callable[[int], None]
 Beat = Callable[[], None]
 
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
-SHARD_TEXTS = 40_000  # hypotheses of a shard, over all systems
+SHARD_TEXTS = 100_000  # hypotheses of all systems, and references, that a shard is of
 POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes, where it cannot be put together
 JOINED_BYTES = 128 << 20  # of states of parts, that are joined at once
 MAX_HELPERS = 7
@@ -49,19 +52,20 @@ def nobody_helps(helpers: int) -> None:
 # --- Where a run is cut -----------------------------------------------------------------------------------------------
 
 WITH_REFERENCES = """
-SELECT DISTINCT item_position::bigint AS position
+SELECT item_position::bigint AS position, count(*) AS n_references
   FROM annotation_releaseweight
  WHERE release_id = %(release)s
+ GROUP BY item_position
  ORDER BY position
 """
-ALL_ITEMS = "SELECT position::bigint FROM annotation_item WHERE dataset_id = %(dataset)s ORDER BY 1"
+ALL_ITEMS = "SELECT position::bigint, 0::bigint FROM annotation_item WHERE dataset_id = %(dataset)s ORDER BY 1"
 
 
 def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
     """Positions from and to which each shard looks at items; small runs are one shard, as are pools without a state."""
     query = ALL_ITEMS if run.release_id is None else WITH_REFERENCES
     parameters = {"release": run.release_id, "dataset": run.dataset_id}
-    (positions,) = number_columns(query, parameters, ["bigint"])
+    positions, n_references = number_columns(query, parameters, ["bigint", "bigint"])
     n_systems = run.systems.count()
     if metric.pools and not has_state(metric):
         if positions.size * n_systems > POOLED_TEXTS:
@@ -70,9 +74,20 @@ def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
                 f"{positions.size * n_systems:,} outputs; accepted: at most {POOLED_TEXTS:,}. Choose fewer systems."
             )
         return [(0, EVERY_POSITION)]
-    size = max(1, SHARD_TEXTS // n_systems)
-    cuts = positions[size::size].tolist()
+    cuts = positions[where_cut(n_references * metric.needs_references + n_systems, SHARD_TEXTS)].tolist()
     return list(zip([0, *cuts], [*cuts, EVERY_POSITION], strict=True))
+
+
+def where_cut(n_texts: IntArray, size: int) -> IntArray:
+    """Places of the items with which a new shard begins: those before which another ``size`` texts are full.
+
+    Examples
+    --------
+    >>> where_cut(np.array([3, 3, 3, 3, 9, 9]), 6).tolist()
+    [2, 4, 5]
+    """
+    shard = (np.cumsum(n_texts) - n_texts) // size
+    return np.flatnonzero(np.diff(shard)) + 1
 
 
 def has_state(metric: Metric) -> bool:

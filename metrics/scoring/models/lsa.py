@@ -376,7 +376,7 @@ def _orthogonal_to(basis: Floats, image: Floats) -> tuple[Floats, Floats, Floats
         part = basis.T @ image
         image = image - basis @ part
         inside += part @ beyond
-        image, factor = qr(image, mode="economic", check_finite=False)
+        image, factor = (np.asarray(own, dtype=np.float64) for own in qr(image, mode="economic", check_finite=False))
         beyond = factor @ beyond
     return image, inside, beyond
 

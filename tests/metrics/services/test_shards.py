@@ -57,10 +57,13 @@ def world(project: Project) -> World:
     return world
 
 
+# Three systems' outputs of eight items, and two references of each: three shards.
+OUTPUTS, TEXTS = 24, 40
+
+
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three systems' outputs of eight items: three shards."""
-    monkeypatch.setattr(shards, "SHARD_TEXTS", 24)
+    monkeypatch.setattr(shards, "SHARD_TEXTS", TEXTS)
 
 
 def created(world: World, metric: str = "bleu") -> ScoreRun:
@@ -106,7 +109,7 @@ def test_shards_make_the_result_of_one_piece(
     whole = everything(executed(run))
     assert run.shards.count() == 1
     run.delete()
-    monkeypatch.setattr(shards, "SHARD_TEXTS", 24)
+    monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS if metric in POOLED else TEXTS)
 
     cut = executed(created(world, metric))
 
@@ -118,8 +121,9 @@ def test_shards_make_the_result_of_one_piece(
 
 @pytest.mark.parametrize(("metric", "n_ranges"), [("bleu", 0), ("delta_bleu", 1), ("cider", 3), ("self_bleu", 3)])
 def test_parts_are_told_what_the_whole_is_like_range_by_range(
-    world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch, metric: str, n_ranges: int
+    world: World, monkeypatch: pytest.MonkeyPatch, metric: str, n_ranges: int
 ) -> None:
+    monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS if metric in POOLED else TEXTS)
     monkeypatch.setattr(shards, "JOINED_BYTES", 4000)
     seen: list[int] = []
     told = shards._corpus_state
@@ -143,7 +147,6 @@ def test_parts_are_told_what_the_whole_is_like_range_by_range(
 def test_a_run_whose_holder_died_while_joining_joins_from_the_start(
     world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "SHARD_TEXTS", 24)
     whole = created(world, "cider")
     expected = everything(executed(whole))
     whole.delete()
@@ -269,7 +272,8 @@ def test_intervals_are_those_of_the_stored_statistics(world: World) -> None:
         assert score.low < score.score < score.high
 
 
-def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, small_shards: None) -> None:
+def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS)
     run, _ = score_run_create(
         project=world.project, systems=world.hypotheses, dataset=world.dataset, metric="distinct",
         parameters={"tokenize": "whitespace"}, by=None,
