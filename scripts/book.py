@@ -35,7 +35,7 @@ WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, 
 THEMES = ("light", "dark")
 PAGES = [*MANAGED, *book_references.REFERENCES, *book_scores.SCORED]
 TALLEST = 1600  # what is below is cut off: a page scrolls, a picture need not
-WIDEST, QUALITY = 1024, 38  # some 500 pictures have to stay within 14 MB
+WIDEST, QUALITY = 1024, 38  # some 500 pictures have to stay within 16 MB
 
 
 def arguments() -> argparse.Namespace:
