@@ -1,9 +1,11 @@
+import gzip
 import math
-import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pycocoevalcap.meteor.meteor import Meteor as CocoMeteor
+from pycocoevalcap.meteor import meteor as coco_meteor
 
 from metrics.scoring import meteor_jar
 from metrics.scoring.aggregates import MeteorAggregate, aggregate_from
@@ -37,20 +39,24 @@ def sample() -> Sample:
 
 
 @pytest.fixture(scope="module")
-def coco(sample: Sample) -> tuple[float, list[float]]:
-    """pycocoevalcap's own scores of one system on the real sample; its class leaves pipes open, closed here."""
-    path = os.environ["PATH"]
-    os.environ["PATH"] = f"{Path(str(find_java())).parent}{os.pathsep}{path}"
-    try:
-        theirs = CocoMeteor()
-        texts = dict(enumerate(sample.gold)), {i: [text] for i, text in enumerate(sample.outputs["TeamA"])}
-        score, scores = theirs.compute_score(*texts)
-        for pipe in (theirs.meteor_p.stdout, theirs.meteor_p.stderr):
-            pipe.close()
-        del theirs
-    finally:
-        os.environ["PATH"] = path
-    return score, scores
+def coco(jar: MeteorJar, sample: Sample) -> tuple[float, list[float]]:
+    """pycocoevalcap's own scores of one system on the real sample, by its own code.
+
+    It is handed the program that runs already, if it would start the same: to start another takes many seconds.
+    """
+    commands: list[list[str]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coco_meteor.subprocess, "Popen", lambda command, **_: commands.append(command) or jar._process)
+        theirs = coco_meteor.Meteor()
+    own = list(map(str, jar._process.args))
+    assert commands[0][-6:] == own[-6:] == ["-", "-", "-stdio", "-l", "en", "-norm"]
+    assert Path(own[own.index("-jar") + 1]).name == coco_meteor.METEOR_JAR
+    texts = dict(enumerate(sample.gold)), {i: [text] for i, text in enumerate(sample.outputs["TeamA"])}
+    found = theirs.compute_score(*texts)
+    # Its class ends what it holds: something else than the shared program.
+    theirs.meteor_p = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    del theirs
+    return found
 
 
 def aligned(jar: MeteorJar, hypotheses: list[str], references: list[list[str]]) -> Alignments:
@@ -94,8 +100,8 @@ def test_a_subset_of_the_references_scores_as_the_program_scores_it_alone(jar: M
     counted = [i for i, own in enumerate(left) if own]
     best = []  # the program's own choice: all references of the subset on one line
     for i in counted:
-        answers = jar._ask([" ||| ".join(["SCORE", *left[i], hypotheses[i]])], 1)
-        best.append([float(number) for number in answers[0].split()])
+        (answer,) = jar._ask([" ||| ".join(["SCORE", *left[i], hypotheses[i]])], 1)
+        best.append([float(number) for number in answer.split()])
     scores, total = jar.evaluate(np.array(best))
 
     result = Meteor().statistics(prepared, reference_mask=mask)
@@ -239,6 +245,19 @@ def gone(pid: int) -> bool:
     return False
 
 
+@pytest.fixture
+def light(tmp_path: Path) -> Path:
+    """The same program with its first paraphrases only, which it has read at once."""
+    whole = meteor_jar.find_jar()
+    assert whole is not None
+    data = tmp_path / "data"
+    data.mkdir()
+    with gzip.open(whole.parent / "data" / "paraphrase-en.gz", "rb") as source:
+        lines = b"".join(islice(source, 300))
+    (data / "paraphrase-en.gz").write_bytes(gzip.compress(lines))
+    return Path(shutil.copy(whole, tmp_path))
+
+
 def test_no_process_is_left_after_the_block_nor_after_the_object() -> None:
     with MeteorJar() as running:
         pid = running.pid
@@ -254,8 +273,12 @@ def test_no_process_is_left_after_the_block_nor_after_the_object() -> None:
     assert gone(pid)
 
 
-def test_it_ends_with_a_process_that_is_killed() -> None:
-    script = "from metrics.scoring.meteor_jar import MeteorJar\njar = MeteorJar()\nprint(jar.pid, flush=True)\ninput()"
+def test_it_ends_with_a_process_that_is_killed(light: Path) -> None:
+    script = (
+        "from pathlib import Path\nfrom metrics.scoring import meteor_jar\n"
+        f"meteor_jar.find_jar = lambda: Path({str(light)!r})\n"
+        "jar = meteor_jar.MeteorJar()\njar.statistics([('a', 'a')])\nprint(jar.pid, flush=True)\ninput()"
+    )
     parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with parent:
         assert parent.stdout is not None
@@ -269,6 +292,15 @@ def test_a_process_that_does_not_answer_in_time_is_ended() -> None:
     with pytest.raises(MeteorFailed, match=r"no answer within 0\.01 s"):
         slow.statistics([("a", "a")])
     assert gone(slow.pid)
+
+
+def test_many_more_answers_than_a_pipe_holds_come_in_order(monkeypatch: pytest.MonkeyPatch, light: Path) -> None:
+    monkeypatch.setattr(meteor_jar, "find_jar", lambda: light)
+    lengths = np.random.default_rng(3).integers(1, 9, 5000)
+    with MeteorJar() as running:
+        found = running.statistics([("a " * length, "a") for length in lengths.tolist()])
+    assert found[:, 0].tolist() == lengths.tolist()  # words of the hypothesis
+    assert found.shape == (5000, 23)
 
 
 def test_what_the_program_says_when_it_fails_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
