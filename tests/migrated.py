@@ -1,4 +1,7 @@
-"""One migrated database that every process of a run copies, kept for later runs until a migration changes."""
+"""One migrated database that every process of a run copies, kept for later runs until a migration changes.
+
+A server that ``DATABASE_URL`` names keeps the database, too; the tests' own server goes with the run.
+"""
 
 import fcntl
 import hashlib

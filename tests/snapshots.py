@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from django.apps import apps
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from annotation.models import Project
 
@@ -22,10 +22,11 @@ _kept: dict[Hashable, tuple[bytes, list[tuple[str, bytes]]]] = {}
 def recalled(name: Hashable, project: Project, build: Callable[[], T]) -> T:
     """What ``build()`` gives, with the rows it makes below ``project``, keys and times included.
 
-    ``name`` says all that ``build`` depends on besides an empty project. It may add rows, not change earlier ones. Keys
-    are never given out twice: sequences do not go back with a transaction.
+    ``name`` says all that ``build`` depends on besides an empty project; where it is not empty, all is built. What is
+    built adds rows, which name no others but each other and the project: people come later. Keys are never given out
+    twice: sequences do not go back with a transaction.
     """
-    if project.pk != PROJECT_ID or not may_copy():
+    if project.pk != PROJECT_ID or project.datasets.exists() or not may_copy():
         return build()
     if name not in _kept:
         before = _highest_keys()
@@ -33,13 +34,13 @@ def recalled(name: Hashable, project: Project, build: Callable[[], T]) -> T:
         _kept[name] = _pickled(built), _rows_after(before)
         return built
     built, rows = _kept[name]
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         # What triggers and foreign keys watch over held when the rows were made.
-        cursor.execute("SET session_replication_role = replica")
+        cursor.execute("SET LOCAL session_replication_role = replica")
         for table, text in rows:
             with cursor.copy(f"COPY {table} FROM STDIN") as copy:
                 copy.write(text)
-        cursor.execute("SET session_replication_role = DEFAULT")
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
     return _Unpickler(built, project).load()
 
 

@@ -4,6 +4,7 @@ from annotation.models import Campaign, Release
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create
 from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.snapshots import recalled
 
 
 def rate_all(campaign, response, **values):
@@ -18,6 +19,12 @@ def make_release(project, *, method="linear", **asked) -> Release:
     8/3: -1/6), no positive weight. i3: "Ada said it." 5, 1 (0), not by cem; the system Ada said it, too. The system Bo
     shouts on every item.
     """
+    if asked:
+        return _make_release(project, method=method, **asked)
+    return recalled(("weighed", method), project, lambda: _make_release(project, method=method))
+
+
+def _make_release(project, **asked) -> Release:
     dataset = make_dataset(project)
     campaign = make_campaign(dataset, ratings_per_unit=1)
     texts = {
@@ -33,7 +40,7 @@ def make_release(project, *, method="linear", **asked) -> Release:
                 make_response(item, text, "Ada")
             rate_all(campaign, response, **values)
         make_response(item, f"{next(iter(replies))[:-1].upper()}!", "Bo")
-    return build(project, dataset, [campaign], method=method, **asked)
+    return build(project, dataset, [campaign], **asked)
 
 
 def build(project, dataset, campaigns: list[Campaign], **asked) -> Release:

@@ -18,6 +18,7 @@ from annotation.models import (
     SourceKind,
 )
 from tests.annotation.rated import make_campaign, make_response, rate
+from tests.snapshots import recalled
 
 ENGLISH = {
     "context": ["my cat ran away last night .", "oh no , did you look under the roof ?"],
@@ -80,10 +81,16 @@ def make_conversations(
     project: Project, *conversations: dict, language: str = "en", slug: str = "talk"
 ) -> Conversations:
     """Items in this order, in a finished release of exactly these weights; Echo's outputs are rated 4 and 5."""
+    told = conversations or (ENGLISH, DISLIKED)
+    name = ("conversations", repr(told), language, slug)
+    return recalled(name, project, lambda: _make_conversations(project, told, language, slug))
+
+
+def _make_conversations(project: Project, conversations: tuple[dict, ...], language: str, slug: str) -> Conversations:
     dataset = Dataset.objects.create(project=project, name=slug.title(), slug=slug, language=language)
     campaign = make_campaign(dataset, name=f"Quality of {slug}", criteria={"quality": (1, 5)})
     items, weighed = [], []
-    for position, told in enumerate(conversations or (ENGLISH, DISLIKED)):
+    for position, told in enumerate(conversations):
         item = Item.objects.create(
             dataset=dataset, external_id=f"{slug}-{position}", position=position, context=told["context"],
             message=told["message"],

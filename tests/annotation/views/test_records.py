@@ -15,6 +15,7 @@ from annotation.models import AuditEntry, Campaign, Datasheet, Project, Rater, R
 from annotation.selectors.records.tables import TABLES
 from annotation.services.campaigns import campaign_close
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
+from tests.snapshots import recalled
 
 AsUser = Callable[[User], Client]
 READ = ["campaign-records", "campaign-record-download", "campaign-record-methods", "campaign-record-datasheet"]
@@ -22,6 +23,10 @@ READ = ["campaign-records", "campaign-record-download", "campaign-record-methods
 
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
+    return recalled("two raters", project, lambda: _rated_by_two(project))
+
+
+def _rated_by_two(project: Project) -> Campaign:
     campaign = make_campaign(make_dataset(project, items=2), criteria=[RELEVANCE, INFORMATIVENESS])
     for value in (2, 4):
         rater = join(campaign)

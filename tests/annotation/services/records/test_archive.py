@@ -24,11 +24,16 @@ from annotation.services.records.archive import record_chunks
 from annotation.services.records.papers import record_documents
 from annotation.services.records.verification import record_verify
 from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset, rate_next
+from tests.snapshots import recalled
 
 
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
     """Four raters of six pairs; one answer corrected, one screen still open."""
+    return recalled("four raters of pairs", project, lambda: _rated_pairs(project))
+
+
+def _rated_pairs(project: Project) -> Campaign:
     campaign = make_campaign(
         make_dataset(project, items=2), presentation="pair", criteria=[RELEVANCE, INFORMATIVENESS], instructions="Read."
     )
