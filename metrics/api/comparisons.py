@@ -33,6 +33,11 @@ class PairSerializer(serializers.Serializer):
     p_holm = serializers.FloatField(allow_null=True, help_text="The same among all pairs of the run, by Holm.")
     differs = serializers.BooleanField(help_text="Whether the two can be told apart at 5%, all pairs considered.")
     undefined_reason = serializers.CharField(allow_blank=True)
+    shared_items = serializers.IntegerField(
+        allow_null=True,
+        help_text="Where systems lack scores of different items: how many both have, which the difference is over; the "
+        "two scores are each over a system's own. Null where all systems have the same.",
+    )
 
 
 class DisagreementSerializer(serializers.Serializer):

@@ -10,7 +10,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.resampling import paired_difference
+from metrics.scoring.resampling import (
+    BLOCK,
+    REPLICATES,
+    SEED,
+    block_sizes,
+    draws_in_block,
+    draws_per_block,
+    paired_difference,
+)
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +43,8 @@ class PairOfSystems:
         The p-value by Holm, over all pairs.
     reason : str
         Why it is undefined; empty where it is defined.
+    segments : int or None
+        How many both have a score of, where that was asked for.
     """
 
     first: int
@@ -45,6 +55,7 @@ class PairOfSystems:
     p_value: float
     adjusted: float
     reason: str = ""
+    segments: int | None = None
 
     @property
     def differs(self) -> bool:
@@ -102,6 +113,73 @@ def compare_systems(
         PairOfSystems(one, other, test.difference, test.low, test.high, test.p_value, own, test.reason)
         for (one, other), test, own in zip(pairs, tests, adjusted.tolist(), strict=True)
     ]
+
+
+def compare_on_shared_segments(
+    scores: ArrayLike, *, higher_is_better: bool = True, replicates: int = REPLICATES, seed: int = SEED
+) -> list[PairOfSystems]:
+    """All pairs of T systems whose scores are means over segments, each pair over those that both have a score of.
+
+    A mean over a system's own segments is also a matter of which these are; here that cancels out. Resamples are those
+    of `metrics.scoring.resampling.bootstrap_replicates`, so that without a missing score this is `compare_systems`.
+
+    Parameters
+    ----------
+    scores : (T, S) float
+        Of segments; NaN where there is none.
+    higher_is_better : bool
+    replicates, seed : int
+        As for `bootstrap_replicates`.
+
+    Returns
+    -------
+    list of T (T - 1) / 2 PairOfSystems
+        The better one of each pair, over what both have, is its first. Undefined, with the reason, where they share no
+        segment, or where some resample has none of those shared.
+
+    Raises
+    ------
+    ValueError
+        Scores of another shape.
+
+    Examples
+    --------
+    >>> found, = compare_on_shared_segments([[0.9, 0.4, 0.5], [math.nan, 0.5, 0.8]])
+    >>> found.first, round(found.difference, 9), found.segments
+    (1, 0.2, 2)
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or not values.shape[1]:
+        raise ValueError(f"scores: found shape {values.shape}; accepted: (T, S) of at least one segment")
+    there = np.isfinite(values)
+    pairs = list(combinations(range(len(values)), 2))
+    one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    shared = there[one] & there[other]
+    differences = np.where(shared, values[one] - values[other], 0.0)  # (P, S)
+    totals, drawn_of_both = np.zeros((2, replicates, len(pairs)))
+    sizes = block_sizes(values.shape[1])
+    drawn = draws_per_block(sizes, replicates, seed)
+    for number, size in enumerate(sizes.tolist()):
+        counts = draws_in_block(drawn[:, number], size, number, seed)
+        own = slice(number * BLOCK, number * BLOCK + size)
+        totals += counts @ differences[:, own].T
+        drawn_of_both += counts @ shared[:, own].T
+    n_shared = shared.sum(axis=1)
+    with np.errstate(invalid="ignore"):  # nothing shared: undefined
+        means, resampled = differences.sum(axis=1) / n_shared, totals / drawn_of_both
+    signs = np.where((means < 0) == higher_is_better, -1.0, 1.0)  # the better one first
+    tests = [
+        paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
+        for sign, mean, column in zip(signs, means, resampled.T, strict=True)
+    ]
+    adjusted = holm_adjusted([test.p_value for test in tests])
+    return [
+        PairOfSystems(
+            *(pair if sign > 0 else pair[::-1]), test.difference, test.low, test.high, test.p_value, p,
+            test.reason if n else "no segment has a score of both", n,
+        )
+        for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted.tolist(), n_shared.tolist(), strict=True)
+    ]  # fmt: skip
 
 
 def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]:

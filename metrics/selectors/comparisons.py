@@ -6,13 +6,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from django.core.cache import cache
 
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.comparisons import LEVEL, PairOfSystems, best_first, compare_systems, place_ranges
-from metrics.selectors.arrays import run_replicates
+from metrics.scoring.aggregates import MeanAggregate
+from metrics.scoring.comparisons import (
+    LEVEL,
+    PairOfSystems,
+    best_first,
+    compare_on_shared_segments,
+    compare_systems,
+    place_ranges,
+)
+from metrics.selectors.arrays import run_aggregate, run_arrays, run_replicates
 from metrics.selectors.runs import run_metric
 
 MOST_IN_MATRIX = 14
+KEPT_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -110,17 +120,42 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
         return Comparisons(ordered, [], [(1, len(scores))] * len(scores), why_no_intervals(run))
     if len(scores) < 2:
         return Comparisons(ordered, [], [(1, 1)] * len(scores), "there is one system")
-    tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
+    if lacks_scores(run):
+        tests = _on_shared_segments(run, higher_is_better=higher_is_better)
+    else:
+        tests = compare_systems(values, replicates, higher_is_better=higher_is_better)
     places = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
     pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
     return Comparisons(ordered, pairs, [places[score.pk] for score in ordered], n_resamples=len(replicates))
 
 
+def lacks_scores(run: ScoreRun) -> bool:
+    """Whether systems' scores are means over different segments, so that only pairs on shared ones can be compared."""
+    return bool(run.report.get("items_partly")) and isinstance(run_aggregate(run), MeanAggregate)
+
+
+def _on_shared_segments(run: ScoreRun, *, higher_is_better: bool) -> list[PairOfSystems]:
+    """Of a finished run, whose arrays do not change: computed once, in the order of ``SystemScore.position``."""
+    key = f"pairs-on-shared-segments:{run.pk}:{run.finished_at and run.finished_at.timestamp()}"
+    found: list[PairOfSystems] | None = cache.get(key)
+    if found is None:
+        found = compare_on_shared_segments(
+            run_arrays(run).scores,
+            higher_is_better=higher_is_better,
+            replicates=run.bootstrap["replicates"],
+            seed=run.bootstrap["seed"],
+        )
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
 PAIR_COLUMNS = (
     "better", "worse", "better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "differs",
-    "undefined_reason",
+    "undefined_reason", "shared_items",
 )  # fmt: skip
-PAIR_TYPES = dict.fromkeys(("better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm"), "number")
+PAIR_TYPES = dict.fromkeys(
+    ("better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "shared_items"), "number"
+)
 
 
 def pair_rows(found: Comparisons) -> Iterator[tuple[Any, ...]]:
@@ -129,4 +164,5 @@ def pair_rows(found: Comparisons) -> Iterator[tuple[Any, ...]]:
         yield (
             pair.better.system.name, pair.worse.system.name, pair.better.score, pair.worse.score, test.difference,
             test.low, test.high, test.p_value, test.adjusted, test.differs, test.reason,
+            test.segments,
         )  # fmt: skip

@@ -4,8 +4,22 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from metrics.scoring.comparisons import best_first, compare_systems, holm_adjusted, place_ranges
-from metrics.scoring.resampling import paired_difference
+from metrics.scoring.aggregates import MeanAggregate
+from metrics.scoring.comparisons import (
+    best_first,
+    compare_on_shared_segments,
+    compare_systems,
+    holm_adjusted,
+    place_ranges,
+)
+from metrics.scoring.metric import mean_packed
+from metrics.scoring.resampling import (
+    block_sizes,
+    bootstrap_replicates,
+    draws_in_block,
+    draws_per_block,
+    paired_difference,
+)
 
 
 @pytest.fixture
@@ -71,3 +85,66 @@ def test_a_system_without_a_score_is_last_and_its_pairs_say_why(replicates) -> N
 def test_replicates_of_other_systems_are_refused(replicates) -> None:
     with pytest.raises(ValueError, match=r"replicates: found shape \(400, 4\); accepted: \(B, 3\)"):
         compare_systems([1, 2, 3], replicates)
+
+
+# Systems that lack scores of different segments ----------------------------------------------------------------------
+
+
+def with_gaps(share: float, n_segments: int = 1200) -> np.ndarray:
+    """Three systems over more than one block of segments; some are easy for all."""
+    rng = np.random.default_rng(7)
+    scores = rng.normal(size=n_segments) + 0.5 * rng.normal(size=(3, n_segments)) + [[0.0], [0.05], [-0.05]]
+    return np.where(rng.random(scores.shape) < share, np.nan, scores)
+
+
+def test_without_a_gap_pairs_are_those_of_means_on_the_same_resamples() -> None:
+    scores = with_gaps(0.0)
+    packed = mean_packed(scores)[0]
+    blocks = [packed[:, :1000], packed[:, 1000:]]
+    wanted = compare_systems(scores.mean(axis=1), bootstrap_replicates(blocks, 1200, MeanAggregate()))
+
+    found = compare_on_shared_segments(scores)
+
+    ordered = {frozenset((pair.first, pair.second)): pair for pair in found}
+    for pair in wanted:
+        own = ordered[frozenset((pair.first, pair.second))]
+        assert (own.first, own.p_value, own.adjusted, own.segments) == (pair.first, pair.p_value, pair.adjusted, 1200)
+        assert (own.difference, own.low, own.high) == pytest.approx((pair.difference, pair.low, pair.high), abs=1e-12)
+
+
+def test_a_pair_is_compared_on_the_segments_of_both_by_a_plain_loop() -> None:
+    scores = with_gaps(0.3)
+    sizes = block_sizes(1200)
+    drawn = draws_per_block(sizes, 50, 3)
+    counts = np.hstack([draws_in_block(drawn[:, n], int(size), n, 3) for n, size in enumerate(sizes)])
+
+    for pair in compare_on_shared_segments(scores, replicates=50, seed=3):
+        both = [s for s in range(1200) if not np.isnan(scores[[pair.first, pair.second], s]).any()]
+        own = [scores[pair.first, s] - scores[pair.second, s] for s in both]
+        resampled = [np.average(own, weights=row[both]) for row in counts]
+        assert pair.segments == len(both)
+        assert pair.difference == pytest.approx(np.mean(own), abs=1e-12)
+        beyond = sum(abs(d - np.mean(resampled)) >= abs(np.mean(own)) for d in resampled)
+        assert pair.p_value == (beyond + 1) / 51
+        assert (pair.low, pair.high) == pytest.approx((sorted(resampled)[1], sorted(resampled)[-2]), abs=1e-12)
+
+
+def test_a_system_without_scores_of_what_is_hard_gains_nothing_by_that() -> None:
+    scores = with_gaps(0.0)
+    scores[2, scores[0] < 0] = np.nan  # the worst one, scored where the first is good
+    assert np.nanmean(scores[2]) > np.nanmean(scores[1])
+
+    found = {frozenset((pair.first, pair.second)): pair for pair in compare_on_shared_segments(scores)}
+
+    assert found[frozenset((1, 2))].first == 1
+
+
+def test_lower_may_be_better_and_nothing_shared_is_undefined() -> None:
+    pair, *_ = compare_on_shared_segments([[0.2, 0.4], [0.5, 0.6]], higher_is_better=False)
+    assert (pair.first, pair.difference) == (0, pytest.approx(-0.25))
+
+    (alone,) = compare_on_shared_segments([[0.2, np.nan], [np.nan, 0.6]])
+    assert (alone.reason, alone.segments) == ("no segment has a score of both", 0)
+    assert np.isnan([alone.difference, alone.p_value, alone.adjusted]).all()
+    with pytest.raises(ValueError, match=r"scores: found shape \(3,\)"):
+        compare_on_shared_segments([0.1, 0.2, 0.3])

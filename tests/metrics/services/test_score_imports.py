@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import AuditEntry, JobState, User
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays, run_replicates
+from metrics.selectors.comparisons import comparisons_of
 from metrics.services.runs import score_run_create
 from metrics.services.score_imports import ImportOptions, score_file_import, score_file_look
 from tests.metrics.world import World
@@ -52,6 +54,29 @@ def test_it_tells_where_the_scores_come_from_and_what_is_missing(world: World, m
     entry = AuditEntry.objects.get(verb="score_run.import")
     assert entry.summary == "Imported scores of COMET-22 from comet.csv."
     assert entry.data["runs"] == [run.pk]
+
+
+def test_systems_that_lack_scores_of_different_items_are_compared_on_those_of_both(
+    world: World, viewer, as_user
+) -> None:
+    """Echo has the higher mean, and on what both were scored on Parrot is the better one."""
+    given = {
+        "Echo": {0: 0.9, 1: 0.8, 2: 0.1, 3: 0.2, 4: 0.15},
+        "Parrot": {2: 0.2, 3: 0.35, 4: 0.2, 5: 0.1, 6: 0.1},
+    }
+    rows = [f"{name},item-{place},{score}\n" for name, own in given.items() for place, score in own.items()]
+    ((run, _),) = imported(world, "system,item,score\n" + "".join(rows))
+
+    (pair,) = comparisons_of(run).pairs
+
+    assert (pair.better.system.name, pair.test.segments) == ("Parrot", 3)
+    assert pair.better.score < pair.worse.score
+    assert pair.test.difference == pytest.approx(np.mean([0.1, 0.15, 0.05]))
+    client = as_user(viewer)
+    page = client.get(reverse("metrics:run-comparisons", args=[world.project.slug, run.pk])).content.decode()
+    assert "Compared on 3 of 7 items, those that both have a score of." in page
+    (told,) = client.get(f"/api/v1/projects/{world.project.slug}/score-runs/{run.pk}/comparisons/").json()["results"]
+    assert (told["better"], told["shared_items"]) == ("Parrot", 3)
 
 
 def test_the_same_scores_are_looked_up_whatever_their_layout(world: World) -> None:
