@@ -207,7 +207,7 @@ def test_a_selection_can_be_made_again_until_something_came_of_it(
     assert (again.pk != selection.pk, again.members.count()) == (True, 1)
     campaign_launch(campaign=seeds_rate_again(selection=again))
     text = client.get(page("seed-select", "replies")).content.decode()
-    assert "stay as they were selected: there is the campaign “Seeds of Replies” already" in text
+    assert "stay as they were selected. There is by now: the campaign “Seeds of Replies”." in text
     assert "Select these" not in text
     refused = client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
     assert "stay as they were selected" in refused.content.decode()
