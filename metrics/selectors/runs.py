@@ -29,7 +29,8 @@ from metrics.selectors.arrays import (
 )
 from metrics.subsets import Subset
 
-PAGE = 25
+PAGE = 50  # segments
+RUNS_PAGE = 25
 NEVER_SAID = ("scorer", "content")  # of scores made elsewhere: its label, and a hash that the signature holds
 ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
@@ -44,8 +45,8 @@ def run_page(
     runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-pk")
     if before is not None:
         runs = runs.filter(pk__lt=before)
-    found = list(runs[: PAGE + 1])
-    return found[:PAGE], len(found) > PAGE
+    found = list(runs[: RUNS_PAGE + 1])
+    return found[:RUNS_PAGE], len(found) > RUNS_PAGE
 
 
 def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:

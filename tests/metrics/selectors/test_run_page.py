@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 def test_pages_of_runs_go_from_the_newest_to_the_oldest_and_hold_each_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "PAGE", 2)
+    monkeypatch.setattr(runs, "RUNS_PAGE", 2)
     for metric in ("bleu", "sbleu", "chrf", "ter", "rouge_l"):
         score_run_create(
             project=world.project, release=world.release, systems=world.hypotheses, metric=metric, parameters={},

@@ -311,7 +311,7 @@ def test_the_list_is_narrowed_to_a_metric_and_a_state(world: World, run: ScoreRu
 
 
 def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun, viewer, as_user, monkeypatch) -> None:
-    monkeypatch.setattr(runs, "PAGE", 1)
+    monkeypatch.setattr(runs, "RUNS_PAGE", 1)
     for order in (3, 4):
         score_run_create(
             project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
