@@ -339,7 +339,8 @@ def _block_svd(counts: csr_matrix, components: int, step: Step) -> tuple[Floats,
     by_text = counts.shape[0] < counts.shape[1]
     matrix = counts if by_text else counts.T.tocsr()
     across, side = matrix.T.tocsr(), matrix.shape[0]
-    room = min(side, 2 * components + _BLOCK)
+    # Whole blocks, or all there is: a direction that was left out would never come back.
+    room = min(side, (2 * components // _BLOCK + 2) * _BLOCK)
     basis, projected = np.empty((side, room), order="F"), np.zeros((room, room))
     block, _ = qr(np.random.default_rng(0).standard_normal((side, min(_BLOCK, side))), mode="economic")
     used = 0

@@ -91,6 +91,18 @@ def test_blocks_find_no_more_dimensions_than_texts_span(monkeypatch: pytest.Monk
     np.testing.assert_allclose(found[0].singular_values, found[1].singular_values * np.sqrt(10), rtol=1e-12)
 
 
+def test_blocks_are_done_long_before_they_span_all_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(3).zipf(1.3, (900, 12)).clip(max=2000)
+    texts = [" ".join(f"w{word}" for word in row) for row in drawn]
+    monkeypatch.setattr(lsa, "_FEW", 1)
+    monkeypatch.setattr(lsa, "_ONE_BY_ONE", 0)
+    told: list[int] = []
+    model = LsaModel.train(texts, components=45, progress=told.append)
+    expected = np.linalg.svd(model.counts(texts).toarray())[1][:45]
+    np.testing.assert_allclose(model.singular_values, expected, rtol=1e-12)
+    assert 5 < len(told) < 900 / 32
+
+
 def test_few_words_in_many_texts_make_the_same_space_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(1).zipf(1.5, (200, 12)).clip(max=25)
     texts = [" ".join(f"w{word}" for word in row) for row in drawn]
