@@ -286,6 +286,7 @@ def test_weights_are_imported_or_every_bad_row_is_shown(reference_set, dataset, 
     assert made["HX-Redirect"] == page("release-detail", "theirs", 1)
     shown = client.get(sent.url).content.decode()
     assert f'href="{page("release-detail", "theirs", 1)}">Open the release</a>' in shown
+    assert "References with a weight" in shown
     shown = client.get(made["HX-Redirect"]).content.decode()
     assert "These weights were made elsewhere" in shown
     assert "A paper" in shown

@@ -156,7 +156,10 @@ def test_what_was_previewed_is_selected(campaign: Campaign, manager: User, as_us
         sent.setdefault(name, []).append(value)
     there = client.post(page("seed-select", "replies"), sent)["Location"]
     assert there == page("seed-selecting", "replies", SeedSelecting.objects.get().pk)
-    assert f'hx-get="{there}"' in client.get(there).content.decode()
+    waiting = client.get(there).content.decode()
+    assert f'hx-get="{there}"' in waiting
+    assert "<dd>3.6</dd>" in waiting
+    assert "<dd>dev 0.75, held out 0.25</dd>" in waiting
     select_waiting()
     assert client.get(there, headers={"HX-Request": "true"})["HX-Redirect"] == page("seed-detail", "replies")
     assert client.get(there)["Location"] == page("seed-detail", "replies")
