@@ -206,8 +206,7 @@ def test_everything_works_without_script(live_server, new_page, few):
     assert download.value.suggested_filename == "chit-chat-references-192-v1-table.tex"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("device", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_axe_finds_nothing(live_server, new_page, few, device, theme):
     page = new_page(**device, theme=theme)
     sign_in(page, live_server.url, "max-manager", "password")

@@ -34,8 +34,7 @@ def mark(page, hypothesis: str, words: str):
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("device", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_the_pages_are_whole_and_accessible(live_server, new_page, talk, manager, device, theme):
     page = new_page(theme=theme, **device)
     sign_in(page, live_server.url, "max-manager", "password")

@@ -41,8 +41,7 @@ def headline(page, name: str):
     return page.locator(".play-headline .stat", has_text=name).first.locator(".stat-value")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("device", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_the_page_is_whole_and_accessible(opened, models, device, theme):
     page = opened(theme=theme, **device)
     axe(page)

@@ -37,8 +37,7 @@ def test_a_metric_is_chosen_and_its_form_sent(live_server, new_page, world, mana
     assert ScoreRun.objects.get().parameters["word_order"] == 2
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(("device", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_the_pages_are_whole_and_accessible(live_server, new_page, world, manager, device, theme):
     run = finished_run(world, "rouge_l")
     here, echo = (world.project.slug, run.pk), world.systems["Echo"].pk
