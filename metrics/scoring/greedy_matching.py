@@ -13,6 +13,7 @@ is the mean over segments. Unknown words, and what a text without a vector is wo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -44,15 +45,20 @@ class GreedyMatching(WordEmbeddingMetric):
 
 
 class _Words(NamedTuple):
-    """Words of k texts of s segments.
+    """Words of k texts of s segments; what texts of a segment have in common is there once.
 
     Attributes
     ----------
-    vectors : (n, d) float
-    scale : (n,) float
+    vectors : (q, d) float
+        Of the distinct words of each segment.
+    scale : (q,) float
         What brings each to length 1; 0 for a vector of zeros.
+    distinct : (s + 1,) int
+        Where the distinct words of each segment start and end.
+    place : (n,) int
+        Which of the distinct words of its segment, from 0, a word of a text is.
     counts : (n,) float
-        How often each occurs.
+        How often it occurs in the text.
     texts : (k + 1,) int
         Where the words of each text start and end.
     segments : (s + 1,) int
@@ -61,6 +67,8 @@ class _Words(NamedTuple):
 
     vectors: Floats
     scale: Floats
+    distinct: Ints
+    place: Ints
     counts: Floats
     texts: Ints
     segments: Ints
@@ -93,35 +101,42 @@ def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str
 
 def _words(bags: Bags, segments: Ints) -> _Words:
     starts = bags.starts[segments[0] : segments[-1] + 1]
-    place = slice(starts[0], starts[-1])
-    words = bags.words[place]
+    part = slice(starts[0], starts[-1])
+    texts, segments = starts - starts[0], segments - segments[0]
+    n_words = len(bags.vectors)
+    segment = np.repeat(np.arange(segments.size - 1), np.diff(texts[segments]))
+    keys, place = np.unique(segment * n_words + bags.words[part], return_inverse=True)
+    distinct = np.searchsorted(keys, np.arange(segments.size) * n_words)
+    words = keys % n_words
     lengths = bags.lengths[words]
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return _Words(
         bags.vectors[words].astype(np.float64),
         scale,
-        bags.counts[place].astype(np.float64),
-        starts - starts[0],
-        segments - segments[0],
+        distinct,
+        place - distinct[segment],
+        bags.counts[part].astype(np.float64),
+        texts,
+        segments,
     )
 
 
 def _scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
     """(p,) of all pairs of each segment; no text is empty."""
-    own, other = ours.bounds, theirs.bounds
-    blocks = np.concatenate(([0], np.cumsum(np.diff(own) * np.diff(other))))
+    blocks = np.concatenate(([0], np.cumsum(np.diff(ours.bounds) * np.diff(theirs.bounds))))
     if blocks[-1] > CHUNK and blocks.size == 2:
         return _long_scores(ours, theirs, floor)
     np.multiply(ours.vectors, ours.scale[:, None], out=ours.vectors)
     # Of each segment the cosines of our words and theirs; once more with theirs in front.
     similarity, turned = np.empty(blocks[-1]), np.empty(blocks[-1])
-    edges = zip(*(edge.tolist() for edge in (blocks, blocks[1:], own, own[1:], other, other[1:])), strict=False)
-    for start, stop, top, bottom, left, right in edges:
-        if start < stop:
-            block = similarity[start:stop].reshape(bottom - top, right - left)
-            _products(ours.vectors[top:bottom], theirs.vectors[left:right], block)
-            block *= theirs.scale[left:right]
-            turned[start:stop].reshape(block.T.shape)[...] = block.T
+    edges = (pairwise(each.tolist()) for each in (blocks, ours.bounds, theirs.bounds, ours.distinct, theirs.distinct))
+    for block, own, other, ours_once, theirs_once in zip(*edges, strict=True):
+        if block[0] < block[1]:
+            cosines = _products(ours.vectors[slice(*ours_once)], theirs.vectors[slice(*theirs_once)])
+            cosines *= theirs.scale[slice(*theirs_once)]
+            cosines = cosines[ours.place[slice(*own)]].take(theirs.place[slice(*other)], axis=1)
+            similarity[slice(*block)] = cosines.ravel()
+            turned[slice(*block)] = cosines.T.ravel()
     ahead, row, reference = _best_matches(similarity, ours, theirs, floor)
     behind, back_reference, back_row = _best_matches(turned, theirs, ours, floor)
     alternatives = np.repeat(np.diff(theirs.segments), np.diff(ours.segments))
@@ -149,13 +164,15 @@ def _best_matches(similarity: Floats, words: _Words, others: _Words, floor: floa
     return best * share[matches.row], text[matches.row], matches.reference
 
 
-def _products(one: Floats, other: Floats, found: Floats) -> None:
-    """Fill ``found`` (n, m), in tiles too small for BLAS to spread over threads, which would wait longer."""
+def _products(one: Floats, other: Floats) -> Floats:
+    """(n, m), in tiles too small for BLAS to spread over threads, which would wait longer."""
+    found = np.empty((len(one), len(other)))
     width = max(1, TILE // (TILE_ROWS * one.shape[1]))
     for top in range(0, len(one), TILE_ROWS):
         rows = one[top : top + TILE_ROWS]
         for left in range(0, len(other), width):
             np.matmul(rows, other[left : left + width].T, out=found[top : top + TILE_ROWS, left : left + width])
+    return found
 
 
 def _long_scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
@@ -168,7 +185,8 @@ def _long_scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
     for text, (start, end) in enumerate(zip(ours.texts.tolist(), ours.texts[1:].tolist(), strict=False)):
         for first in range(start, end, step):
             last = min(first + step, end)
-            similarity = ours.vectors[first:last] @ theirs.vectors.T
+            cosines = ours.vectors[ours.place[first:last]] @ theirs.vectors.T
+            similarity = cosines.take(theirs.place, axis=1)
             forth[first:last] = np.maximum(np.maximum.reduceat(similarity, theirs.texts[:-1], axis=1), floor)
             np.maximum(back[text], similarity.max(axis=0), out=back[text])
     own, other = (np.add.reduceat(words.counts, words.texts[:-1]) for words in (ours, theirs))
