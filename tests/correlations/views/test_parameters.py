@@ -164,7 +164,7 @@ def test_a_study_without_a_result_shows_its_state(world: World, manager, as_user
     client = as_user(manager)
 
     assert "Waiting for a worker" in client.get(address(made, "detail", {"pk": True})).content.decode()
-    for name, arguments in READING[2:]:
+    for name, arguments in READING[3:]:
         assert client.get(address(made, name, arguments)).status_code == 404
     client.post(address(made, "cancel", {"pk": True}))
     made.refresh_from_db()
