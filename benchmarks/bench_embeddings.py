@@ -1,4 +1,4 @@
-"""How fast word embedding metrics are scored, against the plain way of the public programs in the same run.
+"""How fast word embedding metrics are scored, against the steps of nlg-eval, and leaner ones, in the same run.
 
 python -m benchmarks.bench_embeddings
 """
@@ -6,12 +6,14 @@ python -m benchmarks.bench_embeddings
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics.pairwise import cosine_similarity
 
 from benchmarks.bench_scoring import REFERENCES, SEGMENTS, SYSTEMS, VOCABULARY, best_seconds, zipf_texts
 from metrics.scoring.metric import Workspace
@@ -28,12 +30,35 @@ CONVERTED = 20_000  # words of the file that is converted
 Vector = NDArray[np.float32]
 
 
+def nlg_eval_scores(
+    name: str, hypotheses: list[str], references: list[list[str]], table: dict[str, Vector]
+) -> list[float]:
+    """The steps of nlg-eval, its tokeniser apart; no word is unknown here.
+
+    Of averages and extrema it has scikit-learn compare all segments with all and keeps the diagonal; in greedy matching
+    it asks scikit-learn pair by pair.
+    """
+    ours, theirs = vectors_of(hypotheses, table), [vectors_of(own, table) for own in zip(*references, strict=True)]
+    if name == "greedy_matching":
+        found = [[matched(*pair) for pair in zip(ours, others, strict=True)] for others in theirs]
+    else:
+        one = plain_average if name == "embedding_average" else plain_extrema
+        own = [one(text) for text in ours]
+        found = [cosine_similarity([one(text) for text in others], own).diagonal() for others in theirs]
+    best: list[float] = np.max(found, axis=0).tolist()
+    return best
+
+
+def matched(own: list[Vector], other: list[Vector]) -> float:
+    similarity = cosine_similarity(other, own)
+    return float(similarity.max(axis=0).mean() + similarity.max(axis=1).mean()) / 2
+
+
 def plain_scores(
     name: str, hypotheses: list[str], references: list[list[str]], table: dict[str, Vector]
 ) -> list[float]:
-    """As nlg-eval goes about it: lists of vectors, text by text, then pair by pair; no word is unknown here."""
-    ours = [[table[word] for word in text.split()] for text in hypotheses]
-    theirs = [[[table[word] for word in text.split()] for text in own] for own in references]
+    """The same numbers with less work than nlg-eval's: pair by pair, the cosine alone."""
+    ours, theirs = vectors_of(hypotheses, table), [vectors_of(own, table) for own in references]
     if name == "greedy_matching":
         return [max(plain_greedy(own, other) for other in others) for own, others in zip(ours, theirs, strict=True)]
     one = plain_average if name == "embedding_average" else plain_extrema
@@ -41,6 +66,10 @@ def plain_scores(
     return [
         max(cosine(found, other) for other in others) for found, others in zip(map(one, ours), vectors, strict=True)
     ]
+
+
+def vectors_of(texts: Iterable[str], table: dict[str, Vector]) -> list[list[Vector]]:
+    return [[table[word] for word in text.split()] for text in texts]
 
 
 def plain_average(words: list[Vector]) -> Vector:
@@ -76,15 +105,18 @@ def metric_rows(
     def array_way(systems: list[list[str]]) -> Any:
         return Workspace(Segments(systems, references), [metric], store).statistics(metric).sentence_scores
 
-    def plain_way(system: list[str]) -> list[float]:
-        return plain_scores(name, system, references, table)
+    def their_way() -> list[float]:
+        return nlg_eval_scores(name, systems[0], references, table)
 
-    expected = plain_way(systems[0])
-    difference = max(np.abs(array_way(some)[0] - expected).max() for some in (systems[:1], systems))
+    def plain_way() -> list[float]:
+        return plain_scores(name, systems[0], references, table)
+
+    found = [array_way(some)[0] for some in (systems[:1], systems)]
+    difference = max(np.abs(ours - way()).max() for ours in found for way in (their_way, plain_way))
     if difference > 1e-6:
-        raise ArithmeticError(f"{name}: differs by {difference} from the plain way; no time is worth printing")
-    fast, slow, many = best_seconds(
-        lambda: array_way(systems[:1]), lambda: plain_way(systems[0]), lambda: array_way(systems)
+        raise ArithmeticError(f"{name}: differs by {difference} from nlg-eval's way; no time is worth printing")
+    fast, slow, plain, many = best_seconds(
+        lambda: array_way(systems[:1]), their_way, plain_way, lambda: array_way(systems)
     )
     pairs = sum(map(len, references))
     texts = f"{len(references):,} segments x {REFERENCES} references, {DIMENSION} dimensions, cold"
@@ -93,15 +125,22 @@ def metric_rows(
             "name": f"{metric.label}, {texts}, one system",
             "value": pairs / fast,
             "unit": "pairs/s",
-            "against": f"as nlg-eval does it: {pairs / slow:,.0f} pairs/s",
+            "against": f"the steps of nlg-eval but its tokeniser: {pairs / slow:,.0f} pairs/s",
             "ratio": slow / fast,
             "target": "at least 5 times",
+        },
+        {
+            "name": f"{metric.label}, the same",
+            "value": pairs / fast,
+            "unit": "pairs/s",
+            "against": f"a leaner program, pair by pair: {pairs / plain:,.0f} pairs/s",
+            "ratio": plain / fast,
         },
         {
             "name": f"{metric.label}, {texts}, {len(systems)} systems at once",
             "value": pairs * len(systems) / many,
             "unit": "pairs/s",
-            "against": "one after the other as nlg-eval does it, by its time for one",
+            "against": "one after the other in nlg-eval's steps, by their time for one",
             "ratio": slow * len(systems) / many,
             "target": "at least 5 times",
         },

@@ -63,6 +63,7 @@ def running_worker() -> Iterator[Worker]:
         "JOB_LEASE_SECONDS": "3",
         "SWEEP_SECONDS": "1",
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each worker would compile the project anew
     previous, options = app.conf.broker_url, app.conf.broker_transport_options
     app.conf.broker_url = app.conf.broker_write_url = environment["CELERY_BROKER_URL"]
     app.conf.broker_transport_options = {**options, "conn_string": environment["DATABASE_URL"]}

@@ -1,4 +1,18 @@
-"""BLEU of a corpus, and BLEU+1 of a sentence."""
+"""BLEU: clipped n-gram precision of a whole corpus, times a penalty for brevity.
+
+    p_n  = sum_i sum_g min(#g(h_i), max_j #g(r_ij)) / sum_i sum_g #g(h_i)        over the n-grams g of each h_i
+    BLEU = BP * (p_1 * ... * p_N)^(1/N),    BP = exp(min(0, 1 - ref_len / hyp_len))
+
+#g counts n-gram g in a text; ref_len adds up the closest reference length of each segment, of equally close ones the
+shorter. An order without a match makes the score 0, and is marked, unless ``smoothing`` says otherwise. A segment's
+score is BLEU+1, see sBLEU.
+
+Papineni, Roukos, Ward, Zhu, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002; Galley et al.,
+ΔBLEU, ACL 2015, equations 1 and 2.
+
+Range [0, 1]. Undefined (NaN) where there is nothing to count: no reference in the subset, or no token in hypothesis
+and closest reference.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +70,7 @@ class BleuScore:
 
 @dataclass(frozen=True)
 class Bleu(Metric):
-    """Corpus BLEU as a metric of the registry (Papineni et al. 2002; Galley et al. 2015, section 2)."""
+    """Corpus BLEU as a metric of the registry; see the module for formula and source."""
 
     name: ClassVar[str] = "bleu"
     label: ClassVar[str] = "BLEU"

@@ -1,4 +1,18 @@
-"""ΔBLEU: BLEU against references that carry human weights, positive and negative."""
+"""ΔBLEU: BLEU in which each match has the human weight, from -1 to +1, of the reference that it was found in.
+
+    p_n = sum_i sum_g max_{j: g in r_ij} w_ij min(#g(h_i), #g(r_ij))  /  sum_i sum_g (max_j w_ij) #g(h_i)
+
+over the n-grams g of each hypothesis h_i; the brevity penalty and the mean over orders are BLEU's. That is
+``semantics="galley2015"``; "sacrebleu2018", the first author's later code, multiplies the highest weight of the
+references that hold g by the highest count. With all weights 1 it is BLEU; a common scale of all weights changes
+nothing. A numerator may be negative: it has no logarithm, counts as 0 and is marked.
+
+Galley, Brockett, Sordoni, Ji, Auli, Quirk, Mitchell, Gao, Dolan, ΔBLEU: A Discriminative Metric for Generation Tasks
+with Intrinsically Diverse Targets, ACL 2015, section 3.
+
+Range [0, 1]. Items without a reference of positive weight in the subset do not count (NaN), nor do those without a
+token in hypothesis and closest reference.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +64,7 @@ class DeltaBleuScore(BleuScore):
 
 @dataclass(frozen=True)
 class DeltaBleu(Metric):
-    """Corpus ΔBLEU as a metric of the registry (Galley et al. 2015, section 3).
-
-    Items without a positive weight do not count (``valid`` is False there).
-    """
+    """Corpus ΔBLEU as a metric of the registry; see the module for formula and source."""
 
     name: ClassVar[str] = "delta_bleu"
     label: ClassVar[str] = "ΔBLEU"

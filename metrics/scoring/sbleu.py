@@ -1,4 +1,16 @@
-"""sBLEU: the mean of BLEU+1 over sentences."""
+"""sBLEU: the mean over segments of BLEU+1.
+
+    BLEU+1 = BP * (p_1 * ... * p_N)^(1/N),    p_n = (matches_n + 1) / (n-grams + 1)  for n >= 2
+
+with BP and p_1 as in BLEU, of one segment. A hypothesis of one word has p_2 = (0 + 1) / (0 + 1) = 1; one that shares
+no word scores 0. ``smooth_brevity`` adds one to the reference length, too.
+
+Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Translations, COLING 2012; Galley et al.,
+ΔBLEU, ACL 2015, section 5.
+
+Range [0, 1]. Undefined (NaN, the segment does not count): no reference in the subset, or no token in hypothesis and
+closest reference.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +30,7 @@ from metrics.scoring.thresholds import means_at_each, threshold_sweep
 
 @dataclass(frozen=True)
 class SentenceBleu(Metric):
-    """Mean sentence BLEU+1 as a metric of the registry (Nakov et al. 2012; Galley et al. 2015, section 5)."""
+    """Mean sentence BLEU+1 as a metric of the registry; see the module for formula and source."""
 
     name: ClassVar[str] = "sbleu"
     label: ClassVar[str] = "sBLEU"

@@ -52,9 +52,8 @@ class Entry:
     def told(self) -> str:
         """What its code says of it: formula, source, range, what is undefined."""
         module = inspect.getmodule(self.metric)
-        own = inspect.cleandoc(self.metric.__doc__ or "")
-        whole = inspect.cleandoc((module and module.__doc__) or "")
-        return "\n\n".join(part.split("\n\nExamples\n")[0] for part in (whole, own) if part)
+        told = (module and module.__doc__) or self.metric.__doc__ or ""
+        return inspect.cleandoc(told).split("\n\nExamples\n")[0]
 
 
 def range_words(low: float, high: float) -> str:

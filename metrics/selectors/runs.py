@@ -31,7 +31,8 @@ from metrics.subsets import Subset
 
 PAGE = 50  # segments
 RUNS_PAGE = 25
-NEVER_SAID = ("scorer", "content")  # of scores made elsewhere: its label, and a hash that the signature holds
+# Of scores made elsewhere: their label, the range that pages state anyhow, and a hash that the signature holds.
+NEVER_SAID = ("scorer", "lowest", "highest", "content")
 ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
 
