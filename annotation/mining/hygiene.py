@@ -65,9 +65,14 @@ _EMAIL = re.compile(
     rf"(?<![\w.+@＠-])(?:mailto:)?[^\W_](?:[\w.+%'’&=-]{{0,62}}[\w+])?@{_LABEL}(?:\.{_LABEL}){{0,8}}\.[^\W\d_]{{2,24}}(?![\w@])",
     re.IGNORECASE,
 )
-# Not a time (@5pm), not digits alone; user@host of the fediverse is one handle; /u/name is Reddit's.
+# Not a time (@5pm), not digits alone; user@host of the fediverse is one handle; /u/name is Reddit's. What follows a
+# handle without a space would be one itself behind the mask, so it goes with it.
+_NO_TIME = r"(?!\d+(?:am|pm|h)?(?!\w))"
+_NAME = r"\w+(?:[.-]\w+)*"
+_REDDIT = r"/?u/[A-Za-z0-9_-]{3,20}(?![\w-])"
 _HANDLE = re.compile(
-    rf"{_NOT_INSIDE}(?<![@＠./])[@＠](?!\d+(?:am|pm|h)?(?!\w))\w+(?:[.-]\w+)*(?:@{_LABEL}(?:\.{_LABEL}){{1,8}})?|(?<![\w/])/?u/[A-Za-z0-9_-]{{3,20}}(?![\w-])",
+    rf"(?:{_NOT_INSIDE}(?<![@＠./])[@＠]{_NO_TIME}{_NAME}(?:@{_LABEL}(?:\.{_LABEL}){{1,8}})?|(?<![\w/]){_REDDIT})"
+    rf"(?:[@＠]{_NAME}|{_REDDIT})*",
     re.IGNORECASE,
 )
 _CLOSING = {")": "(", "]": "[", "}": "{", "）": "（", "】": "【", "」": "「"}

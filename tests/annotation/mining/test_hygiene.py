@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation.mining.hygiene import (
@@ -96,6 +96,8 @@ def test_every_address_counts() -> None:
         ("thanks @anna.", "thanks <user>."),
         ("@anna@example.social.", "<user>."),  # of the fediverse
         ("@insta.name!", "<user>!"),
+        ("@_@_", "<user>"),  # one behind another
+        ("@anna/u/anna", "<user>"),
         ("@50cent", "<user>"),
         ("ask /u/some_one or u/some-one", "ask <user> or <user>"),
         ("＠たろう さん", "<user> さん"),  # full-width
@@ -117,6 +119,7 @@ def test_masks_work_together_in_their_order() -> None:
     assert mask(text, [*MASKS, Length(99, 100)]) == "<user> (<email>) wrote <url>"  # shown, whatever its length
 
 
+@example("@a/u/abb@b/u/bbb")
 @given(st.text(st.sampled_from("ab@./:-_ 5看>hu<?()'\u0301"), max_size=40))
 def test_a_masked_text_has_nothing_left_to_mask(text: str) -> None:
     once = mask(text, MASKS)
