@@ -126,7 +126,7 @@ def compare_on_shared_segments(
     Parameters
     ----------
     scores : (T, S) float
-        Of segments; NaN where there is none.
+        Of segments; NaN where there is none. A segment that no system has a score of counts as if it were not there.
     higher_is_better : bool
     replicates, seed : int
         As for `bootstrap_replicates`.
@@ -140,7 +140,7 @@ def compare_on_shared_segments(
     Raises
     ------
     ValueError
-        Scores of another shape.
+        Scores of another shape, or none at all.
 
     Examples
     --------
@@ -149,24 +149,27 @@ def compare_on_shared_segments(
     (1, 0.2, 2)
     """
     values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2 or not values.shape[1]:
-        raise ValueError(f"scores: found shape {values.shape}; accepted: (T, S) of at least one segment")
-    there = np.isfinite(values)
+    if values.ndim != 2:
+        raise ValueError(f"scores: found shape {values.shape}; accepted: (T, S)")
+    values = values[:, np.isfinite(values).any(axis=0)]
+    if not values.shape[1]:
+        raise ValueError("scores: found none; accepted: one or more")
     pairs = list(combinations(range(len(values)), 2))
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    shared = there[one] & there[other]
-    differences = np.where(shared, values[one] - values[other], 0.0)  # (P, S)
-    totals, drawn_of_both = np.zeros((2, replicates, len(pairs)))
+    (total, n_shared), (totals, drawn_of_both) = np.zeros((2, len(pairs))), np.zeros((2, replicates, len(pairs)))
     sizes = block_sizes(values.shape[1])
     drawn = draws_per_block(sizes, replicates, seed)
     for number, size in enumerate(sizes.tolist()):
         counts = draws_in_block(drawn[:, number], size, number, seed)
-        own = slice(number * BLOCK, number * BLOCK + size)
-        totals += counts @ differences[:, own].T
-        drawn_of_both += counts @ shared[:, own].T
-    n_shared = shared.sum(axis=1)
+        block = values[:, number * BLOCK : number * BLOCK + size]
+        differences = block[one] - block[other]  # (P, n)
+        shared = np.isfinite(differences)
+        differences[~shared] = 0.0
+        total, n_shared = total + differences.sum(axis=1), n_shared + shared.sum(axis=1)
+        totals += counts @ differences.T
+        drawn_of_both += counts @ shared.T
     with np.errstate(invalid="ignore"):  # nothing shared: undefined
-        means, resampled = differences.sum(axis=1) / n_shared, totals / drawn_of_both
+        means, resampled = total / n_shared, totals / drawn_of_both
     signs = np.where((means < 0) == higher_is_better, -1.0, 1.0)  # the better one first
     tests = [
         paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
@@ -178,7 +181,7 @@ def compare_on_shared_segments(
             *(pair if sign > 0 else pair[::-1]), test.difference, test.low, test.high, test.p_value, p,
             test.reason if n else "no segment has a score of both", n,
         )
-        for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted.tolist(), n_shared.tolist(), strict=True)
+        for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted.tolist(), map(int, n_shared), strict=True)
     ]  # fmt: skip
 
 

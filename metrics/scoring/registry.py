@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any
@@ -144,8 +145,12 @@ def without_references(metric: type[Metric]) -> dict[str, Any]:
     """
     if not metric.needs_references:
         return {}
-    choices = [(one.name, value) for one in metric.parameter_list() if one.kind == "choice" for value in one.choices]
-    return next(({name: value} for name, value in choices if not metric(**{name: value}).needs_references), {})
+    for parameter in metric.parameter_list():
+        for value in parameter.choices if parameter.kind == "choice" else ():
+            with suppress(ValueError):  # a choice that goes with others only
+                if not metric(**{parameter.name: value}).needs_references:
+                    return {parameter.name: value}
+    return {}
 
 
 def get_metric(name: str, /, **parameters: Any) -> Metric:

@@ -25,10 +25,16 @@ METRICS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("fm", {}),
     ("am_fm", {}),
     ("embedding_average", {}),
+    ("vector_extrema", {}),
     ("greedy_matching", {}),
     ("rouge_l", {}),
     ("cider", {}),
+    ("ibleu", {}),
+    ("ter", {}),
     ("chrf", {}),
+    ("length", {}),
+    ("self_bleu", {}),
+    ("entropy", {}),
     ("distinct", {}),
 )
 

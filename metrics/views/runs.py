@@ -54,10 +54,11 @@ def get_run_or_404(project: Project, pk: int) -> ScoreRun:
 def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     before = whole_number(request, "before")
-    asked = {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
-    runs, more = selectors.run_page(project, before=before, **asked)
-    names = model_names_of(runs)
     metrics, states = selectors.run_kinds(project)
+    asked = {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
+    offered = asked.get("metric", "") in {"", *metrics} and asked.get("state", "") in {"", *states}
+    runs, more = selectors.run_page(project, before=before, **asked) if offered else ([], False)
+    names = model_names_of(runs)
     context = {
         "project": project,
         "rows": [described(run, names) for run in runs],

@@ -41,7 +41,9 @@ _SMALL_SIDE, _DENSE_SIDE, _FEW = 300, 12_000, 20
 # Of larger ones up to so many components are found by ARPACK, and more by blocks of so many vectors.
 _ONE_BY_ONE, _BLOCK = 150, 32
 _CONVERGED = 1e-10
-_TWICE_IS_ENOUGH = 2  # Kahan; see Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, section 6.9
+# Twice is enough for a vector outside of the space (Kahan; see Parlett, The Symmetric Eigenvalue Problem, SIAM 1998,
+# section 6.9); once the space holds all that the matrix does, what is left is rounding, and takes more.
+_ORTHOGONAL, _MOST_PASSES = 1e-13, 8
 _PAIRS_AT_ONCE = 1 << 16
 _WIDTH_AT_ONCE = 128
 
@@ -373,8 +375,10 @@ def _orthogonal_to(basis: Floats, image: Floats) -> tuple[Floats, Floats, Floats
     """Orthonormal columns that span, with the basis, what the image does; its parts in the basis, and beyond."""
     inside = np.zeros((basis.shape[1], image.shape[1]))
     beyond = np.eye(image.shape[1])
-    for _ in range(_TWICE_IS_ENOUGH):
+    for done in range(_MOST_PASSES):
         part = basis.T @ image
+        if done and np.abs(part).max() <= _ORTHOGONAL:
+            break
         image = image - basis @ part
         inside += part @ beyond
         image, factor = (np.asarray(own, dtype=np.float64) for own in qr(image, mode="economic", check_finite=False))

@@ -210,11 +210,11 @@ class WordVectors:
             path = converted_beside(path)
         header = read_header(path)
         table = WordTable(*(opened(path / name) for name in (LETTERS, OFFSETS, HASHES, ROWS)))
-        matrix = opened(path / MATRIX)
+        matrix, mean = opened(path / MATRIX), np.array(opened(path / MEAN))
         if matrix.shape != (header["words"], header["dimension"]) or len(table) != header["words"]:
             raise ValueError(f"{path}: found {matrix.shape} numbers for {header['words']} words; the folder is damaged")
         verify(path, table, matrix.shape[1], header["digest"])
-        return cls(table, matrix, np.load(path / MEAN, allow_pickle=False), header["digest"], header["about"])
+        return cls(table, matrix, mean, header["digest"], header["about"])
 
 
 def row_lengths(matrix: Floats) -> Floats:

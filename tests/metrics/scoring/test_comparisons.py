@@ -114,12 +114,13 @@ def test_without_a_gap_pairs_are_those_of_means_on_the_same_resamples() -> None:
 
 def test_a_pair_is_compared_on_the_segments_of_both_by_a_plain_loop() -> None:
     scores = with_gaps(0.3)
-    sizes = block_sizes(1200)
+    scores = scores[:, np.isfinite(scores).any(axis=0)]
+    sizes = block_sizes(scores.shape[1])
     drawn = draws_per_block(sizes, 50, 3)
     counts = np.hstack([draws_in_block(drawn[:, n], int(size), n, 3) for n, size in enumerate(sizes)])
 
     for pair in compare_on_shared_segments(scores, replicates=50, seed=3):
-        both = [s for s in range(1200) if not np.isnan(scores[[pair.first, pair.second], s]).any()]
+        both = [s for s in range(scores.shape[1]) if not np.isnan(scores[[pair.first, pair.second], s]).any()]
         own = [scores[pair.first, s] - scores[pair.second, s] for s in both]
         resampled = [np.average(own, weights=row[both]) for row in counts]
         assert pair.segments == len(both)
@@ -137,6 +138,17 @@ def test_a_system_without_scores_of_what_is_hard_gains_nothing_by_that() -> None
     found = {frozenset((pair.first, pair.second)): pair for pair in compare_on_shared_segments(scores)}
 
     assert found[frozenset((1, 2))].first == 1
+
+
+def test_segments_that_nobody_has_a_score_of_do_not_change_the_resamples() -> None:
+    """They do not count in a run's own resamples either, of which a pair without any gap is to be told."""
+    scores = with_gaps(0.0)
+    spread = np.full((len(scores), 2 * scores.shape[1]), np.nan)
+    spread[:, ::2] = scores
+
+    assert compare_on_shared_segments(spread, replicates=50) == compare_on_shared_segments(scores, replicates=50)
+    with pytest.raises(ValueError, match="scores: found none"):
+        compare_on_shared_segments(np.full((2, 3), np.nan))
 
 
 def test_lower_may_be_better_and_nothing_shared_is_undefined() -> None:

@@ -1,11 +1,15 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
-from metrics.scoring.bleu import corpus_bleu, sentence_bleu
+from metrics.scoring.bleu import Bleu, corpus_bleu, sentence_bleu
 from metrics.scoring.delta_bleu import corpus_delta_bleu
 from metrics.scoring.metric import Workspace
 from metrics.scoring.ngrams import build_match_table
-from metrics.scoring.registry import get_metric
+from metrics.scoring.parameters import choice
+from metrics.scoring.registry import get_metric, without_references
 from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import dstc7_sample
 
@@ -113,3 +117,17 @@ def test_parts_of_a_corpus_add_up_where_they_share_its_state() -> None:
 
     np.testing.assert_array_equal(np.concatenate([part.packed for part in scored], axis=1), whole.packed)
     assert {part.aggregate for part in scored} == {whole.aggregate}
+
+
+def test_a_choice_that_goes_with_others_only_is_no_way_to_do_without_references() -> None:
+    @dataclass(frozen=True)
+    class Particular(Bleu):
+        name: ClassVar[str] = "particular"
+        against: str = choice("references", ("references", "sources"), label="Against", key="against")
+
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            if self.against == "sources" and self.max_order != 1:
+                raise ValueError("against: found 'sources'; accepted with max_order=1 only")
+
+    assert without_references(Particular) == {}

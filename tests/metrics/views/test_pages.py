@@ -307,7 +307,8 @@ def test_the_list_is_narrowed_to_a_metric_and_a_state(world: World, run: ScoreRu
     assert shown("?metric=chrf") == shown("?state=queued") == [queued.pk]
     assert shown(f"?metric={run.metric}&state=done") == [run.pk]
     assert shown("?metric=chrf&state=done") == []
-    assert "No such run." in client.get(url + "?metric=nothing").content.decode()
+    for query in ("?metric=nothing", "?metric=%00", "?state=%00"):
+        assert "No such run." in client.get(url + query).content.decode(), query
 
 
 def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun, viewer, as_user, monkeypatch) -> None:

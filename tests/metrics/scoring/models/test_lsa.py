@@ -91,6 +91,16 @@ def test_blocks_find_no_more_dimensions_than_texts_span(monkeypatch: pytest.Monk
     np.testing.assert_allclose(found[0].singular_values, found[1].singular_values * np.sqrt(10), rtol=1e-12)
 
 
+def test_blocks_stay_orthogonal_when_nothing_is_left_to_find() -> None:
+    """170 texts, each 23 times, with words in common: far fewer dimensions than texts and words have room for."""
+    once = [" ".join(f"w{at}x{word}" for word in range(20)) + f" c{at % 7} c{at % 11}" for at in range(170)]
+    model = LsaModel.train(once * 23, components=160)
+    expected = np.linalg.svd(model.counts(once).toarray())[1][:160] * np.sqrt(23)
+    np.testing.assert_allclose(model.singular_values, expected, rtol=1e-10)
+    directions = model.components.astype(float)
+    np.testing.assert_allclose(directions @ directions.T, np.eye(160), atol=1e-6)
+
+
 def test_blocks_are_done_long_before_they_span_all_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(3).zipf(1.3, (900, 12)).clip(max=2000)
     texts = [" ".join(f"w{word}" for word in row) for row in drawn]

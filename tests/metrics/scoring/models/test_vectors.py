@@ -150,6 +150,7 @@ def test_a_store_keeps_vectors_and_finds_them_by_their_hash(tmp_path):
         (lambda folder: (folder / "vectors.json").unlink(), "found no word vectors"),
         (lambda folder: (folder / "vectors.json").write_text("[]"), "found another format"),
         (lambda folder: (folder / "matrix.npy").write_bytes(b"no"), r"matrix.npy: found no array"),
+        (lambda folder: (folder / "mean.npy").unlink(), r"mean.npy: found no array"),
         (lambda folder: np.save(folder / "matrix.npy", matrix(2)), r"found \(2, 3\) numbers for 7 words"),
     ],
 )
