@@ -1,4 +1,4 @@
-"""What was stored before arrays were kept in shards reads as it did."""
+"""What older versions stored reads as it did, and what they had begun is carried to its end."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,12 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.models import Project
-from metrics.models import ScoreRun
+from metrics.models import ScoreRun, ScoreShard
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.selectors.arrays import place_of, run_arrays, run_replicates
 from metrics.selectors.runs import dropped_items
 from metrics.services.results import runs_without_intervals, score_run_resample
+from metrics.services.runs import score_run_create, score_run_execute
 from tests.metrics.world import World, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,3 +70,29 @@ def test_arrays_of_before_lie_in_one_shard(world: World) -> None:
     assert kept.bootstrap["replicates"] == len(run_replicates(kept))
     # Two segments of Quill's count, 0.25 and 0.75: now and then both draws fall on one of them, or on neither.
     assert "Quill" in kept.bootstrap["undefined"]
+
+
+def test_a_run_whose_parts_knew_of_each_other_in_one_piece_is_scored_from_the_start(world: World) -> None:
+    fresh, _ = score_run_create(
+        project=world.project, release=world.release, systems=world.hypotheses, metric="cider", parameters={}, by=None
+    )
+    score_run_execute(run_id=fresh.pk)
+    expected = run_arrays(ScoreRun.objects.get()).scores
+    old = migrated_to("0003_trained_models")
+    run = old.get_model("metrics", "ScoreRun").objects.get()
+    shards = old.get_model("metrics", "ScoreShard")
+    shards.objects.filter(run=run).delete()
+    run.state, run.finished_at, run.corpus_state = "queued", None, b"of all items, as it was written then"
+    run.save()
+    for number, step in enumerate(("state", "scores")):
+        shards.objects.create(
+            run=run, step=step, number=number, start=0, stop=3, state="done", finished_at=timezone.now()
+        )
+
+    migrated_to(None)
+
+    assert not ScoreShard.objects.exists()
+    score_run_execute(run_id=run.pk)
+    kept = ScoreRun.objects.get()
+    assert kept.state == "done"
+    np.testing.assert_array_equal(run_arrays(kept).scores, expected)
