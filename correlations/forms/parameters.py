@@ -13,12 +13,12 @@ from correlations.parameter_specification import (
     read_values,
     usual_values,
 )
-from correlations.selectors.metrics import model_limits, offered_metrics
+from correlations.selectors.metrics import offered_metrics
 from correlations.stats.parameters import COEFFICIENTS
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.models import finished_models, model_choices
+from metrics.selectors.models import finished_models, model_choices, model_limits
 
 OWN, SWEEP = "own_", "sweep_"
 COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
@@ -90,7 +90,7 @@ class ParameterStudyForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.release, self.project = release, release.reference_set.project
         self.metric: Metric = self._usual_metric(metric)
-        self.limits = model_limits(self.project, self.metric)
+        self.limits = model_limits(self.project, self.metric.name, self.metric.parameters())
         campaigns = rated_campaigns(release)
         self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
         names = list(release.reference_set.dataset.systems.values_list("name", flat=True))

@@ -7,9 +7,8 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import SEGMENT, External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
-from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.models import finished_models, model_named, model_parameters
+from metrics.selectors.models import finished_models, model_parameters
 
 RUN = "run:"  # before the id of a run of imported scores, where metrics are chosen by name
 
@@ -43,19 +42,6 @@ def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) 
         built = get_metric(run.metric, **run.parameters)
         summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
         found.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.pk}", built.label, summary, ""))
-    return found
-
-
-def model_limits(project: Project, metric: Metric) -> dict[str, int]:
-    """The most that the metric's trained models serve, by the parameter that this bounds."""
-    found = {}
-    for parameter in model_parameters(metric.name):
-        model = model_named(project, parameter.choices[0], getattr(metric, parameter.name))
-        known = {} if model is None else model.report.get("model", {})
-        if "dimensions" in known and parameter.choices[0] == LsaModel.kind:
-            found["k"] = int(known["dimensions"])
-        if "order" in known:
-            found["order"] = int(known["order"])
     return found
 
 

@@ -22,13 +22,13 @@ from correlations.parameter_specification import (
     with_own_value,
 )
 from correlations.selectors.inputs import rating_marks
-from correlations.selectors.metrics import model_limits
 from correlations.services.studies import named_campaigns, release_named, settled_metric, study_systems
 from correlations.specification import NAMED, WITHOUT_RATERS
 from metrics.errors import ScoreRunRefused
 from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric
 from metrics.selectors.corpus import texts_digests
+from metrics.selectors.models import model_limits
 from metrics.services.models import parameters_with_models
 
 RESULT_FORMAT = 1  # raised with the shape of a stored result
@@ -90,7 +90,7 @@ def _settled(project: Project, asked: ParameterSpecification) -> ParameterSpecif
         raise StudyRefused.of("metric", refusal.message.removeprefix("metrics: ")) from refusal
     settled = replace(asked, metric=found)
     metric = settled.built_metric()
-    limits = model_limits(project, metric)
+    limits = model_limits(project, metric.name, metric.parameters())
     names = [sweep["parameter"] for sweep in asked.sweeps] or _usual_sweeps(metric)
     given = {sweep["parameter"]: tuple(sweep["values"]) for sweep in asked.sweeps}
     sweeps = [_settled_sweep(project, metric, name, given.get(name, ()), limits) for name in names]

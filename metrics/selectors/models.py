@@ -14,6 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Dataset, JobState, Project
 from annotation.zipped import zip_chunks
 from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import SHOWN, model_name
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
@@ -126,6 +127,19 @@ def model_named(project: Project, kind: str, written: str) -> TrainedModel | Non
         return None
     named = finished.filter(Q(slug=parts["name"]) | Q(name=parts["name"])).order_by("-version")
     return named.filter(version=parts["version"]).first() if parts["version"] else named.first()
+
+
+def model_limits(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, int]:
+    """The most that a metric's trained models serve, by the parameter that this bounds."""
+    found = {}
+    for parameter in model_parameters(metric):
+        model = model_named(project, parameter.choices[0], parameters[parameter.name])
+        known = {} if model is None else model.report.get("model", {})
+        if "dimensions" in known and parameter.choices[0] == LsaModel.kind:
+            found["k"] = int(known["dimensions"])
+        if "order" in known:
+            found["order"] = int(known["order"])
+    return found
 
 
 def model_names(project: Project, kind: str) -> str:

@@ -86,6 +86,19 @@ def run_metric(run: ScoreRun) -> Metric | None:
         return None
 
 
+def reads_references(run: ScoreRun) -> bool:
+    """Whether the run's metric compares with references; a release may say which items are scored all the same."""
+    metric = run_metric(run)
+    return run.release_id is not None and (metric is None or metric.needs_references)
+
+
+def unscored_reason(run: ScoreRun) -> str:
+    """Why an output has no score of its own, as far as all of a run have in common."""
+    if run.metric == External.name:
+        return "no score in the file"
+    return "no usable reference" if reads_references(run) else "nothing to count"
+
+
 def range_words(run: ScoreRun) -> str:
     """The published range of the metric's scores; empty where nothing is known of it."""
     metric = run_metric(run)

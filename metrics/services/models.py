@@ -6,21 +6,33 @@ from typing import Any
 from annotation.models import Project
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.models.kinds import KINDS, TRAINABLE
-from metrics.selectors.models import model_named, model_names, model_parameters
+from metrics.scoring.registry import METRICS
+from metrics.selectors.models import model_limits, model_named, model_names, model_parameters
 
 
 def parameters_with_models(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, each trained model among them as ``sha256:`` and its digest.
 
     A model may be written as ``name``, ``name/v2`` or ``sha256:...``; where none is, the project's newest of the kind
-    is meant. One that is not there is a refusal of the field, which says how to make one.
+    is meant. One that is not there is a refusal of the field, which says how to make one; so is a parameter that asks a
+    model for more than it has.
     """
     settled = dict(parameters)
     for parameter in model_parameters(metric):
         written = settled.get(parameter.name) or ""
         if isinstance(written, str):  # anything else the metric itself refuses, in its own words
             settled[parameter.name] = _reference(project, parameter.choices[0], written, parameter.name)
+    _check_limits(project, metric, settled)
     return settled
+
+
+def _check_limits(project: Project, metric: str, settled: Mapping[str, Any]) -> None:
+    usual = {one.name: one.default for one in METRICS[metric].parameter_list()} if model_parameters(metric) else {}
+    for name, most in model_limits(project, metric, {**usual, **settled}).items() if usual else ():
+        value = settled.get(name, usual.get(name))
+        if isinstance(value, int) and value > most:
+            message = f"{name}: found {value}; accepted: up to {most}, which is what the trained model has."
+            raise ScoreRunRefused.at(name, message)
 
 
 def _reference(project: Project, kind: str, written: str, field: str) -> str:

@@ -21,7 +21,7 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import segment_items, segment_scores
-from metrics.selectors.runs import metric_label
+from metrics.selectors.runs import metric_label, reads_references
 from metrics.services.score_files import DESCRIPTION
 from metrics.subsets import Subset
 
@@ -91,7 +91,7 @@ class _Layout:
         self.system_names = {self.systems[one.pk]: one.name for one in systems}
         runs = ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).order_by("pk")
         self.runs = list(runs.select_related("release__reference_set"))
-        endings = ["all" if run.release_id else "src" for run in self.runs]
+        endings = ["all" if reads_references(run) else "src" for run in self.runs]
         names = unique_names(run_names(self.runs))
         self.run_names = [f"{name}-{ending}" for name, ending in zip(names, endings, strict=True)]
 
@@ -194,7 +194,7 @@ def run_names(runs: Sequence[ScoreRun]) -> list[str]:
 
 def _subset_words(run: ScoreRun) -> str:
     """A file's name holds no < and no >."""
-    subset = Subset.from_mapping(run.subset) if run.release_id else Subset()
+    subset = Subset.from_mapping(run.subset) if reads_references(run) else Subset()
     written = str(subset).replace(">=", "_from_").replace(">", "_above_")
     words = f".{written}" if subset.kind != "all" else ""
     return words if subset.items == "referenced" else f"{words}.{subset.items}_items"

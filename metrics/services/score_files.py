@@ -94,7 +94,7 @@ class FileScores:
 def read_scores(
     content: bytes, filename: str, known: Known, problems: Problems, *, max_bytes: int = 256 * 1024 * 1024
 ) -> list[FileScores]:
-    """Every metric and level that the file holds. Refuses with all that is wrong with it.
+    """Every metric and level that the file holds. What is wrong with it is added to ``problems``, row by row.
 
     Parameters
     ----------
@@ -116,7 +116,6 @@ def read_scores(
     else:
         problems.add(None, "name of the file", filename, ACCEPTED)
         read = []
-    problems.refuse()
     return read
 
 

@@ -123,14 +123,14 @@ def score_file_look(*, dataset: Dataset, filename: str, content: bytes, options:
     items = list(Item.objects.filter(dataset=dataset).order_by("position").values_list("external_id", flat=True))
     problems = Problems(filename)
     read = read_scores(content, filename, Known(systems, items), problems, max_bytes=settings.UPLOAD_MAX_BYTES)
+    for one in read:
+        _check_range(one, *_range(options, one), problems)
+    problems.refuse()
     found = [_understood(one, items, systems, options, several=len(read) > 1) for one in read]
     unknown = sorted(set(options.lower) - {one.metric.scorer for one in found})
     if unknown:
         there = ", ".join(one.metric.scorer for one in found)
         raise ScoreRunRefused.at("lower", f"lower: found {unknown[0]!r}; accepted: {there}.")
-    for scores, one in zip(read, found, strict=True):
-        _check_range(scores, one.metric, items, problems)
-    problems.refuse()
     return found
 
 
@@ -154,13 +154,14 @@ def _understood(
     places = np.flatnonzero(np.isfinite(read.scores).any(axis=0)) if of_segments else np.zeros(0, dtype=np.int64)
     scores = read.scores[:, places] if of_segments else read.scores
     told = read.described
+    lowest, highest = _range(options, read)
     lower = options.lower_is_better or name in options.lower or told.get("lower_is_better") is True
     try:
         metric = External(
             scorer=name,
             lower_is_better=lower,
-            lowest=_bound(options.lowest, told.get("lowest")),
-            highest=_bound(options.highest, told.get("highest")),
+            lowest=lowest,
+            highest=highest,
             level=read.level,
             content=_digest(read.systems, [items[place] for place in places.tolist()], scores),
         )
@@ -169,6 +170,11 @@ def _understood(
         raise ScoreRunRefused.at(label, f"{error}.") from error
     missing = [one for one in systems if one not in read.systems]
     return Understood(metric, read.filename, read.systems, places, scores, len(items), missing)
+
+
+def _range(options: ImportOptions, read: FileScores) -> tuple[float | None, float | None]:
+    told = read.described
+    return _bound(options.lowest, told.get("lowest")), _bound(options.highest, told.get("highest"))
 
 
 def _bound(given: float | None, told: object) -> float | None:
@@ -187,11 +193,14 @@ def _digest(systems: Sequence[str], items: Sequence[str], scores: Floats) -> str
     return f"sha256:{digest.hexdigest()}"
 
 
-def _check_range(read: FileScores, metric: External, items: Sequence[str], problems: Problems) -> None:
-    slack = ROUNDING * max([1.0, *(abs(end) for end in (metric.low, metric.high) if np.isfinite(end))])
-    outside = (read.scores < metric.low - slack) | (read.scores > metric.high + slack)
+def _check_range(read: FileScores, lowest: float | None, highest: float | None, problems: Problems) -> None:
+    low, high = -np.inf if lowest is None else lowest, np.inf if highest is None else highest
+    if not low < high:
+        return  # no range: the metric will refuse it
+    slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if np.isfinite(end))])
+    outside = (read.scores < low - slack) | (read.scores > high + slack)
     for row, column in np.argwhere(outside).tolist():
-        accepted = f"a score from {metric.low:g} to {metric.high:g}, as the range was given"
+        accepted = f"a score from {low:g} to {high:g}, as the range was given"
         found = repr(float(read.scores[row, column]))
         where = problems if read.filename == problems.filename else Problems(read.filename)
         where.add(int(read.lines[row, column]), "score", found, accepted)

@@ -1,6 +1,6 @@
 """Score runs: list, create, watch, cancel, repeat, download."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
@@ -55,9 +55,10 @@ def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     before = whole_number(request, "before")
     metrics, states = selectors.run_kinds(project)
-    asked = {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
-    offered = asked.get("metric", "") in {"", *metrics} and asked.get("state", "") in {"", *states}
-    runs, more = selectors.run_page(project, before=before, **asked) if offered else ([], False)
+    asked = _narrowing(request)
+    runs, more = (
+        selectors.run_page(project, before=before, **asked) if _is_known(asked, metrics, states) else ([], False)
+    )
     names = model_names_of(runs)
     context = {
         "project": project,
@@ -68,8 +69,17 @@ def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
         "metrics": metrics,
         "states": [(state, JobState(state).label) for state in states],
         "asked": asked,
+        "asked_query": f"?{urlencode(asked)}" if asked else "",
     }
     return render(request, "metrics/run_list.html", context)
+
+
+def _narrowing(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET[name] for name in ("metric", "state") if request.GET.get(name)}
+
+
+def _is_known(asked: Mapping[str, str], metrics: Iterable[str], states: Iterable[str]) -> bool:
+    return asked.get("metric", "") in {"", *metrics} and asked.get("state", "") in {"", *states}
 
 
 def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -78,7 +88,8 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
     return {
         "run": run,
         "metric": selectors.metric_label(run),
-        "subset": Subset.from_mapping(run.subset).label if run.release_id else "",
+        "subset": Subset.from_mapping(run.subset).label if selectors.reads_references(run) else "",
+        "unscored_reason": selectors.unscored_reason(run),
         "parameters": selectors.parameter_words(run, model_names_of([run]) if names is None else names),
         "better": "higher" if metric is None else metric.better,
     }
@@ -258,7 +269,10 @@ def run_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
 @require_GET
 def run_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    return _scores_as_table(f"{project.slug}-score-runs", file_format, ScoreRun.objects.filter(project=project))
+    asked = _narrowing(request)
+    runs = ScoreRun.objects.filter(project=project)
+    runs = runs.filter(**asked) if _is_known(asked, *selectors.run_kinds(project)) else runs.none()
+    return _scores_as_table(f"{project.slug}-score-runs", file_format, runs)
 
 
 @login_required

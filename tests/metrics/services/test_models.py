@@ -32,7 +32,7 @@ def test_a_model_is_meant_by_name_version_or_hash_and_the_newest_where_none_is_n
     assert meant(world, "cat-space/v1") == first.reference
     assert meant(world, first.reference) == meant(world, first.reference[:19]) == first.reference
     assert meant(world, "") == other.reference
-    assert parameters_with_models(world.project, "am", {})["model"] == other.reference
+    assert parameters_with_models(world.project, "am", {"k": 2})["model"] == other.reference
 
 
 def test_parameters_that_name_no_model_stay(world: World) -> None:
@@ -92,6 +92,18 @@ def test_a_run_names_its_models_by_their_hashes_and_computes_with_them(world: Wo
     assert bigrams.digest[:12] in run.signature
     assert [model for _, model in models_of_run(run)] == [space, bigrams]
     assert all(0 < score.score <= 1 for score in run.scores.all())
+
+
+@pytest.mark.parametrize(("metric", "parameters", "field"), [("am", {"k": 9}, "k"), ("fm", {"order": 4}, "order")])
+def test_a_run_that_asks_a_model_for_more_than_it_has_is_refused_at_once(
+    world: World, run: ScoreRun, metric: str, parameters: dict[str, int], field: str
+) -> None:
+    with pytest.raises(ScoreRunRefused, match=rf"{field}: found \d; accepted: up to \d, which is what") as raised:
+        score_run_create(
+            project=world.project, release=world.release, systems=world.hypotheses, metric=metric,
+            parameters=parameters, by=None,
+        )  # fmt: skip
+    assert list(raised.value.fields) == [field]
 
 
 def test_a_model_that_runs_read_is_not_deleted_unless_there_is_another_like_it(world: World, run: ScoreRun) -> None:

@@ -24,7 +24,10 @@ SEGMENTS = "Echo\t0.5\nEcho\tNone\nEcho\t0.001\nParrot\t-1\nParrot\t0.1\nParrot\
 
 def read(text: str | bytes, filename: str, known: Known = KNOWN, **options: int) -> list[FileScores]:
     content = text.encode() if isinstance(text, str) else text
-    return read_scores(content, filename, known, Problems(filename), **options)
+    problems = Problems(filename)
+    found = read_scores(content, filename, known, problems, **options)
+    problems.refuse()
+    return found
 
 
 def refusal(text: str | bytes, filename: str, **options: int) -> ImportRefused:

@@ -109,6 +109,9 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
         imported(world, TABLE.replace("0.25", "1.5") + "Parrot,item-1,-0.5\n")
     assert [(row["line"], row["found"]) for row in raised.value.rows] == [(4, "1.5"), (5, "-0.5")]
     assert raised.value.rows[0]["accepted"] == "a score from 0 to 1, as the range was given"
+    with pytest.raises(ImportRefused) as raised:  # beside other mistakes, too
+        imported(world, TABLE.replace("0.25", "1.5") + "Nobody,item-1,0.5\nParrot,item-1,0;5\n")
+    assert sorted(row["line"] for row in raised.value.rows) == [4, 5, 6]
     assert not ScoreRun.objects.exists()
 
 

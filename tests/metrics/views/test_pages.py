@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -309,6 +311,17 @@ def test_the_list_is_narrowed_to_a_metric_and_a_state(world: World, run: ScoreRu
     assert shown("?metric=chrf&state=done") == []
     for query in ("?metric=nothing", "?metric=%00", "?state=%00"):
         assert "No such run." in client.get(url + query).content.decode(), query
+
+
+def test_the_download_of_a_narrowed_list_is_of_the_same_runs(world: World, run: ScoreRun, viewer, as_user) -> None:
+    client = as_user(viewer)
+    page = client.get(address(world, run, "run-list", []) + f"?metric={run.metric}&state=done").content.decode()
+    urls = [unescape(one) for one in re.findall(r'href="([^"]*runs\.[a-z]+\?[^"]*)"', page)]
+
+    assert {url.partition("?")[0].rpartition(".")[2] for url in urls} == {"csv", "json", "jsonl", "parquet"}
+    (csv,) = [url for url in urls if ".csv?" in url]
+    whole, none = (body(client.get(csv.replace("done", state))) for state in ("done", "queued"))
+    assert (whole.count(b"\n"), none.count(b"\n")) == (1 + len(world.hypotheses), 1)
 
 
 def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun, viewer, as_user, monkeypatch) -> None:
