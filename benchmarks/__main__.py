@@ -50,27 +50,55 @@ def machine() -> str:
     return f"{system}, Python {platform.python_version()}"
 
 
+def with_sections(report: str, sections: dict[str, str]) -> str:
+    """The report with these sections (title to table) in place of those of the same title, all in their usual order.
+
+    >>> print(with_sections("# Benchmarks\\n\\nA note.\\n\\n## Studies\\n\\n| a |\\n", {"Scoring": "| b |"}))
+    # Benchmarks
+    <BLANKLINE>
+    A note.
+    <BLANKLINE>
+    ## Scoring
+    <BLANKLINE>
+    | b |
+    <BLANKLINE>
+    ## Studies
+    <BLANKLINE>
+    | a |
+    <BLANKLINE>
+    """
+    head, *found = report.strip().split("\n\n## ")
+    tables = dict(one.split("\n\n", 1) for one in found) | sections
+    ordered = [f"## {title}\n\n{tables[title]}" for title, _ in SECTIONS.values() if title in tables]
+    return "\n\n".join([head, *ordered]) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "only", nargs="*", choices=[*SECTIONS, []], help="some sections; prints them and writes nothing"
     )
-    names = parser.parse_args().only or list(SECTIONS)
+    parser.add_argument("--write", action="store_true", help="put these sections in place of the report's own")
+    asked = parser.parse_args()
+    names = asked.only or list(SECTIONS)
     note = (
         "Written by `make bench`. Each ratio compares two things measured in the same run; the absolute figures belong "
         f"to one machine ({machine()}) and its mood."
     )
-    parts = ["# Benchmarks", note]
+    tables = {}
     for name in names:
         title, module = SECTIONS[name]
         print(f"{title} ...", file=sys.stderr, flush=True)
         began = time.perf_counter()
         rows = importlib.import_module(module).run()
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        parts += [f"## {title}", table(rows)]
-    text = "\n\n".join(parts) + "\n"
+        tables[title] = table(rows)
+    text = with_sections(f"# Benchmarks\n\n{note}", tables)
     if names == list(SECTIONS):
         REPORT.write_text(text, encoding="utf-8")
+    elif asked.write:
+        REPORT.write_text(with_sections(REPORT.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    if asked.write or names == list(SECTIONS):
         print(f"Wrote {REPORT.relative_to(ROOT)}", file=sys.stderr)
     print(text)
     return 0
