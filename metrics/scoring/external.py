@@ -25,6 +25,7 @@ from metrics.scoring.parameters import choice, flag, real, text
 SEGMENT, SYSTEM = "segment", "system"
 NAME_CHARACTERS = 80
 CONTENT = re.compile(r"(sha256:[0-9a-f]{64})?")
+NOT_IN_FILE = "no score in the file"  # why a segment or a system has none
 NOT_COMPUTED = "Its scores are made elsewhere and imported from a file; here nothing can compute them."
 
 

@@ -14,7 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
-from metrics.scoring.external import External
+from metrics.scoring.external import NOT_IN_FILE, External
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.arrays import (
@@ -95,7 +95,7 @@ def reads_references(run: ScoreRun) -> bool:
 def unscored_reason(run: ScoreRun) -> str:
     """Why an output has no score of its own, as far as all of a run have in common."""
     if run.metric == External.name:
-        return "no score in the file"
+        return NOT_IN_FILE
     return "no usable reference" if reads_references(run) else "nothing to count"
 
 

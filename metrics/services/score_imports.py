@@ -17,7 +17,7 @@ from annotation.services.jobs import job_claim
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate
-from metrics.scoring.external import NAME_CHARACTERS, SEGMENT, External
+from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, External
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
 from metrics.services.runs import ALL, run_signature
@@ -30,7 +30,6 @@ Ints = npt.NDArray[np.int64]
 
 NOTE_CHARACTERS = 2000
 ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
-NOT_IN_FILE = "no score in the file"
 NO_SYSTEM = "no system has a score"
 NO_SEGMENTS = "scores of systems alone were imported, without segments to resample"
 
@@ -311,7 +310,7 @@ def _store_systems(run: ScoreRun, one: Understood, systems: Sequence[System]) ->
             system=system,
             position=place,
             score=none_if_nan(value),
-            undefined_reason="no score in the file" if np.isnan(value) else "",
+            undefined_reason=NOT_IN_FILE if np.isnan(value) else "",
         )
         for place, (system, value) in enumerate(zip(systems, values, strict=True))
     )
