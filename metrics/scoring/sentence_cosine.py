@@ -13,6 +13,7 @@ empty hypothesis scores 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,10 +24,9 @@ from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.models.vectors import unit_rows
 from metrics.scoring.parameters import choice, trained
 from metrics.scoring.segments import Segments
-from metrics.scoring.texts import Text
+from metrics.scoring.texts import Text, as_string
 
 COSINE = "cosine"
 
@@ -92,16 +92,11 @@ class SentenceEmbeddings(Preparation):
         places = np.array([number[text] for text in texts], dtype=np.int64)
         rows, references = places[: len(segments.row_texts)], places[len(segments.row_texts) :]
 
-        def directions(own: NDArray[np.int64], start: int, stop: int) -> NDArray[np.float64]:
-            return unit_rows(vectors[own[start:stop]].astype(np.float64))
+        def vectors_of(own: NDArray[np.int64], start: int, stop: int) -> NDArray[np.float64]:
+            return vectors[own[start:stop]].astype(np.float64)
 
-        values = cosine_scores(
-            segments,
-            lambda start, stop: directions(rows, start, stop),
-            lambda start, stop: directions(references, start, stop),
-            np.full(rows.size, vectors.shape[1]),
-            np.full(references.size, vectors.shape[1]),
-        )
+        sizes = [np.full(own.size, vectors.shape[1]) for own in (rows, references)]
+        values = cosine_scores(segments, partial(vectors_of, rows), partial(vectors_of, references), *sizes)
         facts = {
             "hypotheses_without_vector": int(np.count_nonzero(rows == len(distinct))),
             "references_without_vector": int(np.count_nonzero(references == len(distinct))),
@@ -111,4 +106,4 @@ class SentenceEmbeddings(Preparation):
 
 def _text(text: Text) -> str:
     """What the model reads: a text without spaces around it; tokens with one between them."""
-    return (text if isinstance(text, str) else " ".join(text)).strip()
+    return as_string(text).strip()
