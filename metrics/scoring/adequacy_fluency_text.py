@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 
-from metrics.scoring.texts import Text, Tokens, tokenize_texts
+from metrics.scoring.texts import Text, Tokens, as_string, tokenize_texts
 
 # A text without a word is scored as this one.
 EMPTY = "_EMPTY_"
@@ -40,8 +40,7 @@ def cleaned(text: Text) -> str:
     >>> cleaned("?!")
     ''
     """
-    whole = text if isinstance(text, str) else " ".join(text)
-    return unicodedata.normalize("NFKC", whole).translate(_punctuation()).lower().strip()
+    return unicodedata.normalize("NFKC", as_string(text)).translate(_punctuation()).lower().strip()
 
 
 def words_of(texts: Iterable[Text], *, tokenize: str = "whitespace", clean: bool = True) -> Iterator[Tokens]:
@@ -63,6 +62,6 @@ def words_of(texts: Iterable[Text], *, tokenize: str = "whitespace", clean: bool
     """
     rest = iter(texts)
     while some := list(islice(rest, _AT_ONCE)):
-        plain = [cleaned(text) if clean else text if isinstance(text, str) else " ".join(text) for text in some]
+        plain = [cleaned(text) if clean else as_string(text) for text in some]
         for words in tokenize_texts(plain, tokenize=tokenize):
             yield words or [EMPTY]
