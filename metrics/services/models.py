@@ -26,10 +26,15 @@ def parameters_with_models(project: Project, metric: str, parameters: Mapping[st
     return settled
 
 
-def _check_limits(project: Project, metric: str, settled: Mapping[str, Any]) -> None:
-    usual = {one.name: one.default for one in METRICS[metric].parameter_list()} if model_parameters(metric) else {}
-    for name, most in model_limits(project, metric, {**usual, **settled}).items() if usual else ():
-        value = settled.get(name, usual.get(name))
+def _check_limits(project: Project, metric: str, settled: dict[str, Any]) -> None:
+    models = model_parameters(metric)
+    if not models:
+        return
+    asked = {one.name: one.default for one in METRICS[metric].parameter_list()} | settled
+    if not all(isinstance(asked[one.name], str) for one in models):
+        return
+    for name, most in model_limits(project, metric, asked).items():
+        value = asked.get(name)
         if isinstance(value, int) and value > most:
             message = f"{name}: found {value}; accepted: up to {most}, which is what the trained model has."
             raise ScoreRunRefused.at(name, message)

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.api.references import WeightFilterSerializer
 from annotation.models import Project
 from annotation.selectors.browsing import WeightFilter
 from correlations.models import Study
-from metrics.models import ScoreRun
+from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.arrays import segment_scores
 from tests.api.conftest import World
 from tests.api.world import STUDY
@@ -99,6 +100,21 @@ def test_a_metric_that_reads_no_references_is_run_on_a_data_set(world: World, ap
     assert (made.status_code, made.json()["release"], made.json()["dataset"]) == (201, None, asked["dataset"])
     refused = client.post(f"{HERE}/score-runs/", {**asked, "metric": "bleu"}, format="json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["release"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "parameter", "value"), [("am", "model", 5), ("am_fm", "fm_model", ["bigrams"]), ("am", "model", True)]
+)
+def test_a_model_that_is_no_text_is_told_at_its_name(
+    world: World, api: Api, metric: str, parameter: str, value
+) -> None:
+    TrainedModel.objects.create(
+        project=Project.objects.get(slug="lab"), kind="lsa", name="Space", slug="space", version=1, state="done",
+        digest="a" * 64, finished_at=timezone.now(),
+    )  # fmt: skip
+    asked = {**RUN, "metric": metric, "parameters": {parameter: value}}
+    answer = api(world.people["manager"]).post(f"{HERE}/score-runs/", asked, format="json")
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, [parameter])
 
 
 def test_segments_are_those_that_the_system_scores_rest_on(world: World, api: Api) -> None:
