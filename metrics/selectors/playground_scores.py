@@ -12,11 +12,14 @@ from metrics.scoring.explain.segment import combined_by
 from metrics.scoring.metric import GROUPS, Metric, Workspace
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
 from metrics.scoring.segments import Segments
 from metrics.scoring.self_bleu import SelfBleu
 from metrics.scoring.ter import Ter
+from metrics.scoring.texts import tokenize_texts
+from metrics.scoring.word_embeddings import NLG_EVAL, WordEmbeddingMetric
 from metrics.selectors.accounts import ON_REQUEST
 
 ALONE = {
@@ -77,6 +80,7 @@ class MetricLine:
     on_request: str = ""
     alone: list[Alone] = field(default_factory=list)
     rule: str = ""
+    caution: str = ""  # why a score that is there may mislead
 
     @property
     def signature(self) -> str:
@@ -99,6 +103,11 @@ class MetricLine:
 class Group:
     label: str
     lines: list[MetricLine]
+
+    @property
+    def cautions(self) -> list[str]:
+        """Each once: metrics that read the same words share them."""
+        return list(dict.fromkeys(line.caution for line in self.lines if line.caution))
 
 
 def score_groups(given: Scored, models: ModelStore) -> list[Group]:
@@ -199,6 +208,28 @@ def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace
             Alone(place + 1, None if math.isnan(value) else float(value), place == chosen)
             for place, value in enumerate(each.tolist())
         ]
+    if isinstance(metric, WordEmbeddingMetric) and line.score is not None:
+        line.caution = _texts_of_unknown_words(metric, given, workspace.models)
+
+
+def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: Scored, models: ModelStore) -> str:
+    """Which texts have words, and none that the vectors know: nlg-eval takes each such word for the mean of all."""
+    vectors: WordVectors = models.load(WordVectors.kind, metric.model)
+    texts = [given.hypothesis, *given.references]
+    split = tokenize_texts(texts, tokenize=metric.tokenize, lowercase=metric.lowercase)
+    names = ["the hypothesis", *(f"reference {number}" for number in range(1, len(texts)))]
+    found = [
+        name
+        for name, words in zip(names, map(list, split), strict=True)
+        if words and metric.variant == NLG_EVAL and (vectors.find(words) < 0).all()
+    ]
+    if not found:
+        return ""
+    listed = " or ".join(filter(None, (", ".join(found[:-1]), found[-1])))
+    return (
+        f"No word of {listed} has a vector: such a text counts as the mean of all words, and two of them score 1, "
+        "whatever they say."
+    )
 
 
 def _undefined(metric: Metric, given: Scored) -> str:

@@ -133,6 +133,19 @@ def test_another_reference_can_be_told(url, member, models):
     assert best.score == max(one.value for one in best.references)
 
 
+def test_texts_of_unknown_words_alone_are_said_to_be_alike_whatever_they_say(url, member, models):
+    """nlg-eval gives each unknown word the mean vector, so two such texts are one vector, whose cosine with itself is 1."""
+    unknown = {"h": "Qwzx vvkq", "r": ["blorpf", "what do you mean", "zzyqx qwzx"]}
+    page = member.get(url, unknown)
+    for metric in ("embedding_average", "vector_extrema", "greedy_matching"):
+        assert score_of(page, metric) == 1
+    told = "No word of the hypothesis, reference 1 or reference 3 has a vector"
+    assert page.content.decode().count(told) == 1
+    assert "No word of reference 1 or reference 3 has" in member.get(url, unknown | {"h": "what"}).content.decode()
+    for known in ({"r": ["what do you mean"], "h": "what blorpf"}, {"r": ["what do you mean"], "h": ""}):
+        assert "has a vector" not in member.get(url, known).content.decode()
+
+
 def test_settings_reach_every_metric_that_has_them(url, member, models):
     page = member.get(url, TYPED | {"order": "4", "case": "kept", "k": "5", "n": "3", "balance": "0.5"})
     body = page.content.decode()
