@@ -5,22 +5,27 @@ No two ranges have a key in common, so each can be put together from the parts o
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.texts import encoded
+
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 
-def token_hashes(vocabulary: list[str]) -> Keys:
-    """(V,) 64 bits of BLAKE2b of each token: the same on every machine, in every part of a corpus."""
-    digests = b"".join(
-        hashlib.blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest() for token in vocabulary
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+def hash_words(words: Iterable[bytes]) -> Keys:
+    """(V,) 64 bits of BLAKE2b of each word: the same on every machine, in every part of a corpus."""
+    return np.frombuffer(b"".join(blake2b(word, digest_size=8).digest() for word in words), dtype="<u8")
+
+
+def token_hashes(vocabulary: Iterable[str]) -> Keys:
+    """(V,) `hash_words` of each token."""
+    return hash_words(map(encoded, vocabulary)).astype(np.uint64)
 
 
 def extended_hashes(key: Keys, token: Keys) -> Keys:

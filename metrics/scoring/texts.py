@@ -97,6 +97,11 @@ def as_string(text: Text) -> str:
     return text if isinstance(text, str) else " ".join(text)
 
 
+def encoded(text: str) -> bytes:
+    """UTF-8; a text that is no valid one (half of a surrogate pair) has bytes, too, so that nothing fails at it."""
+    return text.encode("utf-8", errors="surrogatepass")
+
+
 def _splitter(tokenize: str, kinds: set[type]) -> Callable[[Any], Tokens]:
     if tokenize in _SACREBLEU_TOKENIZERS:
         # As sacrebleu does: right end stripped, the result split at whitespace. Its tokenisers remember what they have

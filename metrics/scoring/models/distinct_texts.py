@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.texts import encoded
+
 KEY_BYTES = 16
 BEAT = 5_000  # texts between two reports
 
@@ -165,4 +167,4 @@ def _first_of_each(keys: NDArray[np.uint64], usable: NDArray[np.bool_]) -> NDArr
 
 
 def _hash(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", errors="surrogatepass"), digest_size=KEY_BYTES).digest()
+    return blake2b(encoded(text), digest_size=KEY_BYTES).digest()

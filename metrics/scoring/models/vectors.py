@@ -40,8 +40,8 @@ from metrics.scoring.models.word_vectors.training import (
     read_corpus,
 )
 from metrics.scoring.models.word_vectors.verification import verify
-from metrics.scoring.models.word_vectors.words import UTF8_ERRORS, Ints, WordTable, make_table
-from metrics.scoring.texts import Text
+from metrics.scoring.models.word_vectors.words import Ints, WordTable, make_table
+from metrics.scoring.texts import Text, encoded
 
 Float32s = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -82,16 +82,16 @@ class WordVectors:
         ValueError
             A word that comes twice, or a matrix that is not finite or of another size.
         """
-        encoded = [word.encode("utf-8", errors=UTF8_ERRORS) for word in words]
-        if len(set(encoded)) < len(encoded):
-            twice = next(word for index, word in enumerate(encoded) if word in encoded[:index])
+        utf8 = list(map(encoded, words))
+        if len(set(utf8)) < len(utf8):
+            twice = next(word for index, word in enumerate(utf8) if word in utf8[:index])
             raise ValueError(f"words: found {twice.decode(errors='replace')!r} twice; accepted: each word once")
         array = np.ascontiguousarray(matrix, dtype="<f4")
-        if array.ndim != 2 or array.shape[0] != len(encoded) or not array.size or not np.isfinite(array).all():
+        if array.ndim != 2 or array.shape[0] != len(utf8) or not array.size or not np.isfinite(array).all():
             raise ValueError(
-                f"matrix: found shape {array.shape}; accepted: a row of finite numbers for each of {len(encoded)} words"
+                f"matrix: found shape {array.shape}; accepted: a row of finite numbers for each of {len(utf8)} words"
             )
-        table = make_table(encoded)
+        table = make_table(utf8)
         digest, mean = digest_and_mean(table.letters, table.offsets, array.shape[1], slices(array))
         return cls(table, array, mean, digest, about or {})
 

@@ -24,7 +24,8 @@ from metrics.scoring.models.word_vectors.folder import (
     stored_slices,
     write_facts,
 )
-from metrics.scoring.models.word_vectors.words import Ints, WordTable, first_occurrences, hash_words, offsets_of
+from metrics.scoring.models.word_vectors.words import Ints, WordTable, first_occurrences, offsets_of
+from metrics.scoring.tallies import hash_words
 
 BESIDE = ".word-vectors"  # the folder beside a file of vectors
 NOTES = ".converted"  # in a folder of converted vectors: which file became which

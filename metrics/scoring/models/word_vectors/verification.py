@@ -23,7 +23,8 @@ from metrics.scoring.models.word_vectors.folder import (
     digest_and_mean,
     stored_slices,
 )
-from metrics.scoring.models.word_vectors.words import WordTable, hash_words
+from metrics.scoring.models.word_vectors.words import WordTable
+from metrics.scoring.tallies import hash_words
 
 NOTES = ".verified"  # beside folders of vectors: which were read, in which state
 FILES = (HEADER, MATRIX, MEAN, LETTERS, OFFSETS, HASHES, ROWS)

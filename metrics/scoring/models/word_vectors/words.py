@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.tallies import hash_words
+from metrics.scoring.texts import encoded
+
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
-
-# What a word that is no valid text (half of a surrogate pair) is written as, so that nothing fails at it.
-UTF8_ERRORS = "surrogatepass"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class WordTable:
         found = np.full(len(words), -1, dtype=np.int64)
         if not len(self) or not len(words):
             return found
-        wanted = [word.encode("utf-8", errors=UTF8_ERRORS) for word in words]
+        wanted = list(map(encoded, words))
         hashes = hash_words(wanted)
         places = np.searchsorted(self.hashes, hashes)
         likely = np.flatnonzero(self.hashes[np.minimum(places, len(self) - 1)] == hashes)
@@ -97,11 +96,6 @@ def make_table(words: Iterable[bytes]) -> WordTable:
     hashes = hash_words(words)
     order = np.argsort(hashes, kind="stable")
     return WordTable(letters, offsets_of([len(word) for word in words]), hashes[order], order)
-
-
-def hash_words(words: Iterable[bytes]) -> NDArray[np.uint64]:
-    """64 bits of BLAKE2b of each word: the same on every machine."""
-    return np.frombuffer(b"".join(blake2b(word, digest_size=8).digest() for word in words), dtype="<u8")
 
 
 def offsets_of(lengths: Any) -> Ints:
