@@ -28,10 +28,15 @@ from metrics.scoring.text_ngrams import (
     NumberedNgrams,
     TextNgrams,
     TextPreparation,
+    laid_end_to_end,
     pooled_statistics,
     row_tallies,
+    taken_apart,
 )
 from metrics.scoring.texts import TOKENIZERS, check_choice
+
+# Keys, and of each the highest and the second highest count in one output.
+Peaks = tuple[Keys, NDArray[Any], NDArray[Any]]
 
 SMOOTHINGS = ("epsilon", "add-one", "none")
 
@@ -137,20 +142,23 @@ class PoolPeaks(CorpusState):
         own = slice(self.offsets[system], self.offsets[system + 1])
         return PoolPeak(self.keys[own], self.second[own], self.lengths[system])
 
+    @classmethod
+    def of_systems(cls, parts: Sequence[Peaks], lengths: Ints) -> PoolPeaks:
+        keys, highest, second, offsets = laid_end_to_end(parts)
+        return cls(keys, narrow(highest), narrow(second), offsets, lengths)
+
     def joined(self, other: PoolPeaks) -> PoolPeaks:
-        keys, highest, second = (
-            [np.concatenate(both) for both in zip(self._split(own), other._split(theirs), strict=True)]
-            for own, theirs in (
-                (self.keys, other.keys), (self.highest, other.highest), (self.second, other.second)
-            )
-        )  # fmt: skip
+        parts = [
+            _peaks(*map(np.concatenate, zip(own, theirs, strict=True)))
+            for own, theirs in zip(self._by_system(), other._by_system(), strict=True)
+        ]
         width = max(self.lengths.shape[1], other.lengths.shape[1])
         lengths = sum(np.pad(one.lengths, ((0, 0), (0, width - one.lengths.shape[1]))) for one in (self, other))
-        return _of_systems([_peaks(*own) for own in zip(keys, highest, second, strict=True)], np.asarray(lengths))
+        return self.of_systems(parts, np.asarray(lengths))
 
     def ranged(self, index: int, of: int) -> PoolPeaks:
         kept = np.zeros(self.keys.size, dtype=np.bool_)
-        for start, keys in zip(self.offsets, self._split(self.keys), strict=False):
+        for start, (keys, _, _) in zip(self.offsets, self._by_system(), strict=False):
             own = key_range(keys, index, of)
             kept[start + own.start : start + own.stop] = True
         return self._with(kept, self.lengths if index == 0 else self.lengths[:, :0])
@@ -167,17 +175,8 @@ class PoolPeaks(CorpusState):
         offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
         return PoolPeaks(self.keys[kept], self.highest[kept], self.second[kept], offsets, lengths)
 
-    def _split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        return np.split(values, self.offsets[1:-1])
-
-
-Peaks = tuple[Keys, NDArray[Any], NDArray[Any]]
-
-
-def _of_systems(parts: Sequence[Peaks], lengths: Ints) -> PoolPeaks:
-    keys, highest, second = (np.concatenate(values) for values in zip(*parts, strict=True))
-    offsets = np.concatenate(([0], np.cumsum([own[0].size for own in parts], dtype=np.int64)))
-    return PoolPeaks(keys, narrow(highest), narrow(second), offsets, lengths)
+    def _by_system(self) -> list[tuple[NDArray[Any], ...]]:
+        return taken_apart(self.offsets, self.keys, self.highest, self.second)
 
 
 def _peaks(keys: Keys, highest: NDArray[Any], second: NDArray[Any]) -> Peaks:
@@ -203,7 +202,7 @@ def pool_peaks(texts: TextNgrams, orders: Sequence[NumberedNgrams]) -> PoolPeaks
         counts = narrow(np.concatenate([count for _, _, count in counted]))
         parts.append(_peaks(keys, counts, np.zeros_like(counts)))
         lengths.append(np.bincount(texts.length[rows], minlength=longest + 1))
-    return _of_systems(parts, np.stack(lengths))
+    return PoolPeaks.of_systems(parts, np.stack(lengths))
 
 
 def scores_against_others(

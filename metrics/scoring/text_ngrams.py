@@ -6,7 +6,7 @@ an output shares with the system's other outputs are counts over arrays. Across 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -142,10 +142,22 @@ def frequencies(ngrams: NumberedNgrams, rows: Ints) -> NDArray[np.int64]:
 # --- A pool in parts --------------------------------------------------------------------------------------------------
 
 
-def laid_end_to_end(parts: list[tuple[Keys, NDArray[Any]]]) -> tuple[Keys, NDArray[Any], Ints]:
-    """Keys and values of T systems as one array each, and where each system's start and end."""
-    offsets = np.concatenate(([0], np.cumsum([keys.size for keys, _ in parts], dtype=np.int64)))
-    return np.concatenate([keys for keys, _ in parts]), np.concatenate([values for _, values in parts]), offsets
+def laid_end_to_end(parts: Sequence[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+    """The arrays of T systems (keys, and values of each key) as one array each; then where each system's start and end.
+
+    Examples
+    --------
+    >>> keys, counts, offsets = laid_end_to_end([(np.array([3, 8]), np.array([1, 2])), (np.array([3]), np.array([5]))])
+    >>> keys.tolist(), counts.tolist(), offsets.tolist()
+    ([3, 8, 3], [1, 2, 5], [0, 2, 3])
+    """
+    offsets = np.concatenate(([0], np.cumsum([keys.size for keys, *_ in parts], dtype=np.int64)))
+    return *map(np.concatenate, zip(*parts, strict=True)), offsets
+
+
+def taken_apart(offsets: Ints, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
+    """What was laid end to end, system by system."""
+    return list(zip(*(np.split(array, offsets[1:-1]) for array in arrays), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,19 +181,20 @@ class SystemTallies(CorpusState):
     offsets: Ints
     n_tokens: Ints
 
-    def of_system(self, system: int) -> tuple[Keys, NDArray[Any]]:
-        own = slice(self.offsets[system], self.offsets[system + 1])
-        return self.keys[own], self.counts[own]
+    def by_system(self) -> list[tuple[NDArray[Any], ...]]:
+        """Keys and counts of each system."""
+        return taken_apart(self.offsets, self.keys, self.counts)
 
     @classmethod
-    def of_systems(cls, parts: list[tuple[Keys, NDArray[Any]]], n_tokens: Ints) -> Self:
-        return cls(*laid_end_to_end(parts), n_tokens)
+    def of_systems(cls, parts: Sequence[tuple[NDArray[Any], ...]], n_tokens: Ints) -> Self:
+        keys, counts, offsets = laid_end_to_end(parts)
+        return cls(keys, counts, offsets, n_tokens)
 
     def joined(self, other: SystemTallies) -> Self:
-        parts = []
-        for system in range(self.n_tokens.size):
-            keys, counts = zip(self.of_system(system), other.of_system(system), strict=True)
-            parts.append(summed(np.concatenate(keys), np.concatenate(counts)))
+        parts = [
+            summed(*map(np.concatenate, zip(own, theirs, strict=True)))
+            for own, theirs in zip(self.by_system(), other.by_system(), strict=True)
+        ]
         return self.of_systems(parts, self.n_tokens + other.n_tokens)
 
 
@@ -191,15 +204,13 @@ class PoolCounts(SystemTallies):
 
     def ranged(self, index: int, of: int) -> PoolCounts:
         parts = []
-        for system in range(self.n_tokens.size):
-            keys, counts = self.of_system(system)
+        for keys, counts in self.by_system():
             own = key_range(keys, index, of)
             parts.append((keys[own], counts[own]))
         return self.of_systems(parts, self.n_tokens * (index == 0))
 
     def settled(self) -> FrequencySpectrum:
-        parts = [spectrum(self.of_system(system)[1]) for system in range(self.n_tokens.size)]
-        return FrequencySpectrum.of_systems(parts, self.n_tokens)
+        return FrequencySpectrum.of_systems([spectrum(counts) for _, counts in self.by_system()], self.n_tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,11 +268,8 @@ def spectrum_statistics(
         return score(count.astype(np.int64), n_ngrams, int(texts.length[rows].sum()))
 
     def of_whole(known: FrequencySpectrum) -> Floats:
-        found = []
-        for system, n_tokens in enumerate(known.n_tokens.tolist()):
-            count, n_ngrams = known.of_system(system)
-            found.append(score(count.astype(np.int64), n_ngrams.astype(np.int64), n_tokens))
-        return np.array(found)
+        own = zip(known.by_system(), known.n_tokens.tolist(), strict=True)
+        return np.array([score(count.astype(np.int64), n.astype(np.int64), n_tokens) for (count, n), n_tokens in own])
 
     def pooled(segments: Ints | None) -> Floats:
         if segments is None and state is not None:
