@@ -13,6 +13,7 @@ from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, Registry, without_references
 from metrics.selectors.explanations import usual_tokenizer
 from metrics.selectors.models import finished_models, model_parameters
+from metrics.selectors.ranges import range_words
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,6 @@ class Entry:
         module = inspect.getmodule(self.metric)
         told = (module and module.__doc__) or self.metric.__doc__ or ""
         return inspect.cleandoc(told).split("\n\nExamples\n")[0]
-
-
-def range_words(low: float, high: float) -> str:
-    if low == -float("inf"):
-        return "unbounded" if high == float("inf") else f"at most {high:g}"
-    written = f"{low:g}".replace("-", "−")
-    return f"{written} and up" if high == float("inf") else f"{written} to {high:g}"
 
 
 def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[Entry]]:

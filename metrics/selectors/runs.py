@@ -1,5 +1,6 @@
 """Reads over score runs for pages and downloads."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from metrics.selectors.arrays import (
     segment_scores,
     shards_of,
 )
+from metrics.selectors.ranges import range_words
 from metrics.subsets import Subset
 
 PAGE = 50  # segments
@@ -99,14 +101,12 @@ def unscored_reason(run: ScoreRun) -> str:
     return "no usable reference" if reads_references(run) else "nothing to count"
 
 
-def range_words(run: ScoreRun) -> str:
+def run_range(run: ScoreRun) -> str:
     """The published range of the metric's scores; empty where nothing is known of it."""
     metric = run_metric(run)
     if metric is None or (np.isinf(metric.low) and np.isinf(metric.high)):
         return ""
-    if np.isinf(metric.high):
-        return f"{metric.low:g} and more"
-    return f"at most {metric.high:g}" if np.isinf(metric.low) else f"{metric.low:g} to {metric.high:g}"
+    return range_words(metric.low, metric.high)
 
 
 def parameter_words(run: ScoreRun, models: Mapping[str, str]) -> str:
@@ -209,14 +209,13 @@ def segment_histogram(run: ScoreRun) -> list[dict[str, Any]]:
         scores = segment_scores(run, position)
         found[name] = scores[np.isfinite(scores)]
     low, high = histogram_range(run_metric(run), np.concatenate([*found.values(), np.zeros(0)]))
-    digits = 3 - int(
-        np.floor(np.log10((high - low) / BINS))
-    )  # bounds as people write them: 0.15, not 0.15000000000000002
+    # Bounds as people write them: 0.15, not 0.15000000000000002.
+    decimals = 3 - math.floor(math.log10((high - low) / BINS))
     return [
         {"system": name, "low": start, "high": end, "share": float(count / max(scores.size, 1))}
         for name, scores in found.items()
         for counts, edges in [np.histogram(scores, bins=BINS, range=(low, high))]
-        for count, (start, end) in zip(counts, pairwise(round(edge, digits) for edge in edges.tolist()), strict=True)
+        for count, (start, end) in zip(counts, pairwise(round(edge, decimals) for edge in edges.tolist()), strict=True)
     ]
 
 

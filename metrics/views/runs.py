@@ -56,9 +56,8 @@ def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     before = whole_number(request, "before")
     metrics, states = selectors.run_kinds(project)
     asked = _narrowing(request)
-    runs, more = (
-        selectors.run_page(project, before=before, **asked) if _is_known(asked, metrics, states) else ([], False)
-    )
+    known = _is_known(asked, metrics, states)
+    runs, more = selectors.run_page(project, before=before, **asked) if known else ([], False)
     names = model_names_of(runs)
     context = {
         "project": project,
@@ -238,7 +237,7 @@ def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
             "comparisons": comparisons_of(run),
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),
-            "range": selectors.range_words(run),
+            "range": selectors.run_range(run),
             "no_intervals": why_no_intervals(run),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": run.metric in BLEU_LIKE,

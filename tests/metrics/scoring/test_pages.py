@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.scoring.registry import METRICS
+from metrics.selectors.ranges import range_words
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 INDEX = (DOCS / "metrics.md").read_text(encoding="utf-8")
@@ -27,8 +28,7 @@ def test_an_entry_has_the_metrics_own_label_range_and_direction(name: str) -> No
     if metric.group == "external":
         pytest.skip("what is scored elsewhere has the range that its makers say")
     assert entry["label"] == metric.label
-    low, high = f"{metric.low:g}".replace("-", "−"), f"{metric.high:g}"
-    assert entry["range"] == (f"{low} and up" if high == "inf" else f"{low} to {high}")
+    assert entry["range"] == range_words(metric.low, metric.high)
     assert entry["better"].startswith(("higher" if metric.higher_is_better else "lower", "neither"))
 
 
