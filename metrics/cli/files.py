@@ -46,6 +46,14 @@ class Given:
     def n_segments(self) -> int:
         return len(self.systems[0])
 
+    @property
+    def is_original(self) -> NDArray[np.bool_]:
+        """(R,), of each reference whether it is the original response."""
+        counts = np.array(list(map(len, self.references)))
+        found = np.zeros(int(counts.sum()), dtype=np.bool_)
+        found[(np.cumsum(counts) - counts)[self.originals]] = True
+        return found
+
     def digest(self) -> str:
         """Of every text and weight, and of whose they are: anything else anywhere gives another digest."""
         whole = hashlib.sha256()

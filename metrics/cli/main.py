@@ -15,6 +15,7 @@ from metrics.cli.files import read_given
 from metrics.cli.scoring import score
 from metrics.cli.specifications import metric_from
 from metrics.cli.training import TRAINERS, train
+from metrics.cli.undefined import reasons
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.registry import METRICS
 from metrics.subsets import Subset
@@ -105,9 +106,10 @@ def _score(options: argparse.Namespace) -> None:
     given = read_given(options.systems, options.references, options.weighted, options.sources)
     cache = ScoreCache(None if options.no_cache else options.cache)
     scores = score(given, metrics, subset, models, cache, report.progress(quiet=options.quiet))
-    report.print_scores(given, metrics, scores, subset, options.format)
+    undefined = [reasons(given, metric, subset, own) for metric, own in zip(metrics, scores, strict=True)]
+    report.print_scores(given, metrics, scores, undefined, options.format)
     if options.segments:
-        report.write_segments(options.segments, given, metrics, scores, subset)
+        report.write_segments(options.segments, given, metrics, scores, undefined)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
-from metrics.cli.undefined import reasons
+from metrics.cli.undefined import Reasons
 from metrics.scoring.metric import Metric, metric_labels
 from metrics.scoring.registry import METRICS, without_references
-from metrics.subsets import Subset
 
 FORMATS = ("text", "tsv", "json")
 
@@ -63,14 +62,11 @@ def _needs(metric: type[Metric]) -> str:
 
 
 def print_scores(
-    given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], subset: Subset, written: str
+    given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons], written: str
 ) -> None:
-    undefined = [
-        [Counter(filter(None, row)) for row in reasons(given, metric, subset, own)]
-        for metric, own in zip(metrics, scores, strict=True)
-    ]
+    counts = [[Counter(filter(None, row)) for row in of_metric] for of_metric in undefined]
     if written == "json":
-        found = [_as_json(given, own, why) for own, why in zip(scores, undefined, strict=True)]
+        found = [_as_json(given, own, why) for own, why in zip(scores, counts, strict=True)]
         line(json.dumps(found, ensure_ascii=False, indent=1))
         return
     if written == "tsv":
@@ -88,7 +84,7 @@ def print_scores(
             f"{own.systems[place]:.4f}".rjust(max(10, len(label))) for own, label in zip(scores, labels, strict=True)
         ]
         line("  ".join([name.ljust(width), *cells]))
-    for label, of_systems in zip(labels, undefined, strict=True):
+    for label, of_systems in zip(labels, counts, strict=True):
         for name, why in zip(given.names, of_systems, strict=True):
             if why:
                 told = "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common())
@@ -114,12 +110,11 @@ def _finite(value: float) -> float | None:
 
 
 def write_segments(
-    path: Path, given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], subset: Subset
+    path: Path, given: Given, metrics: Sequence[Metric], scores: Sequence[Scores], undefined: Sequence[Reasons]
 ) -> None:
     """A row per segment and system: what line, whose, and a column per metric; empty where there is no score, for the
     reasons in the last column."""
     columns = ["line", "system", *(own.signature for own in scores), "undefined_reason"]
-    undefined = [reasons(given, metric, subset, own) for metric, own in zip(metrics, scores, strict=True)]
     labels = metric_labels(metrics)
     try:
         with path.open("w", encoding="utf-8") as file:

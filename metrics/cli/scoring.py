@@ -149,8 +149,7 @@ def joined(parts: Sequence[MetricStatistics]) -> MetricStatistics:
 
 def _parts(given: Given, subset: Subset, size: int) -> Iterator[Part]:
     ends = np.cumsum([0, *map(len, given.references)])
-    originals = np.zeros(int(ends[-1]), dtype=np.bool_)
-    originals[ends[:-1][given.originals]] = True
+    is_original = given.is_original
     for start in range(0, given.n_segments, size):
         stop = min(start + size, given.n_segments)
         own = slice(int(ends[start]), int(ends[stop]))
@@ -162,5 +161,5 @@ def _parts(given: Given, subset: Subset, size: int) -> Iterator[Part]:
                 None if given.sources is None else given.sources[start:stop],
             ),
             weights,
-            subset.mask(np.ones(own.stop - own.start) if weights is None else weights, originals[own]),
+            subset.mask(np.ones(own.stop - own.start) if weights is None else weights, is_original[own]),
         )

@@ -13,18 +13,20 @@ from metrics.subsets import Subset
 EMPTY = "an empty text"
 OTHERWISE = "not defined for these texts"
 
+Reasons = list[list[str]]  # T lists of S; empty where a segment has a score
 
-def reasons(given: Given, metric: Metric, subset: Subset, scores: Scores) -> list[list[str]]:
-    """T lists of S: why a segment has no score; empty where it has one.
 
-    Of several reasons the first in this order: no reference that counts, an empty output, what the metric itself says.
+def reasons(given: Given, metric: Metric, subset: Subset, scores: Scores) -> Reasons:
+    """Why segments have no score.
+
+    The first that holds: no reference that counts; an output without a word; the metric has no score of such texts.
     """
     missing = _without_reference(given, metric, subset)
     found = []
     for texts, row in zip(given.systems, scores.segments, strict=True):
         own = [""] * given.n_segments
         for place in np.flatnonzero(np.isnan(row)).tolist():
-            own[place] = missing[place] or (EMPTY if not texts[place].strip() else OTHERWISE)
+            own[place] = missing[place] or (OTHERWISE if texts[place].strip() else EMPTY)
         found.append(own)
     return found
 
@@ -34,17 +36,13 @@ def _without_reference(given: Given, metric: Metric, subset: Subset) -> list[str
     if not metric.needs_references:
         return [""] * given.n_segments
     count = np.array(list(map(len, given.references)))
-    starts = np.cumsum(count) - count
-    originals = np.zeros(int(count.sum()), dtype=np.bool_)
-    originals[starts[given.originals]] = True
-    weights = np.ones(originals.size) if given.weights is None else given.weights
-    kept = subset.mask(weights, originals)
+    weights = np.ones(int(count.sum())) if given.weights is None else given.weights
+    kept = subset.mask(weights, given.is_original)
     reference = {"all": "reference", "original": "original reference"}.get(subset.kind, f"reference with {subset}")
     there = _any(kept, count)
-    if not metric.needs_weights:
-        return np.where(there, "", f"no {reference}").tolist()  # type: ignore[no-any-return]
-    positive = _any(kept & (weights > 0), count)
-    return np.where(there, np.where(positive, "", f"no {reference} of positive weight"), f"no {reference}").tolist()  # type: ignore[no-any-return]
+    positive = _any(kept & (weights > 0), count) if metric.needs_weights else there
+    lacking = [f"no {reference}", f"no {reference} of positive weight"]
+    return np.select([~there, ~positive], lacking, default="").tolist()  # type: ignore[no-any-return]
 
 
 def _any(kept: NDArray[np.bool_], count: NDArray[np.int64]) -> NDArray[np.bool_]:
