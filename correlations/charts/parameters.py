@@ -91,18 +91,7 @@ def parameter_chart(
         for name in values
     }
     palette, x = colours(theme), _x(axis)
-    names = list(values)
-    legend = alt.Legend(title=None, direction="vertical", symbolOpacity=1)  # of all three: Vega merges only equal ones
-    colour = alt.Color(
-        "coefficient:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
-        legend=legend,
-    )
-    shapes = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
-    shape = alt.Shape("coefficient:N", sort=names, scale=shapes, legend=legend)
-    dashes = alt.Scale(domain=names, range=list(DASHES[: len(names)]))
-    dash = alt.StrokeDash("coefficient:N", scale=dashes, legend=legend)
+    colour, shape, dash = _channels(list(values), palette)
     domain = _domain([*values.values(), *(end for pair in ends.values() for end in pair)])
     scale = alt.Scale(domain=domain)
     y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))
@@ -133,6 +122,20 @@ def parameter_chart(
         theme=theme,
         width=width,
         height=_HEIGHT,
+    )
+
+
+def _channels(names: Sequence[str], palette: Colours) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Colour, shape and dash of each coefficient, with one legend: Vega merges only equal ones."""
+    legend = alt.Legend(title=None, direction="vertical", symbolOpacity=1)
+
+    def scale(values: Sequence[Any]) -> alt.Scale:
+        return alt.Scale(domain=names, range=list(values[: len(names)]))
+
+    return (
+        alt.Color("coefficient:N", sort=names, scale=scale(palette.categories), legend=legend),
+        alt.Shape("coefficient:N", sort=names, scale=scale(SHAPES), legend=legend),
+        alt.StrokeDash("coefficient:N", scale=scale(DASHES), legend=legend),
     )
 
 
