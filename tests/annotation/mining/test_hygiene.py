@@ -26,7 +26,7 @@ MASKS = (MaskUrls(), MaskEmails(), MaskHandles())
 SAME = None  # the text stays as it is
 
 
-def check(step: AnyStep, text: str, expected: str | None, count: int = 1) -> None:
+def assert_cleaned(step: AnyStep, text: str, expected: str | None, count: int = 1) -> None:
     cleaned = step.apply(text)
     assert cleaned.text == (text if expected is None else expected)
     assert not cleaned.dropped
@@ -59,7 +59,7 @@ def check(step: AnyStep, text: str, expected: str | None, count: int = 1) -> Non
     ],
 )
 def test_addresses_of_pages_are_masked_and_punctuation_stays(text: str, expected: str | None) -> None:
-    check(MaskUrls(), text, expected)
+    assert_cleaned(MaskUrls(), text, expected)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_addresses_of_pages_are_masked_and_punctuation_stays(text: str, expected
     ],
 )
 def test_email_addresses_are_masked_and_handles_are_not(text: str, expected: str | None) -> None:
-    check(MaskEmails(), text, expected)
+    assert_cleaned(MaskEmails(), text, expected)
 
 
 def test_every_address_counts() -> None:
-    check(MaskEmails(), "a@b.example, c@d.example", "<email>, <email>", 2)
-    check(MaskHandles(), "@a @b @c", "<user> <user> <user>", 3)
+    assert_cleaned(MaskEmails(), "a@b.example, c@d.example", "<email>, <email>", 2)
+    assert_cleaned(MaskHandles(), "@a @b @c", "<user> <user> <user>", 3)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_every_address_counts() -> None:
     ],
 )
 def test_names_of_accounts_are_masked_and_times_are_not(text: str, expected: str | None) -> None:
-    check(MaskHandles(), text, expected, 2 if (expected or "").count("<user>") == 2 else 1)
+    assert_cleaned(MaskHandles(), text, expected, 2 if (expected or "").count("<user>") == 2 else 1)
 
 
 def test_masks_work_together_in_their_order() -> None:
