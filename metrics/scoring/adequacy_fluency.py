@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.metric import Metric, Preparation, needed_weights
-from metrics.scoring.models.language_model import LanguageModel
-from metrics.scoring.models.lsa import LsaModel, Products, products
+from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
+from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel, Products, products
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.pairs import Pairs, checked_mask
+from metrics.scoring.parameters import choice, whole
 from metrics.scoring.segments import Segments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+# How several references may count, and what people are told of it.
+OVER_REFERENCES = {
+    "max": "the best",
+    "mean": "all alike",
+    "centroid": "their mean vector",
+    "weighted": "the best of weight times score, over the highest weight",
+}
 
 # A model's reference, and for which dimensions or orders.
 Wanted: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -143,6 +152,28 @@ def over_references(
 def weights_for(metric: Metric, weights: ArrayLike | None) -> ArrayLike | None:
     """The weights where the metric reads them, an error where it needs them and there are none."""
     return needed_weights(metric, weights) if metric.needs_weights else None
+
+
+def dimensions() -> Any:
+    """The parameter k of AM and AM-FM."""
+    return whole(
+        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
+        hint="More tell finer meanings apart; fewer keep to the main themes.",
+    )  # fmt: skip
+
+
+def longest_ngram() -> Any:
+    """The parameter n of FM and AM-FM."""
+    return whole(
+        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
+        hint="2: a word's probability follows from the one before it.",
+    )  # fmt: skip
+
+
+def reference_choice(*accepted: str) -> Any:
+    """The parameter that says which of `OVER_REFERENCES` is meant."""
+    hint = "; ".join(f"{how}: {OVER_REFERENCES[how]}" for how in accepted)
+    return choice("max", accepted, label="Over several references", key="over", hint=f"{hint}.")
 
 
 def _cosine(inner: ArrayLike, norms: Floats) -> Floats:

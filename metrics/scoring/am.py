@@ -17,12 +17,16 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from metrics.scoring.adequacy_fluency import AdequacyFluency, AdequacyFluencyPreparation, over_references, weights_for
+from metrics.scoring.adequacy_fluency import (
+    AdequacyFluency,
+    AdequacyFluencyPreparation,
+    dimensions,
+    over_references,
+    reference_choice,
+    weights_for,
+)
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
-from metrics.scoring.models.lsa import MAX_COMPONENTS
-from metrics.scoring.parameters import choice, trained, whole
-
-REFERENCES = ("max", "mean", "centroid", "weighted")
+from metrics.scoring.parameters import trained
 
 
 @dataclass(frozen=True)
@@ -34,15 +38,8 @@ class Am(Metric):
     summary: ClassVar[str] = "Adequacy: how near a response is to a reference in a space of meanings learnt from texts."
     group: ClassVar[str] = "adequacy-fluency"
 
-    k: int = whole(
-        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
-        hint="More tell finer meanings apart; fewer keep to the main themes.",
-    )  # fmt: skip
-    references: str = choice(
-        "max", REFERENCES, label="Over several references", key="over",
-        hint="max: the best; mean: all alike; centroid: their mean vector; weighted: the best of weight times score, "
-        "over the highest weight.",
-    )  # fmt: skip
+    k: int = dimensions()
+    references: str = reference_choice("max", "mean", "centroid", "weighted")
     model: str = trained("lsa", label="LSA model", key="am")
 
     @property

@@ -18,13 +18,18 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from metrics.scoring.adequacy_fluency import AdequacyFluency, AdequacyFluencyPreparation, over_references, weights_for
+from metrics.scoring.adequacy_fluency import (
+    AdequacyFluency,
+    AdequacyFluencyPreparation,
+    dimensions,
+    longest_ngram,
+    over_references,
+    reference_choice,
+    weights_for,
+)
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
-from metrics.scoring.models.language_model import MAX_ORDER
-from metrics.scoring.models.lsa import MAX_COMPONENTS
-from metrics.scoring.parameters import choice, real, trained, whole
+from metrics.scoring.parameters import choice, real, trained
 
-REFERENCES = ("max", "mean", "weighted")
 COMBINE = ("parts", "pairs")
 
 
@@ -40,18 +45,9 @@ class AmFm(Metric):
     balance: float = real(
         0.8, low=0, high=1, label="λ, the share of AM", key="lambda", hint="1 is AM alone, 0 is FM alone."
     )
-    k: int = whole(
-        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
-        hint="More tell finer meanings apart; fewer keep to the main themes.",
-    )  # fmt: skip
-    order: int = whole(
-        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
-        hint="2: a word's probability follows from the one before it.",
-    )  # fmt: skip
-    references: str = choice(
-        "max", REFERENCES, label="Over several references", key="over",
-        hint="max: the best; mean: all alike; weighted: the best of weight times score, over the highest weight.",
-    )  # fmt: skip
+    k: int = dimensions()
+    order: int = longest_ngram()
+    references: str = reference_choice("max", "mean", "weighted")
     combine: str = choice(
         "parts", COMBINE, label="Best of each part, or of the two together", key="combine",
         hint="parts: the best AM and the best FM, perhaps of two references; pairs: both of one reference.",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.scoring.metric import MetricStatistics, mean_statistics
 from metrics.scoring.models.vectors import row_lengths
 from metrics.scoring.pairs import Pairs
+from metrics.scoring.parameters import choice
 from metrics.scoring.segments import Segments
 
 Floats = NDArray[np.float64]
@@ -124,3 +125,11 @@ def cosine_scores(
     np.clip(values, -1.0, 1.0, out=values)
     values[other_length[pairs_of.reference] < SHORTEST] = np.nan
     return values
+
+
+def reference_choice() -> Any:
+    """The parameter that says which of `OVER_REFERENCES` is meant."""
+    return choice(
+        "best", OVER_REFERENCES, label="Of several references", key="multi",
+        hint="best: the closest reference counts; mean: all alike.",
+    )  # fmt: skip

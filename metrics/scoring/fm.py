@@ -20,12 +20,17 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from metrics.scoring.adequacy_fluency import AdequacyFluency, AdequacyFluencyPreparation, over_references, weights_for
+from metrics.scoring.adequacy_fluency import (
+    AdequacyFluency,
+    AdequacyFluencyPreparation,
+    longest_ngram,
+    over_references,
+    reference_choice,
+    weights_for,
+)
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
-from metrics.scoring.models.language_model import MAX_ORDER
-from metrics.scoring.parameters import choice, trained, whole
+from metrics.scoring.parameters import choice, trained
 
-REFERENCES = ("max", "mean", "weighted")
 FORMS = ("relative", "absolute")
 
 
@@ -38,18 +43,12 @@ class Fm(Metric):
     summary: ClassVar[str] = "Fluency: how alike a response and a reference are in probability under a language model."
     group: ClassVar[str] = "adequacy-fluency"
 
-    order: int = whole(
-        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
-        hint="2: a word's probability follows from the one before it.",
-    )  # fmt: skip
+    order: int = longest_ngram()
     form: str = choice(
         "relative", FORMS, label="Probability, relative to a reference's or its own", key="form",
         hint="relative: the smaller probability over the larger; absolute: the response's own, no reference read.",
     )  # fmt: skip
-    references: str = choice(
-        "max", REFERENCES, label="Over several references", key="over",
-        hint="max: the best; mean: all alike; weighted: the best of weight times score, over the highest weight.",
-    )  # fmt: skip
+    references: str = reference_choice("max", "mean", "weighted")
     model: str = trained("language_model", label="Language model", key="fm")
 
     def __post_init__(self) -> None:

@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.embedding_pairs import OVER_REFERENCES, PairScores, cosine_scores
+from metrics.scoring.embedding_pairs import PairScores, cosine_scores, reference_choice
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.parameters import choice, trained
+from metrics.scoring.parameters import trained
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
@@ -47,10 +47,7 @@ class SentenceCosine(Metric):
         key="model",
         hint="A sentence-transformers model: its folder, an installed package that carries it, or its name in the hub.",
     )
-    over_references: str = choice(
-        "best", OVER_REFERENCES, label="Of several references", key="multi",
-        hint="best: the closest reference counts; mean: all alike.",
-    )  # fmt: skip
+    over_references: str = reference_choice()
 
     @classmethod
     def unavailable(cls) -> str:
