@@ -33,7 +33,7 @@ def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
 
 @cache
 def _trained(kind: str) -> LsaModel | LanguageModel | WordVectors:
-    texts = [text for own in dstc7_sample().gold for text in own]
+    texts = dstc7_sample().gold_texts
     if kind == "lsa":
         return LsaModel.train(texts, components=30)
     if kind == "language_model":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -55,6 +56,11 @@ class Sample:
     gold: list[list[str]]
     weighted: list[list[str]]
     weights: list[list[float]]
+
+    @property
+    def gold_texts(self) -> list[str]:
+        """Of all items."""
+        return list(chain.from_iterable(self.gold))
 
 
 def dstc7_sample() -> Sample:

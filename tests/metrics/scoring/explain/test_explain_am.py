@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
@@ -17,21 +17,12 @@ from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import dstc7_sample
-
-few = settings(max_examples=40, deadline=None)
-WORDS = ("i", "you", "think", "the", "it", "was", "not", "good", "unheardof", "😀", "?", "مرحبا")
-texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+from tests.metrics.scoring.explain.talk import few, texts
 
 
 @pytest.fixture(scope="module")
 def model() -> LsaModel:
-    return LsaModel.train([text for own in dstc7_sample().gold for text in own], components=30)
-
-
-@pytest.fixture(scope="module")
-def store(model: LsaModel, tmp_path_factory: pytest.TempPathFactory) -> tuple[ModelStore, str]:
-    found = ModelStore([tmp_path_factory.mktemp("models")])
-    return found, found.add(model)
+    return LsaModel.train(dstc7_sample().gold_texts, components=30)
 
 
 def test_the_pairs_sum_to_the_cosine_that_scikit_learn_finds(model: LsaModel) -> None:

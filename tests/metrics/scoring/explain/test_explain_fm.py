@@ -9,7 +9,7 @@ from pathlib import Path
 import arpa
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.scoring.explain.fm import explain_fluency, fluency_ratio
@@ -19,21 +19,12 @@ from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import dstc7_sample
-
-few = settings(max_examples=40, deadline=None)
-WORDS = ("i", "you", "think", "the", "it", "was", "not", "good", "unheardof", "😀", "?", "مرحبا")
-texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+from tests.metrics.scoring.explain.talk import few, texts
 
 
 @pytest.fixture(scope="module")
 def model() -> LanguageModel:
-    return LanguageModel.train([text for own in dstc7_sample().gold for text in own], order=3)
-
-
-@pytest.fixture(scope="module")
-def store(model: LanguageModel, tmp_path_factory: pytest.TempPathFactory) -> tuple[ModelStore, str]:
-    found = ModelStore([tmp_path_factory.mktemp("models")])
-    return found, found.add(model)
+    return LanguageModel.train(dstc7_sample().gold_texts, order=3)
 
 
 def test_each_word_has_the_probability_that_another_reader_of_arpa_files_finds(
@@ -73,7 +64,7 @@ def test_the_ratio_is_the_metrics(store: tuple[ModelStore, str], hypothesis: str
 
 
 def test_the_n_gram_that_gave_a_probability_is_the_longest_listed(model: LanguageModel) -> None:
-    words = [word for text in dstc7_sample().gold[0] for word in text.split()][:2]
+    words = dstc7_sample().gold_texts[0].split()[:2]
     listed = {
         n: {tuple(model.words[place] for place in row) for row in model.backoff.rows(n).tolist()} for n in (1, 2, 3)
     }
