@@ -163,9 +163,7 @@ class DocumentFrequencies(CorpusState):
 
     def joined(self, other: DocumentFrequencies) -> DocumentFrequencies:
         """Frequencies over both parts, which must have no segment in common."""
-        keys, counts = summed(
-            np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts], dtype=np.int64)
-        )
+        keys, counts = summed(np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts]))
         return DocumentFrequencies(keys, counts, self.n_documents + other.n_documents)
 
     def ranged(self, index: int, of: int) -> DocumentFrequencies:

@@ -39,7 +39,8 @@ Beat = Callable[[], None]
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
 SHARD_TEXTS = 100_000  # hypotheses of all systems, and references, that a shard is of
 POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes, where it cannot be put together
-JOINED_BYTES = 128 << 20  # of states of parts, that are joined at once
+JOINED_BYTES = 128 << 20  # of states of parts, that are held at once
+PIECES = 8  # in which what is held is joined
 MAX_HELPERS = 7
 HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
 WAIT_SECONDS = 0.2
@@ -252,14 +253,14 @@ def _join_states(run: ScoreRun, claim: Claim, beat: Beat) -> None:
     for index in range(n_ranges):
         beat()
         parts = [part for state in _states(run, ShardStep.STATE) if (part := state.ranged(index, n_ranges)) is not None]
-        joined = _joined(parts)
+        joined = _joined_range(parts, index, n_ranges)
         if joined is None:
             continue
         with transaction.atomic():
             claim.lock()
             ScoreShard.objects.create(
                 run=run, step=ShardStep.JOINED, number=index, start=0, stop=EVERY_POSITION, state=JobState.DONE,
-                started_at=Now(), finished_at=Now(), corpus_state=state_to_bytes(joined.settled()),
+                started_at=Now(), finished_at=Now(), corpus_state=state_to_bytes(joined),
             )  # fmt: skip
 
 
@@ -277,12 +278,22 @@ def _states(run: ScoreRun, step: ShardStep) -> Iterator[CorpusState]:
             yield state_from_bytes(bytes(content))
 
 
-def _joined(parts: list[CorpusState]) -> CorpusState | None:
+def _joined_range(parts: list[CorpusState], index: int, of: int) -> CorpusState | None:
+    """One range of all parts, settled; piece by piece, because joining takes several times what it joins."""
+    settled = []
+    for piece in range(index * PIECES, (index + 1) * PIECES):
+        own = [found for part in parts if (found := part.ranged(piece, of * PIECES)) is not None]
+        if own:
+            settled.append(_joined(own).settled())
+    return _joined(settled) if settled else None
+
+
+def _joined(parts: list[CorpusState]) -> CorpusState:
     """Two and two, so that what has grown large is not copied for each that is small."""
     while len(parts) > 1:
         pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
         parts = [reduce(lambda one, other: one.joined(other), pair) for pair in pairs]
-    return parts[0] if parts else None
+    return parts[0]
 
 
 def _both(one: CorpusState | None, other: CorpusState) -> CorpusState:
