@@ -32,7 +32,7 @@ few = settings(max_examples=40, deadline=None)
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModelStore, str, str]:
     """A store, and what its space and its language model are called."""
-    corpus = dstc7_sample().gold_texts + [" ".join(KNOWN), *KNOWN]
+    corpus = [*dstc7_sample().gold_texts, " ".join(KNOWN), *KNOWN]
     store = ModelStore([tmp_path_factory.mktemp("models")])
     return (
         store,
