@@ -203,6 +203,8 @@ def _chrf(case: _Case) -> SegmentAccount:
     score, _ = case.statistics(case.counts)
     alone, sums = case.each()
     rule, chosen = combined_by(score, alone)
+    if not len(sums):
+        return SegmentAccount(score, alone, rule, chosen)
     hypothesis, reference, match = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
     both = (hypothesis > 0) & (reference > 0)  # orders that have n-grams on both sides
 
@@ -212,7 +214,7 @@ def _chrf(case: _Case) -> SegmentAccount:
         return found
 
     columns = (Column("Precision", mean(hypothesis)), Column("Recall", mean(reference)))
-    return SegmentAccount(score, alone, rule, chosen, columns if len(sums) else ())
+    return SegmentAccount(score, alone, rule, chosen, columns)
 
 
 def _ter(case: _Case) -> SegmentAccount:

@@ -51,6 +51,8 @@ STARTS_A_PROGRAM = {"meteor"}
 
 #: Names of the metrics that the tests of every metric are about.
 CAST = [name for name in METRICS if ready(name) and name not in STARTS_A_PROGRAM]
+#: Those of them that compare with references and read no model.
+WITH_REFERENCES_ALONE = [name for name in CAST if METRICS[name].needs_references and not kinds_needed(name)]
 
 
 @dataclass(frozen=True)
