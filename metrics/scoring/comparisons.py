@@ -134,8 +134,8 @@ def compare_on_shared_segments(
     Returns
     -------
     list of T (T - 1) / 2 PairOfSystems
-        The better one of each pair, over what both have, is its first. Undefined, with the reason, where they share no
-        segment, or where some resample has none of those shared.
+        The better one of each pair, over what both have, is its first; of equal ones the earlier. Undefined, with the
+        reason, where they share no segment, or where some resample has none of those shared.
 
     Raises
     ------
@@ -170,7 +170,8 @@ def compare_on_shared_segments(
         drawn_of_both += counts @ shared.T
     with np.errstate(invalid="ignore"):  # nothing shared: undefined
         means, resampled = total / n_shared, totals / drawn_of_both
-    signs = np.where((means < 0) == higher_is_better, -1.0, 1.0)  # the better one first
+    # The better one first; equal ones as they stood.
+    signs = np.where(means < 0 if higher_is_better else means > 0, -1.0, 1.0)
     tests = [
         paired_difference(float(sign * mean), 0.0, sign * column, np.zeros(replicates))
         for sign, mean, column in zip(signs, means, resampled.T, strict=True)
@@ -228,5 +229,5 @@ def holm_adjusted(p_values: Sequence[float]) -> Floats:
     defined = np.flatnonzero(~np.isnan(values))
     order = defined[np.argsort(values[defined], kind="stable")]
     steps = np.arange(order.size, 0, -1) * values[order]
-    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
+    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return found

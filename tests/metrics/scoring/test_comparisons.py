@@ -151,6 +151,15 @@ def test_segments_that_nobody_has_a_score_of_do_not_change_the_resamples() -> No
         compare_on_shared_segments(np.full((2, 3), np.nan))
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_equal_systems_stay_in_their_order_with_gaps_as_without(higher_is_better: bool) -> None:
+    equal = np.full((2, 4), 0.5)
+    (pair,) = compare_systems([0.5, 0.5], np.full((50, 2), 0.5), higher_is_better=higher_is_better)
+    (own,) = compare_on_shared_segments(equal, higher_is_better=higher_is_better, replicates=50)
+    assert (pair.first, pair.second) == (own.first, own.second) == (0, 1)
+    assert (pair.p_value, own.p_value) == (1, 1)
+
+
 def test_lower_may_be_better_and_nothing_shared_is_undefined() -> None:
     pair, *_ = compare_on_shared_segments([[0.2, 0.4], [0.5, 0.6]], higher_is_better=False)
     assert (pair.first, pair.difference) == (0, pytest.approx(-0.25))
