@@ -13,7 +13,7 @@ from metrics.scoring.metric import Metric, Preparation, needed_weights
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel, Products, products
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.pairs import Pairs, checked_mask
+from metrics.scoring.pairs import Pairs, checked_mask, make_pairs
 from metrics.scoring.parameters import choice, whole
 from metrics.scoring.segments import Segments
 
@@ -110,8 +110,11 @@ class AdequacyFluencyPreparation(Preparation):
         )
 
     def __call__(self, segments: Segments, models: ModelStore) -> AdequacyFluency:
-        nothing = np.zeros(0, dtype=np.int64)
-        within = _within(segments.reference_offsets) if self.centroids else (nothing, nothing)
+        within = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        if self.centroids:
+            # Every reference beside all of its segment, itself included.
+            twins = make_pairs(segments.reference_segment, segments.reference_offsets)
+            within = twins.row, twins.reference
         cross = (segments.pairs.row, segments.pairs.reference)
         spaces, fluency = {}, {}
         for name, dimensions in self.spaces:
@@ -154,7 +157,7 @@ def weights_for(metric: Metric, weights: ArrayLike | None) -> ArrayLike | None:
     return needed_weights(metric, weights) if metric.needs_weights else None
 
 
-def dimensions() -> Any:
+def dimension_choice() -> Any:
     """The parameter k of AM and AM-FM."""
     return whole(
         10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
@@ -162,7 +165,7 @@ def dimensions() -> Any:
     )  # fmt: skip
 
 
-def longest_ngram() -> Any:
+def order_choice() -> Any:
     """The parameter n of FM and AM-FM."""
     return whole(
         2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
@@ -180,15 +183,6 @@ def _cosine(inner: ArrayLike, norms: Floats) -> Floats:
     product = np.asarray(inner, dtype=np.float64)
     there = norms > 0
     return np.where(there, np.clip(product / np.where(there, norms, 1.0), 0.0, 1.0), 0.0)
-
-
-def _within(offsets: Ints) -> tuple[Ints, Ints]:
-    """All ordered pairs of references of one segment."""
-    size = np.diff(offsets)
-    first = np.repeat(np.arange(int(offsets[-1])), np.repeat(size, size))
-    start = np.cumsum(np.repeat(size, size)) - np.repeat(size, size)
-    second = np.arange(first.size) - np.repeat(start - np.repeat(offsets[:-1], size), np.repeat(size, size))
-    return first, second
 
 
 def _union(one: Wanted, other: Wanted) -> Wanted:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    dimensions,
+    dimension_choice,
     over_references,
     reference_choice,
     weights_for,
@@ -38,7 +38,7 @@ class Am(Metric):
     summary: ClassVar[str] = "Adequacy: how near a response is to a reference in a space of meanings learnt from texts."
     group: ClassVar[str] = "adequacy-fluency"
 
-    k: int = dimensions()
+    k: int = dimension_choice()
     references: str = reference_choice("max", "mean", "centroid", "weighted")
     model: str = trained("lsa", label="LSA model", key="am")
 

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    dimensions,
-    longest_ngram,
+    dimension_choice,
+    order_choice,
     over_references,
     reference_choice,
     weights_for,
@@ -45,8 +45,8 @@ class AmFm(Metric):
     balance: float = real(
         0.8, low=0, high=1, label="λ, the share of AM", key="lambda", hint="1 is AM alone, 0 is FM alone."
     )
-    k: int = dimensions()
-    order: int = longest_ngram()
+    k: int = dimension_choice()
+    order: int = order_choice()
     references: str = reference_choice("max", "mean", "weighted")
     combine: str = choice(
         "parts", COMBINE, label="Best of each part, or of the two together", key="combine",

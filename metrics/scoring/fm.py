@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    longest_ngram,
+    order_choice,
     over_references,
     reference_choice,
     weights_for,
@@ -43,7 +43,7 @@ class Fm(Metric):
     summary: ClassVar[str] = "Fluency: how alike a response and a reference are in probability under a language model."
     group: ClassVar[str] = "adequacy-fluency"
 
-    order: int = longest_ngram()
+    order: int = order_choice()
     form: str = choice(
         "relative", FORMS, label="Probability, relative to a reference's or its own", key="form",
         hint="relative: the smaller probability over the larger; absolute: the response's own, no reference read.",
