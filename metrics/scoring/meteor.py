@@ -72,19 +72,15 @@ class MeteorPreparation(Preparation):
     language: str
 
     def __call__(self, segments: Segments, models: ModelStore) -> Alignments:
-        hypotheses, references = map(as_string, segments.row_texts), map(as_string, segments.reference_texts)
+        hypotheses, references = (list(map(as_string, own)) for own in (segments.row_texts, segments.reference_texts))
         with MeteorJar() as jar:
-            return Alignments(
-                segments.rows, segments.pairs, align_pairs(jar, segments.pairs, list(hypotheses), list(references))
-            )
+            statistics = align_pairs(jar, segments.pairs, hypotheses, references)
+        return Alignments(segments.rows, segments.pairs, statistics)
 
 
 def align_pairs(jar: MeteorJar, pairs: Pairs, hypotheses: list[str], references: list[str]) -> Floats:
     """(P, 23) statistics of each pair; equal pairs of texts are asked about once."""
-    texts = [
-        (hypotheses[row], references[reference])
-        for row, reference in zip(pairs.row.tolist(), pairs.reference.tolist(), strict=True)
-    ]
+    texts = list(pairs.items(hypotheses, references))
     place = {pair: index for index, pair in enumerate(dict.fromkeys(texts))}
     return jar.statistics(place)[[place[pair] for pair in texts]]
 
@@ -121,10 +117,11 @@ class Meteor(Metric):
         aggregate, pairs, rows = MeteorAggregate(), prepared.pairs, prepared.rows
         scores = aggregate(prepared.statistics)
         # The program gives nothing against nothing 0, and would choose such a pair where it comes first.
-        best = pairs.arg_best(np.nan_to_num(scores), reference_mask)
+        by_program = np.nan_to_num(scores)
+        best = pairs.arg_best(by_program, reference_mask)
         valid = ~np.isnan(pairs.best(scores, reference_mask))
         packed = np.zeros((pairs.n_rows, aggregate.width))
         packed[valid] = aggregate.without_whole(prepared.statistics[best[valid]])
         best_scores = np.full(pairs.n_rows, np.nan)
-        best_scores[valid] = np.nan_to_num(scores)[best[valid]]
+        best_scores[valid] = by_program[best[valid]]
         return MetricStatistics(packed[rows], valid[rows], best_scores[rows], aggregate)

@@ -36,16 +36,8 @@ class PairPreparation(Preparation):
     def __call__(self, segments: Segments, models: ModelStore) -> PairValues:
         hypotheses = list(map(as_string, segments.row_texts))
         references = list(map(as_string, segments.reference_texts))
-        pairs = segments.pairs
-        values = np.fromiter(
-            (
-                self.metric.compare(hypotheses[row], references[reference])
-                for row, reference in zip(pairs.row.tolist(), pairs.reference.tolist(), strict=True)
-            ),
-            dtype=np.float64,
-            count=len(pairs),
-        )
-        return PairValues(segments, values)
+        compared = (self.metric.compare(*texts) for texts in segments.pairs.items(hypotheses, references))
+        return PairValues(segments, np.fromiter(compared, dtype=np.float64, count=len(segments.pairs)))
 
 
 @dataclass(frozen=True)

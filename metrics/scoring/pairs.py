@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,17 @@ class Pairs:
 
     def __len__(self) -> int:
         return int(self.row.size)
+
+    def items(self, rows: Sequence[A], references: Sequence[B]) -> Iterator[tuple[A, B]]:
+        """Of each pair what stands for its row (H) and for its reference (R).
+
+        Examples
+        --------
+        >>> list(make_pairs(np.array([0, 0, 1]), np.array([0, 1, 2])).items("abc", "xy"))
+        [('a', 'x'), ('b', 'x'), ('c', 'y')]
+        """
+        own, others = self.row.tolist(), self.reference.tolist()
+        return zip(map(rows.__getitem__, own), map(references.__getitem__, others), strict=True)
 
     def best(self, values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
         """(H,) largest of ``values`` (P,) over the references that ``mask`` (R,) keeps; NaN where it keeps none.

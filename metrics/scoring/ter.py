@@ -127,14 +127,8 @@ class TerPreparation(Preparation):
         # sacrebleu passes references through its tokeniser twice, which can matter where punctuation is split off.
         references = [tokenized(tokenized(text)).split() for text in segments.reference_texts]
         pairs = segments.pairs
-        edits = np.fromiter(
-            (
-                count_edits(hypotheses[row], references[reference])
-                for row, reference in zip(pairs.row.tolist(), pairs.reference.tolist(), strict=True)
-            ),
-            dtype=np.float64,
-            count=len(pairs),
-        )
+        counted = (count_edits(*words) for words in pairs.items(hypotheses, references))
+        edits = np.fromiter(counted, dtype=np.float64, count=len(pairs))
         lengths = np.array(list(map(len, references)), dtype=np.float64)
         return TerEdits(segments, edits, lengths[pairs.reference])
 
