@@ -18,13 +18,13 @@ parameter_urls: list[URLPattern | URLResolver] = [
     path("", parameters.parameter_study_detail, name="parameter-study-detail"),
     path("cancel/", parameters.parameter_study_cancel, name="parameter-study-cancel"),
     path("retry/", parameters.parameter_study_retry, name="parameter-study-retry"),
-    path("figures/<slug:figure>/", parameters.parameter_study_figure, name="parameter-study-figure"),
+    path("figures/<slug:figure>/", downloads.parameter_study_figure, name="parameter-study-figure"),
     path(
         "figures/<slug:figure>.<str:file_format>",
-        parameters.parameter_study_figure_download,
+        downloads.parameter_study_figure_download,
         name="parameter-study-figure-download",
     ),
-    path("<slug:table>.<str:file_format>", parameters.parameter_study_download, name="parameter-study-download"),
+    path("<slug:table>.<str:file_format>", downloads.parameter_study_download, name="parameter-study-download"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -40,7 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(
         "p/<slug:project_slug>/parameter-studies.<str:file_format>",
-        parameters.parameter_study_list_download,
+        downloads.parameter_study_list_download,
         name="parameter-study-list-download",
     ),
     path("p/<slug:project_slug>/parameter-studies/<int:pk>/", include(parameter_urls)),

@@ -1,32 +1,19 @@
 """A stored parameter study as the tables, sentences and figures of its report."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from annotation.models import Project
 from correlations.charts import ParameterAxis, parameter_chart
 from correlations.charts.theme import Spec, Theme
 from correlations.models import ParameterStudy
+from correlations.selectors.reports import Table
 from correlations.stats.parameters import best_place
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
-PAGE = 50
 LEVELS = {"system": "Over systems", "segment": "Over rated outputs"}
 NAMES = {"pearson": "Pearson’s r", "spearman": "Spearman’s ρ", "kendall": "Kendall’s τ"}
 FEW_SYSTEMS = 10
 DRIVEN = 0.2  # by how much one system may move a coefficient before it is said to drive it
-
-Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
-
-
-def parameter_study_page(project: Project, *, before: int | None = None) -> tuple[list[ParameterStudy], bool]:
-    """Newest first, without their results; and whether there are older ones."""
-    studies = ParameterStudy.objects.filter(project=project).select_related("release__reference_set", "dataset")
-    if before is not None:
-        studies = studies.filter(pk__lt=before)
-    found = list(studies.defer("result", "release__report")[: PAGE + 1])
-    return found[:PAGE], len(found) > PAGE
 
 
 def swept(study: ParameterStudy) -> list[dict[str, Any]]:

@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
-
-from annotation.models import Project
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
 from correlations.charts.theme import Spec, Theme
 from correlations.models import Study
 
 NAN = float("nan")
-PAGE = 50
 SWEEPS = {
     "threshold": "References of lower weight",
     "unit_size": "Larger observation units",
@@ -22,16 +18,6 @@ FEW_UNITS = 30
 FEW_COMPARISONS = 30  # that a page can show
 IN_COLOUR = 6  # lines of a figure that can be told apart
 CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
-
-
-def study_page(project: Project, *, before: int | None = None) -> tuple[list[Study], bool]:
-    """One page of studies, newest first, and whether there are older ones; results stay in the database."""
-    studies: QuerySet[Study] = Study.objects.filter(project=project).defer("result", "release__report")
-    studies = studies.select_related("release__reference_set", "dataset")
-    if before is not None:
-        studies = studies.filter(pk__lt=before)
-    found = list(studies[: PAGE + 1])
-    return found[:PAGE], len(found) > PAGE
 
 
 def best_row(result: dict[str, Any]) -> dict[str, Any] | None:

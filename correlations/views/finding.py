@@ -1,14 +1,10 @@
 """A study of either kind, found or not there."""
 
-from typing import TypeVar
-
 from django.http import Http404
 
 from annotation.access import get_in_project_or_404
 from annotation.models import JobState, Project
-from correlations.models import ParameterStudy, Study
-
-AnyStudy = TypeVar("AnyStudy", Study, ParameterStudy)
+from correlations.selectors.lists import AnyStudy
 
 
 def get_study_or_404(kind: type[AnyStudy], project: Project, pk: int) -> AnyStudy:

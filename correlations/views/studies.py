@@ -21,6 +21,7 @@ from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study
 from correlations.selectors import reports
+from correlations.selectors.lists import study_page
 from correlations.services.studies import study_create as create
 from correlations.views.finding import get_result_or_404, get_study_or_404
 from metrics.views.runs import chosen_release
@@ -31,7 +32,7 @@ from metrics.views.runs import chosen_release
 def study_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     before = whole_number(request, "before")
-    studies, more = reports.study_page(project, before=before)
+    studies, more = study_page(Study, project, before=before)
     context = {
         "project": project,
         "studies": studies,

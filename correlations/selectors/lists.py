@@ -1,0 +1,27 @@
+"""Studies of either kind, for lists."""
+
+from typing import TypeVar
+
+from django.db.models import QuerySet
+
+from annotation.models import Project
+from correlations.models import ParameterStudy, Study
+
+PAGE = 50
+
+AnyStudy = TypeVar("AnyStudy", Study, ParameterStudy)
+
+
+def listed_studies(kind: type[AnyStudy], project: Project) -> QuerySet[AnyStudy]:
+    """Newest first; results stay in the database."""
+    studies = kind.objects.filter(project=project).select_related("release__reference_set", "dataset")
+    return studies.defer("result", "release__report")
+
+
+def study_page(kind: type[AnyStudy], project: Project, *, before: int | None = None) -> tuple[list[AnyStudy], bool]:
+    """One page of them, and whether there are older ones."""
+    studies = listed_studies(kind, project)
+    if before is not None:
+        studies = studies.filter(pk__lt=before)
+    found = list(studies[: PAGE + 1])
+    return found[:PAGE], len(found) > PAGE
