@@ -57,8 +57,7 @@ class Command(BaseCommand):
         self.models(project, manager)
         self.scores(project, manager)
         if not options["without_study"]:
-            self.study(project, manager)
-            self.parameter_study(project, manager)
+            self.studies(project, manager)
 
     def import_raw(self, manager: User) -> None:
         """Import, and say what was found in the files."""
@@ -109,39 +108,35 @@ class Command(BaseCommand):
     def models(self, project: Project, manager: User) -> None:
         dataset = Dataset.objects.get(project=project, slug=demo_data.DATASET_SLUG)
         for model in demo_metrics.demo_models(project=project, dataset=dataset, by=manager):
-            if model.state != JobState.DONE:
-                self.run(model, str(model), partial(training.model_execute, model_id=model.pk))
+            self.run(model, str(model), partial(training.model_execute, model_id=model.pk))
 
     def scores(self, project: Project, manager: User) -> None:
         release = ReferenceSet.objects.get(project=project, slug="dstc7-references").releases.latest("number")
         systems = list(System.objects.filter(dataset__project=project, name__in=demo_data.SCORED_SYSTEMS))
         for run in demo_metrics.demo_runs(project=project, release=release, systems=systems, by=manager):
-            if run.state != JobState.DONE:
-                self.run(run, f"scores by {METRICS[run.metric].label}", partial(score_run_execute, run_id=run.pk))
+            self.run(run, f"scores by {METRICS[run.metric].label}", partial(score_run_execute, run_id=run.pk))
 
-    def study(self, project: Project, manager: User) -> None:
+    def studies(self, project: Project, manager: User) -> None:
         study, _ = studies.study_create(
             project=project,
             name="Which metric can be trusted on DSTC7?",
             specification=demo_study.demo_study_specification(),
             by=manager,
         )
-        if study.state != JobState.DONE:
-            self.run(study, "study over 1,000 assignments", lambda: execution.study_execute(study_id=study.pk))
-
-    def parameter_study(self, project: Project, manager: User) -> None:
-        study, _ = parameter_studies.parameter_study_create(
+        self.run(study, "study over 1,000 assignments", partial(execution.study_execute, study_id=study.pk))
+        of_parameters, _ = parameter_studies.parameter_study_create(
             project=project,
             name="How should AM-FM be set on DSTC7?",
             specification=demo_study.demo_parameter_study_specification(),
             by=manager,
         )
-        if study.state != JobState.DONE:
-            what = "study of AM-FM's parameters"
-            self.run(study, what, lambda: parameter_execution.parameter_study_execute(study_id=study.pk))
+        work = partial(parameter_execution.parameter_study_execute, study_id=of_parameters.pk)
+        self.run(of_parameters, "study of AM-FM's parameters", work)
 
     def run(self, job: Job, what: str, work: Callable[[], None]) -> None:
-        """Do a job here and now; one that an interrupted load left behind is started over."""
+        """Do a job here and now, unless it is done; one that an interrupted load left behind is started over."""
+        if job.state == JobState.DONE:
+            return
         jobs.job_abandon(job)
         self.step(what, work)
         job.refresh_from_db()
