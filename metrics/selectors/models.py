@@ -119,6 +119,8 @@ def model_named(project: Project, kind: str, written: str) -> TrainedModel | Non
     finished = finished_models(project, kind)
     if not written:
         return finished.first()
+    if "\0" in written:
+        return None  # no name has one, and the database refuses to look for it
     if written.startswith(PREFIX):
         digits = written.removeprefix(PREFIX)
         return finished.filter(digest__startswith=digits).first() if len(digits) >= SHOWN else None

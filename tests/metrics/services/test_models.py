@@ -40,7 +40,10 @@ def test_parameters_that_name_no_model_stay(world: World) -> None:
     assert parameters_with_models(world.project, "no-such-metric", {"a": 1}) == {"a": 1}
 
 
-@pytest.mark.parametrize("written", ["nobody", "cat-space/v9", "sha256:123", "sha256:" + "0" * 64, "/etc/passwd"])
+@pytest.mark.parametrize(
+    "written",
+    ["nobody", "cat-space/v9", "sha256:123", "sha256:" + "0" * 64, "/etc/passwd", "cat\0space", "sha256:" + "\0" * 64],
+)
 def test_a_model_that_is_not_there_is_refused_with_those_that_are(world: World, written: str) -> None:
     trained_model(world)
 
