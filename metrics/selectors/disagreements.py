@@ -143,19 +143,17 @@ def disagreements_of(
     metric_rank, rater_rank = _shares(signed), _shares(mean[agreed])
     order = np.argsort(rater_rank - metric_rank, kind="stable")  # the metric's favourites first
 
-    def told(places: Sequence[int]) -> list[Disagreement]:
-        return [
-            Disagreement(
-                outputs[pk].item_id, pk, outputs[pk].systems, float(scores[at]), float(mean[at]), int(n_judged[at]),
-                float(evidence.spread[at]), float(metric_rank[place]), float(rater_rank[place]),
-                evidence.counts[at].tolist(),
-            )
-            for place in places
-            if (pk := int(codes[at := agreed[place]]))
-        ]  # fmt: skip
+    def told(place: int) -> Disagreement:
+        at = agreed[place]
+        pk = int(codes[at])
+        return Disagreement(
+            outputs[pk].item_id, pk, outputs[pk].systems, float(scores[at]), float(mean[at]), int(n_judged[at]),
+            float(evidence.spread[at]), float(metric_rank[place]), float(rater_rank[place]),
+            evidence.counts[at].tolist(),
+        )  # fmt: skip
 
-    found.liked_by_metric = [one for one in told(order[:n].tolist()) if one.gap > 0]
-    found.liked_by_raters = [one for one in told(order[::-1][:n].tolist()) if one.gap < 0]
+    found.liked_by_metric = [one for one in map(told, order[:n].tolist()) if one.gap > 0]
+    found.liked_by_raters = [one for one in map(told, order[::-1][:n].tolist()) if one.gap < 0]
     return found
 
 

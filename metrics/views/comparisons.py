@@ -10,18 +10,10 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
-from annotation.models import JobState, User
+from annotation.models import User
 from annotation.parameters import whole_number
-from metrics.models import ScoreRun
 from metrics.selectors import comparisons, disagreements
-from metrics.views.runs import described, get_run_or_404
-
-
-def get_finished_run_or_404(request: HttpRequest, project_slug: str, pk: int) -> ScoreRun:
-    run = get_run_or_404(get_project_or_404(cast(User, request.user), project_slug), pk)
-    if run.state != JobState.DONE:
-        raise Http404("This run has no scores yet.")
-    return run
+from metrics.views.runs import described, finished_or_404, get_run_or_404
 
 
 @login_required
@@ -29,7 +21,7 @@ def get_finished_run_or_404(request: HttpRequest, project_slug: str, pk: int) ->
 def run_comparisons(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
     """Every pair; two systems may be asked about in the address."""
     project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_finished_run_or_404(request, project_slug, pk)
+    run = finished_or_404(get_run_or_404(project, pk))
     found = comparisons.comparisons_of(run)
     if wanted := request.GET.get("format"):
         return table_response(
@@ -64,7 +56,7 @@ def _asked_pair(request: HttpRequest, found: comparisons.Comparisons) -> tuple[i
 def run_disagreements(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
     """The metric high and the raters low, and the other way round, where the raters agree."""
     project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_finished_run_or_404(request, project_slug, pk)
+    run = finished_or_404(get_run_or_404(project, pk))
     asked = {"campaign": whole_number(request, "campaign"), "spread": _asked_spread(request)}
     if wanted := request.GET.get("format"):
         found = disagreements.disagreements_of(run, **asked, n=disagreements.MOST_DOWNLOADED)

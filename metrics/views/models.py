@@ -215,7 +215,7 @@ def model_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
 
 
 def _said(value: object) -> object:
-    return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
 @login_required

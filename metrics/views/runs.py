@@ -1,6 +1,6 @@
 """Score runs: list, create, watch, cancel, repeat, download."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
@@ -47,6 +47,12 @@ SMOOTHED = (
 def get_run_or_404(project: Project, pk: int) -> ScoreRun:
     runs = ScoreRun.objects.select_related("release__reference_set", "dataset", "requested_by")
     return get_in_project_or_404(runs, project, pk=pk)
+
+
+def finished_or_404(run: ScoreRun) -> ScoreRun:
+    if run.state != JobState.DONE:
+        raise Http404("This run has no scores yet.")
+    return run
 
 
 @login_required
@@ -178,8 +184,9 @@ def chosen_release(request: HttpRequest, releases: Sequence[Release]) -> Release
 
 
 def _release_label(release: Release) -> str:
-    notes = [" (deprecated)"] * bool(release.deprecated_at) + [" (weights made elsewhere)"] * release.is_imported
-    return f"{release} · {release.reference_set.dataset}{''.join(notes)}"
+    deprecated = " (deprecated)" if release.deprecated_at else ""
+    imported = " (weights made elsewhere)" if release.is_imported else ""
+    return f"{release} · {release.reference_set.dataset}{deprecated}{imported}"
 
 
 def _asked(request: HttpRequest, name: str, found: Sequence[AnyModel]) -> AnyModel | None:
@@ -286,11 +293,8 @@ def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, f
         rows = selectors.dropped_items(run)
         return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=rows)
     if table == "segments":
-        scores = selectors.segment_score_rows(_finished(run))
-        types = {"score": "number"}
-        return table_response(
-            format=file_format, filename=name, columns=selectors.SEGMENT_COLUMNS, rows=scores, types=types
-        )
+        rows, columns = selectors.segment_score_rows(finished_or_404(run)), selectors.SEGMENT_COLUMNS
+        return table_response(format=file_format, filename=name, columns=columns, rows=rows, types={"score": "number"})
     if table == "distribution":
         shares = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
         columns = ("system", "low", "high", "share_of_segments")
@@ -298,21 +302,15 @@ def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, f
     raise Http404(f"No table {table!r}; there are systems, segments, distribution and dropped.")
 
 
-def _scores_as_table(name: str, file_format: str, runs: Any) -> HttpResponseBase:
-    rows: Iterator[Sequence[Any]] = selectors.score_rows(runs)
+def _scores_as_table(name: str, file_format: str, runs: models.QuerySet[ScoreRun]) -> HttpResponseBase:
+    rows = selectors.score_rows(runs)
     return table_response(
         format=file_format, filename=name, columns=selectors.SCORE_COLUMNS, rows=rows, types=selectors.SCORE_TYPES
     )
 
 
-def _finished(run: ScoreRun) -> ScoreRun:
-    if run.state != JobState.DONE:
-        raise Http404("This run has no scores yet.")
-    return run
-
-
 def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
-    return selectors.segment_histogram(_finished(run))
+    return selectors.segment_histogram(finished_or_404(run))
 
 
 @login_required
@@ -335,7 +333,7 @@ def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_f
 def _scores_figure(run: ScoreRun, *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
     rows = [
         {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
-        for one in selectors.system_scores(_finished(run))
+        for one in selectors.system_scores(finished_or_404(run))
         if one.score is not None
     ]
     return charts.system_scores(rows, title=selectors.metric_label(run), dark=dark, picture=picture)
