@@ -30,7 +30,7 @@ from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import TOKENIZERS, Text, check_flag
-from metrics.scoring.thresholds import summed_at_each, threshold_sweep
+from metrics.scoring.thresholds import threshold_sweep
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Bleu(Metric):
     ) -> list[MetricStatistics]:
         table = checked_table(self, prepared)
         sweep = threshold_sweep(table, weights, thresholds, self.max_order)
-        return summed_at_each(sweep.bleu(), self.smoothing, table)
+        return [SummedStatistics(level, self.smoothing) for level in sweep.bleu()]
 
 
 def corpus_bleu(
@@ -164,7 +164,7 @@ def corpus_bleu(
 
 def score_details(segments: SegmentStatistics, smoothing: str) -> dict[str, Any]:
     """What a result of one system says, from its statistics (S, ...)."""
-    sums = segments.pack().sum(axis=0)
+    sums = segments.packed.sum(axis=0)
     aggregate = segments.aggregate(smoothing)
     order, scale = aggregate.max_order, segments.weight_scale
     score = float(aggregate(sums))

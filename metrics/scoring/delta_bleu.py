@@ -38,7 +38,7 @@ from metrics.scoring.statistics import (
     weight_scales,
 )
 from metrics.scoring.texts import TOKENIZERS, Text, check_choice, check_flag
-from metrics.scoring.thresholds import summed_at_each, threshold_sweep
+from metrics.scoring.thresholds import threshold_sweep
 
 SMOOTHINGS = ("none", "exp")
 ON_NO_POSITIVE = ("error", "drop")
@@ -129,7 +129,7 @@ class DeltaBleu(Metric):
     ) -> list[MetricStatistics]:
         table = checked_table(self, prepared)
         sweep = threshold_sweep(table, weights, thresholds, self.max_order)
-        return summed_at_each(sweep.delta_bleu(self.semantics), self.smoothing or "none", table)
+        return [SummedStatistics(level, self.smoothing or "none") for level in sweep.delta_bleu(self.semantics)]
 
 
 def corpus_delta_bleu(

@@ -86,7 +86,7 @@ class IBleu(Metric):
         """Statistics (T, S, 2 (2 + 2 N)): against the references, then against the source; ``weights`` is not read."""
         adequate = bleu_statistics(checked_table(self, prepared.references), reference_mask, max_order=self.max_order)
         copied = bleu_statistics(checked_table(self, prepared.sources), max_order=self.max_order)
-        packed = np.concatenate([adequate.pack(), copied.pack()], axis=-1)
+        packed = np.concatenate([adequate.packed, copied.packed], axis=-1)
         packed[~adequate.valid] = 0.0
         scores = self.alpha * adequate.sentence_scores() - (1 - self.alpha) * np.nan_to_num(copied.sentence_scores())
         return MetricStatistics(

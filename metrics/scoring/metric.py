@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,10 +113,28 @@ def mean_statistics(scores: Floats) -> MetricStatistics:
     return MetricStatistics(packed, valid, scores, MeanAggregate())
 
 
-def mean_packed(scores: Floats) -> tuple[Floats, Bools]:
+class MeanStatistics(MetricStatistics):
+    """The same from ``packed`` (T, S, 2) of `mean_packed`; the rest is worked out when it is asked for."""
+
+    def __init__(self, packed: Floats) -> None:
+        object.__setattr__(self, "packed", packed)
+        object.__setattr__(self, "aggregate", MeanAggregate())
+
+    @cached_property
+    def valid(self) -> Bools:
+        return self.packed[..., 1] > 0
+
+    @cached_property
+    def sentence_scores(self) -> Floats:
+        return np.where(self.valid, self.packed[..., 0], np.nan)
+
+
+def mean_packed(scores: Floats, out: Floats | None = None) -> tuple[Floats, Bools]:
     """What `MeanAggregate` takes, (..., 2), and where scores are there."""
     valid = np.isfinite(scores)
-    return np.stack([np.where(valid, scores, 0.0), valid], axis=-1), valid
+    packed = np.empty((*scores.shape, 2)) if out is None else out
+    packed[..., 0], packed[..., 1] = np.where(valid, scores, 0.0), valid
+    return packed, valid
 
 
 class CorpusState(ABC):

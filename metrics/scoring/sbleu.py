@@ -65,4 +65,4 @@ class SentenceBleu(Metric):
     ) -> list[MetricStatistics]:
         table = checked_table(self, prepared)
         sweep = threshold_sweep(table, weights, thresholds, self.max_order)
-        return means_at_each(sweep.bleu(), self.smooth_brevity, table)
+        return means_at_each(sweep.bleu(), self.smooth_brevity)

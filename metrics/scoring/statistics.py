@@ -5,7 +5,7 @@ All of it is array arithmetic on a `MatchTable`; texts are not looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -32,6 +32,10 @@ SEMANTICS = ("galley2015", "sacrebleu2018")
 # below 3e9 n-grams.
 EXACT_SCALES = (10, 1000, 2_882_880)
 
+ROOTS: dict[int, Callable[[Floats], Floats]] = {
+    1: np.positive, 2: np.sqrt, 3: np.cbrt, 4: lambda values: np.sqrt(np.sqrt(values))
+}  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentStatistics:
@@ -39,11 +43,9 @@ class SegmentStatistics:
 
     Attributes
     ----------
-    numerators, denominators : (T, S, N) float
-        Multiplied by ``weight_scale``, and then whole numbers whenever the weights have one of the `EXACT_SCALES`.
-        Numerators may be negative. All zero where the segment is not valid.
-    hyp_len, ref_len : (T, S) float
-        Tokens of the hypothesis and of its closest reference in the subset, ties to the shorter.
+    packed : (T, S, 2 + 2 N) float
+        ``hyp_len``, ``ref_len``, ``numerators``, ``denominators`` side by side; sums of it are what `BleuAggregate`
+        takes. All zero where the segment is not valid.
     top_weight : (T, S) float
         Highest weight of the subset times ``weight_scale``; 1 for BLEU.
     valid : (T, S) bool
@@ -52,40 +54,54 @@ class SegmentStatistics:
         10 if all weights are multiples of 0.1, else the first of the `EXACT_SCALES` that makes them whole, else 1.
     """
 
-    numerators: Floats
-    denominators: Floats
-    hyp_len: Floats
-    ref_len: Floats
+    packed: Floats
     top_weight: Floats
     valid: Bools
     weight_scale: int = 1
 
+    @classmethod
+    def of_segments(cls, packed: Floats, top_weight: Floats, valid: Bools, weight_scale: int) -> SegmentStatistics:
+        """From what all systems share, top weights and validity (S,) of segments, and ``packed`` (T, S, 2 + 2 N)."""
+        shape = packed.shape[:-1]
+        return cls(packed, np.broadcast_to(top_weight, shape), np.broadcast_to(valid, shape), weight_scale)
+
     @property
     def max_order(self) -> int:
-        return int(self.numerators.shape[-1])
+        return orders_of(self.packed)
+
+    @property
+    def hyp_len(self) -> Floats:
+        """(T, S) tokens of the hypothesis."""
+        return self.packed[..., 0]
+
+    @property
+    def ref_len(self) -> Floats:
+        """(T, S) tokens of its closest reference in the subset, ties to the shorter."""
+        return self.packed[..., 1]
+
+    @property
+    def numerators(self) -> Floats:
+        """(T, S, N), multiplied by ``weight_scale``: whole if one of the `EXACT_SCALES` is; may be negative."""
+        return self.packed[..., 2 : 2 + self.max_order]
+
+    @property
+    def denominators(self) -> Floats:
+        """(T, S, N), likewise; 0 or more."""
+        return self.packed[..., 2 + self.max_order :]
 
     def __getitem__(self, index: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> SegmentStatistics:
         """Statistics of one system (or of some segments, once a system is chosen)."""
         return SegmentStatistics(
-            _at(self.numerators, index), _at(self.denominators, index), _at(self.hyp_len, index),
-            _at(self.ref_len, index), _at(self.top_weight, index), _at(self.valid, index), self.weight_scale,
-        )  # fmt: skip
+            _at(self.packed, index), _at(self.top_weight, index), _at(self.valid, index), self.weight_scale
+        )
 
     def up_to(self, max_order: int) -> SegmentStatistics:
         """The same of n-grams up to this order."""
-        return replace(
-            self, numerators=self.numerators[..., :max_order], denominators=self.denominators[..., :max_order]
-        )
-
-    def pack(self) -> Floats:
-        """(..., D = 2 + 2 N): hyp_len, ref_len, numerators, denominators; sums of it are what `BleuAggregate` takes."""
-        packed = np.empty((*self.hyp_len.shape, 2 + 2 * self.max_order))
-        packed[..., 0], packed[..., 1] = self.hyp_len, self.ref_len
-        # One column after the other: NumPy copies many rows of few numbers one row at a time.
-        for order in range(self.max_order):
-            packed[..., 2 + order] = self.numerators[..., order]
-            packed[..., 2 + self.max_order + order] = self.denominators[..., order]
-        return packed
+        if max_order == self.max_order:
+            return self
+        packed = np.empty((*self.valid.shape, 2 + 2 * max_order))
+        fill_packed(packed, self.hyp_len, self.ref_len, self.numerators, self.denominators)
+        return replace(self, packed=packed)
 
     def aggregate(self, smoothing: str = "none") -> BleuAggregate:
         """The aggregate that fits these statistics."""
@@ -105,12 +121,30 @@ class SegmentStatistics:
         for order in range(1, self.max_order):
             product *= np.maximum(self.numerators[..., order], 0.0) + self.top_weight
             below *= self.denominators[..., order] + self.top_weight
-        positive = product > 0  # weights near the smallest of numbers underflow
-        numerator, denominator = np.where(positive, product, 1.0), np.where(positive, below, 1.0)
+        below += below == 0  # a text without a token; or weights near the smallest of numbers, whose products are 0
         brevity = log_brevity_penalty(self.hyp_len, self.ref_len + 1.0 if smooth_brevity else self.ref_len)
-        scores = np.where(positive, np.exp(np.log(numerator / denominator) / self.max_order + brevity), 0.0)
+        scores = ROOTS[self.max_order](product / below) * np.exp(brevity)
         defined = self.valid & ((self.hyp_len > 0) | (self.ref_len > 0))
         return np.where(defined, scores, np.nan)
+
+
+def orders_of(packed: Floats) -> int:
+    """N, of `SegmentStatistics.packed`."""
+    return int(packed.shape[-1]) // 2 - 1
+
+
+def fill_packed(
+    packed: Floats, hyp_len: Floats | Ints, ref_len: Floats, numerators: Floats, denominators: Floats
+) -> None:
+    """Write statistics where `SegmentStatistics.packed` has them, up to its order.
+
+    One column after the other: NumPy copies many rows of few numbers one row at a time.
+    """
+    max_order = orders_of(packed)
+    packed[..., 0], packed[..., 1] = hyp_len, ref_len
+    for order in range(max_order):
+        packed[..., 2 + order] = numerators[..., order]
+        packed[..., 2 + max_order + order] = denominators[..., order]
 
 
 def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> NDArray[Any]:
@@ -121,43 +155,19 @@ def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | NDArray[np
 
 
 class SummedStatistics(MetricStatistics):
-    """Of a corpus metric of the family; what is asked of it is worked out when it is asked for."""
+    """Of a corpus metric of the family; scores of segments are worked out when they are asked for."""
 
-    def __init__(
-        self,
-        segments: SegmentStatistics,
-        smoothing: str,
-        rows: Ints | None = None,
-        block: Floats | None = None,
-    ) -> None:
-        """Statistics (T, S, ...), or (H, ...) of hypothesis rows and the ``rows`` (T, S) that they are at.
-
-        ``block`` (T, S, D) is where `packed` is written then; memory of its own by default.
-        """
+    def __init__(self, segments: SegmentStatistics, smoothing: str) -> None:
         object.__setattr__(self, "segments", segments)
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "block", block)
+        object.__setattr__(self, "packed", segments.packed)
+        object.__setattr__(self, "valid", segments.valid)
         object.__setattr__(self, "aggregate", segments.aggregate(smoothing))
 
     segments: SegmentStatistics
-    rows: Ints | None
-    block: Floats | None
-
-    @cached_property
-    def packed(self) -> Floats:
-        return self._of_systems(self.segments.pack(), self.block)
-
-    @cached_property
-    def valid(self) -> Bools:
-        return self._of_systems(self.segments.valid)
 
     @cached_property
     def sentence_scores(self) -> Floats:
-        return self._of_systems(self.segments.sentence_scores())
-
-    def _of_systems(self, values: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
-        # With a mode that need not check first, NumPy writes straight to ``out``.
-        return values if self.rows is None else values.take(self.rows, axis=0, out=out, mode="clip")
+        return self.segments.sentence_scores()
 
 
 def bleu_statistics(
@@ -186,7 +196,7 @@ def bleu_statistics(
     --------
     >>> from metrics.scoring.ngrams import build_match_table
     >>> table = build_match_table([["a a b", "c"]], [["a c", "a a"], ["d"]], max_order=2)
-    >>> bleu_statistics(table).pack()[0]
+    >>> bleu_statistics(table).packed[0]
     array([[3., 2., 2., 1., 3., 2.],
            [1., 1., 0., 0., 1., 0.]])
     >>> bleu_statistics(table, [True, False, False]).valid[0]
@@ -256,7 +266,7 @@ def delta_bleu_statistics(
     n_orders = _checked_order(table, max_order)
     mask = _checked_mask(table, reference_mask)
     checked = _checked_weights(table, weights, mask)
-    scale = (weight_scale or _scales_of(checked)).scale
+    scale = weight_scale.scale if weight_scale else _exact_scale(checked)
     key = ("delta_bleu", semantics, _key(mask), scale, checked.tobytes())
     return table.remembered(key, lambda: _delta_statistics(table, checked, mask, semantics, scale)).up_to(n_orders)
 
@@ -370,7 +380,7 @@ def exact_weights(weights: Floats) -> tuple[Floats, int]:
     >>> exact_weights(np.array([0.1 + 0.2, -0.4]))
     (array([ 3., -4.]), 10)
     """
-    scale = _scales_of(weights).scale
+    scale = _exact_scale(weights)
     return (weights, 1) if scale == 1 else (np.rint(weights * scale), scale)
 
 
@@ -391,14 +401,19 @@ class WeightScale(CorpusState):
 def weight_scales(weights: ArrayLike, reference_mask: ArrayLike | None = None) -> WeightScale:
     """Of the weights (R,) that ``reference_mask`` keeps."""
     values = np.asarray(weights, dtype=np.float64)
-    return _scales_of(values if reference_mask is None else values[checked_mask(reference_mask, values.size)])
+    kept = values if reference_mask is None else values[checked_mask(reference_mask, values.size)]
+    return WeightScale(tuple(_fitting(kept)))
 
 
-def _scales_of(weights: Floats) -> WeightScale:
-    def fits(scale: int) -> bool:
-        return np.allclose(weights * scale, np.rint(weights * scale), rtol=0, atol=1e-9 * scale)
+def _exact_scale(weights: Floats) -> int:
+    return next(_fitting(weights), 1)
 
-    return WeightScale(tuple(scale for scale in EXACT_SCALES if fits(scale)))
+
+def _fitting(weights: Floats) -> Iterator[int]:
+    for scale in EXACT_SCALES:
+        scaled = weights * scale
+        if np.allclose(scaled, np.rint(scaled), rtol=0, atol=1e-9 * scale):
+            yield scale
 
 
 def _reduced(ufunc: np.ufunc, values: Floats | Bools, starts: Ints) -> Floats:
@@ -436,14 +451,13 @@ def _assemble(
     table: MatchTable, mask: Bools | None, numerators: Floats, top_weight: Floats, weight_scale: int
 ) -> SegmentStatistics:
     valid = top_weight > 0
-    row_valid, row_weight = valid[table.row_segment], np.where(valid, top_weight, 0.0)[table.row_segment]
-    n_grams = np.maximum(table.hyp_len[:, None] - np.arange(numerators.shape[1]), 0)
+    weight = np.where(valid, top_weight, 0.0)
+    n_grams = np.maximum(table.hyp_len[:, None] - np.arange(table.max_order), 0)
     # max_j w_ij times the n-grams of the hypothesis: the denominator of section 3; with weight 1, BLEU's.
-    denominators = row_weight[:, None] * n_grams
-    numerators = np.where(row_valid[:, None], numerators, 0.0)
-    hyp_len = np.where(row_valid, table.hyp_len, 0.0)
+    denominators = weight[table.row_segment][:, None] * n_grams
     closest = table.remembered(("closest", _key(mask)), lambda: _closest_reference_length(table, mask))
-    ref_len = np.where(row_valid, closest, 0.0)
-    return SegmentStatistics(numerators, denominators, hyp_len, ref_len, row_weight, row_valid, weight_scale)[
-        table.rows
-    ]
+    packed = np.empty((table.hyp_len.size, 2 + 2 * table.max_order))
+    fill_packed(packed, table.hyp_len, closest, numerators, denominators)
+    if not valid.all():
+        packed[~valid[table.row_segment]] = 0.0
+    return SegmentStatistics.of_segments(_at(packed, table.rows), weight, valid, weight_scale)

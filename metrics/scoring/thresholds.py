@@ -11,18 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.aggregates import MeanAggregate
-from metrics.scoring.metric import MetricStatistics, mean_packed, to_decimals
+from metrics.scoring.metric import MeanStatistics, MetricStatistics, mean_packed, to_decimals
 from metrics.scoring.ngrams import MatchTable, OrderMatches, ranges
 from metrics.scoring.statistics import (
     SEMANTICS,
     SegmentStatistics,
-    SummedStatistics,
     WeightScale,
     exact_weights,
     maximum_per_segment,
@@ -31,6 +30,8 @@ from metrics.scoring.texts import check_choice
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+PAIRS_AT_ONCE = 1 << 15  # of hypotheses and references
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +106,12 @@ class ThresholdSweep:
             scale = weight_scale.scale
             scaled = values if scale == 1 else np.rint(values * scale)
         self._scaled, self._scale = scaled, scale
-        self._level = np.searchsorted(self.thresholds, to_decimals(values), side="right") - 1
         self._by_weight = np.argsort(values)
+        self._level = np.empty(values.size, dtype=np.int64)
+        ascending = to_decimals(values)[self._by_weight]
+        self._level[self._by_weight] = np.searchsorted(self.thresholds, ascending, side="right") - 1
         self._falling = [self._tiers(matches) for matches in table.orders[:max_order]]
-        n_levels, n_orders = self.thresholds.size, len(self._falling)
-        self._places = np.concatenate([own.place * n_orders + order for order, own in enumerate(self._falling)])
+        n_levels = self.thresholds.size
         # (L, S): how many references of a segment are in the subset.
         reached = np.flatnonzero(self._level >= 0)
         at = self._level[reached] * table.n_segments + table.reference_segment[reached]
@@ -119,7 +121,7 @@ class ThresholdSweep:
         self._bleu: list[SegmentStatistics] | None = None  # BLEU and sBLEU read the same
 
     def bleu(self) -> list[SegmentStatistics]:
-        """For each threshold and hypothesis row (H,) what `metrics.scoring.statistics.bleu_statistics` says."""
+        """For each threshold what `metrics.scoring.statistics.bleu_statistics` says."""
         if self._bleu is None:
             running = [own.running(own.clipped) for own in self._falling]
             self._bleu = self._statistics(running, np.ones(self.table.n_segments), 1)
@@ -161,54 +163,64 @@ class ThresholdSweep:
     def _closest_lengths(self) -> Floats:
         """(L, H) length of the closest reference of each subset, ties to the shorter; 0 where it is empty."""
         table, pairs = self.table, self.table.lengths
-        if not pairs.key.size:
-            return np.zeros((self.thresholds.size, table.hyp_len.size))
         # References of a segment stand side by side in the pairs of each of its hypotheses: sort them once for all.
-        segment = table.reference_segment
-        falling = np.argsort(segment * (self.thresholds.size + 1) - self._level, kind="stable")
-        moved = (falling - np.arange(falling.size))[pairs.reference]
-        key = pairs.key[np.arange(moved.size) + moved]
-        # Shifted apart, and turned round, all hypotheses share one running maximum.
-        span = int(key.max()) + 1
-        row = np.repeat(np.arange(pairs.starts.size), np.diff(np.append(pairs.starts, key.size)))
-        shift = (row + 1) * span
-        closest = shift - np.maximum.accumulate(shift - key)
-        length = (closest & (pairs.radix - 1)).astype(np.float64)
+        falling = np.argsort(table.reference_segment * (self.thresholds.size + 1) - self._level, kind="stable")
+        moved = falling - np.arange(falling.size)
+        closest, lengths = np.empty(pairs.key.size), np.zeros((self.thresholds.size, table.hyp_len.size))
+        if not closest.size:
+            return lengths
+        # In blocks that the processor's cache holds: pairs are many, and each is looked at a dozen times.
+        cuts = np.searchsorted(pairs.starts, np.arange(0, closest.size, PAIRS_AT_ONCE))
+        for first, last in pairwise(np.unique(np.append(cuts, pairs.starts.size)).tolist()):
+            starts = pairs.starts[first:last]
+            own = slice(int(starts[0]), int(pairs.starts[last]) if last < pairs.starts.size else closest.size)
+            key = pairs.key[own][np.arange(own.stop - own.start) + moved[pairs.reference[own]]]
+            # Shifted apart, and turned round, all hypotheses share one running maximum.
+            span = int(key.max()) + 1
+            shift = np.repeat(np.arange(1, starts.size + 1), np.diff(np.append(starts, own.stop))) * span
+            closest[own] = (shift - np.maximum.accumulate(shift - key)) & (pairs.radix - 1)
         before = np.zeros(table.hyp_len.size, dtype=np.int64)
         before[pairs.hypothesis] = pairs.starts - 1
-        lengths = np.empty((self.thresholds.size, table.hyp_len.size))
-        for own, counts in zip(lengths, self._n_references, strict=True):
+        for found, counts in zip(lengths, self._n_references, strict=True):
             n_references = counts[table.row_segment]
-            np.multiply(length.take(before + n_references, mode="clip"), n_references > 0, out=own)
+            np.multiply(closest.take(before + n_references, mode="clip"), n_references > 0, out=found)
         return lengths
 
     def _statistics(self, running: list[Floats], top_weight: Floats, scale: int) -> list[SegmentStatistics]:
         """From the running values (K,) of each order."""
-        table = self.table
-        shape = self.thresholds.size, table.hyp_len.size, len(running)
-        entered = np.concatenate([own.entered(values) for own, values in zip(self._falling, running, strict=True)])
-        numerators = np.bincount(self._places, weights=entered, minlength=math.prod(shape)).reshape(shape)
-        numerators = numerators.astype(np.float64, copy=False)  # bincount of nothing returns integers
-        _sum_from_above(numerators)
-        n_grams = np.maximum(table.hyp_len[:, None] - np.arange(len(running)), 0)
+        table, n_orders = self.table, len(running)
+        numerators = [self._entered(*each) for each in zip(self._falling, running, strict=True)]
+        n_grams = [np.maximum(table.hyp_len - order, 0) for order in range(n_orders)]
+        # Where a subset is empty the length is 0 already.
         positive = top_weight > 0
-        segment_valid = (self._n_references > 0) & positive
-        # Where the subset is empty the length is 0 already.
         ref_len = self._ref_len if positive.all() else self._ref_len * positive[table.row_segment]
+        row = np.empty((table.hyp_len.size, 2 + 2 * n_orders))
+        # One block for all levels: memory comes cheaper in one piece.
+        packed = np.empty((self.thresholds.size, *table.rows.shape, 2 + 2 * n_orders))
         found: list[SegmentStatistics] = []
-        for level, counts in enumerate(segment_valid):
-            if level and (counts == segment_valid[level - 1]).all():
-                same = found[-1]
-                rest = same.denominators, same.hyp_len, same.top_weight, same.valid
-            else:
-                valid = counts[table.row_segment]
-                weight = np.where(counts, top_weight, 0.0)[table.row_segment]
-                rest = weight[:, None] * n_grams, table.hyp_len * valid.astype(np.float64), weight, valid
-            denominators, hyp_len, weight, valid = rest
-            found.append(
-                SegmentStatistics(numerators[level], denominators, hyp_len, ref_len[level], weight, valid, scale)
-            )
+        valid, weight = np.empty(0, dtype=np.bool_), np.empty(0)
+        for level, own in enumerate(packed):
+            counted = (self._n_references[level] > 0) & positive
+            if not np.array_equal(counted, valid):
+                valid, weight = counted, np.where(counted, top_weight, 0.0)
+                np.multiply(table.hyp_len, valid[table.row_segment], out=row[:, 0])
+                row_weight = weight[table.row_segment]
+                for order, most in enumerate(n_grams, start=2 + n_orders):
+                    np.multiply(row_weight, most, out=row[:, order])
+            row[:, 1] = ref_len[level]
+            for order, levels in enumerate(numerators, start=2):
+                row[:, order] = levels[level]
+            row.take(table.rows, axis=0, out=own, mode="clip")  # with a mode that need not check, straight to ``own``
+            found.append(SegmentStatistics.of_segments(own, weight, valid, scale))
         return found
+
+    def _entered(self, tiers: _Falling, running: Floats) -> Floats:
+        """(L, H) sums over the n-grams of each hypothesis, of what all levels from the highest down have entered."""
+        shape = self.thresholds.size, self.table.hyp_len.size
+        entered = np.bincount(tiers.place, weights=tiers.entered(running), minlength=math.prod(shape))
+        levels = entered.astype(np.float64, copy=False).reshape(shape)  # bincount of nothing returns integers
+        _sum_from_above(levels)
+        return levels
 
 
 def _sum_from_above(levels: NDArray[Any]) -> None:
@@ -225,17 +237,9 @@ def threshold_sweep(
     return table.remembered(key, lambda: ThresholdSweep(table, weights, thresholds, max_order=max_order))
 
 
-def summed_at_each(levels: list[SegmentStatistics], smoothing: str, table: MatchTable) -> list[MetricStatistics]:
-    """Of a corpus metric, what each level of a sweep says of the systems' hypotheses."""
-    # One block for all, written when it is read: memory comes cheaper in one piece.
-    blocks = np.empty((len(levels), *table.rows.shape, 2 + 2 * levels[0].max_order))
-    return [SummedStatistics(own, smoothing, table.rows, block) for own, block in zip(levels, blocks, strict=True)]
-
-
-def means_at_each(levels: list[SegmentStatistics], smooth_brevity: bool, table: MatchTable) -> list[MetricStatistics]:
-    """Of the mean over segments, likewise."""
-    scores = np.empty((len(levels), *table.rows.shape))
-    for own, found in zip(scores, levels, strict=True):
-        found.sentence_scores(smooth_brevity=smooth_brevity).take(table.rows, out=own, mode="clip")
-    packed, valid = mean_packed(scores)
-    return [MetricStatistics(*own, MeanAggregate()) for own in zip(packed, valid, scores, strict=True)]
+def means_at_each(levels: list[SegmentStatistics], smooth_brevity: bool) -> list[MetricStatistics]:
+    """Of the mean over segments, what each level of a sweep says."""
+    blocks = np.empty((len(levels), *levels[0].valid.shape, 2))
+    for own, found in zip(blocks, levels, strict=True):
+        mean_packed(found.sentence_scores(smooth_brevity=smooth_brevity), own)
+    return [MeanStatistics(own) for own in blocks]

@@ -43,13 +43,13 @@ def test_a_mask_is_scoring_with_only_those_references(
     )
 
     np.testing.assert_array_equal(bleu.valid[0], [bool(own) for own in references])
-    np.testing.assert_array_equal(bleu.pack(), bleu_statistics(small).pack())
+    np.testing.assert_array_equal(bleu.packed, bleu_statistics(small).packed)
     np.testing.assert_array_equal(delta.valid[0], [max(own, default=-1) > 0 for own in weights])
     expected = delta_bleu_statistics(small, flat_weights(small, weights), semantics=semantics)
     np.testing.assert_allclose(
-        delta.pack()[..., 2:] / delta.weight_scale, expected.pack()[..., 2:] / expected.weight_scale, rtol=1e-12
+        delta.packed[..., 2:] / delta.weight_scale, expected.packed[..., 2:] / expected.weight_scale, rtol=1e-12
     )
-    np.testing.assert_array_equal(delta.pack()[..., :2], expected.pack()[..., :2])
+    np.testing.assert_array_equal(delta.packed[..., :2], expected.packed[..., :2])
 
 
 @given(corpora(), st.data())
@@ -64,7 +64,7 @@ def test_systems_scored_together_are_systems_scored_alone(corpus: Corpus, data: 
     for index, hypotheses in enumerate(systems):
         alone = build_match_table([hypotheses], corpus.references)
         expected = delta_bleu_statistics(alone, flat_weights(alone, corpus.weights))[0]
-        np.testing.assert_array_equal(together[index].pack(), expected.pack())
+        np.testing.assert_array_equal(together[index].packed, expected.packed)
         np.testing.assert_array_equal(together[index].sentence_scores(), expected.sentence_scores())
 
 
@@ -77,8 +77,8 @@ def test_sums_over_any_units_score_as_those_segments_do_alone() -> None:
     bleu = bleu_statistics(table, max_order=2)
     units = np.random.default_rng(7).permutation(table.n_segments).reshape(4, 15)
 
-    delta_scores = delta.aggregate()(delta.pack()[:, units].sum(axis=2))
-    bleu_scores = bleu.aggregate()(bleu.pack()[:, units].sum(axis=2))
+    delta_scores = delta.aggregate()(delta.packed[:, units].sum(axis=2))
+    bleu_scores = bleu.aggregate()(bleu.packed[:, units].sum(axis=2))
 
     assert delta_scores.shape == bleu_scores.shape == (len(systems), 4)
     for system, hypotheses in enumerate(systems):

@@ -16,7 +16,7 @@ THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
 
 def check_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
     np.testing.assert_array_equal(found.valid, alone.valid)
-    np.testing.assert_array_equal(found.pack(), alone.pack())
+    np.testing.assert_array_equal(found.packed, alone.packed)
     np.testing.assert_array_equal(found.sentence_scores(), alone.sentence_scores())
     assert found.weight_scale == alone.weight_scale
 
@@ -24,11 +24,11 @@ def check_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
 def check_all(table: MatchTable, weights: np.ndarray) -> None:
     sweep = ThresholdSweep(table, weights, THRESHOLDS)
     for value, bleu in zip(THRESHOLDS, sweep.bleu(), strict=True):
-        check_same(bleu[table.rows], bleu_statistics(table, np.round(weights, 9) >= value))
+        check_same(bleu, bleu_statistics(table, np.round(weights, 9) >= value))
     for semantics in SEMANTICS:
         for value, delta in zip(THRESHOLDS, sweep.delta_bleu(semantics), strict=True):
             mask = np.round(weights, 9) >= value
-            check_same(delta[table.rows], delta_bleu_statistics(table, weights, mask, semantics=semantics))
+            check_same(delta, delta_bleu_statistics(table, weights, mask, semantics=semantics))
 
 
 def test_every_threshold_on_real_conversations() -> None:
