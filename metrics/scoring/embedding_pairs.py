@@ -46,11 +46,6 @@ class PairScores:
     values: dict[Any, Floats]
     facts: dict[str, int]
 
-    def statistics(self, measure: Any, over_references: str, reference_mask: ArrayLike | None) -> MetricStatistics:
-        """Of the best or the mean over the references of a subset, for each system and segment."""
-        reduced = self.pairs.best if over_references == "best" else self.pairs.mean
-        return mean_statistics(reduced(self.values[measure], reference_mask)[self.rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -125,6 +120,22 @@ def cosine_scores(
     np.clip(values, -1.0, 1.0, out=values)
     values[other_length[pairs_of.reference] < SHORTEST] = np.nan
     return values
+
+
+def pair_statistics(
+    prepared: Any, measure: Any, over_references: str, reference_mask: ArrayLike | None
+) -> MetricStatistics:
+    """Of the best or the mean of `PairScores` over the references of a subset, for each system and segment.
+
+    Raises
+    ------
+    ValueError
+        Something else was prepared, or scores by another measure.
+    """
+    if not isinstance(prepared, PairScores) or measure not in prepared.values:
+        raise ValueError(f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made")
+    reduced = prepared.pairs.best if over_references == "best" else prepared.pairs.mean
+    return mean_statistics(reduced(prepared.values[measure], reference_mask)[prepared.rows])
 
 
 def reference_choice() -> Any:

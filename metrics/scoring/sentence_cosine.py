@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.embedding_pairs import PairScores, cosine_scores, reference_choice
+from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_choice
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
@@ -65,11 +65,7 @@ class SentenceCosine(Metric):
         state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2): score and 1, or zeros where no reference can be compared; ``weights`` is not read."""
-        if not isinstance(prepared, PairScores) or COSINE not in prepared.values:
-            raise ValueError(
-                f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made"
-            )
-        return prepared.statistics(COSINE, self.over_references, reference_mask)
+        return pair_statistics(prepared, COSINE, self.over_references, reference_mask)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from metrics.scoring.embedding_pairs import PairScores, cosine_scores, reference_choice
+from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_choice
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.models.vectors import WordVectors, row_lengths, unit_rows
@@ -144,11 +144,7 @@ class WordEmbeddingMetric(Metric):
         state: Any = None,
     ) -> MetricStatistics:
         """Statistics (T, S, 2): score and 1, or zeros where no reference can be compared; ``weights`` is not read."""
-        if not isinstance(prepared, PairScores) or self.measure() not in prepared.values:
-            raise ValueError(
-                f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made"
-            )
-        return prepared.statistics(self.measure(), self.over_references, reference_mask)
+        return pair_statistics(prepared, self.measure(), self.over_references, reference_mask)
 
 
 def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> tuple[Bags, Bags, dict[str, int]]:
