@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.scoring.adequacy_fluency_text import words_of
-from metrics.scoring.models.language_model import LanguageModel
+from metrics.scoring.models.language_model import LN_10, LanguageModel
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import END, UNKNOWN_ID
 from metrics.scoring.texts import Text
@@ -24,8 +24,6 @@ from metrics.scoring.texts import Text
 Ids = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-_LN_10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
@@ -115,14 +113,13 @@ def explain_fluency(model: LanguageModel, text: Text, *, order: int) -> FluencyE
     D'Haro et al. 2019, equation 2; Katz: Estimation of probabilities from sparse data. IEEE Transactions on Acoustics,
     Speech, and Signal Processing 35(3), 1987.
     """
-    if not 1 <= order <= model.order:
-        raise ValueError(f"order: found {order}; accepted: 1 to {model.order}, the order of the model")
+    model.check_order(order)
     (words,) = words_of([text], tokenize=model.tokenize, clean=model.clean)
     stream = model.numbers(words)
     logs, orders = _by_word(model.backoff, stream, order)
     return FluencyExplanation(
         tuple(
-            WordProbability(word, number != UNKNOWN_ID, used, min(order, place + 2), log * _LN_10)
+            WordProbability(word, number != UNKNOWN_ID, used, min(order, place + 2), log * LN_10)
             for place, (word, number, used, log) in enumerate(
                 zip([*words, END], stream[1:].tolist(), orders[1:].tolist(), logs[1:].tolist(), strict=True)
             )

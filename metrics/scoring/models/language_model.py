@@ -35,9 +35,9 @@ Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
 MAX_ORDER = 5
+LN_10 = float(np.log(10.0))  # tables hold logarithms of base 10, results natural ones
 
 _LAYOUT = 1
-_LN_10 = float(np.log(10.0))
 _TEXTS_AT_ONCE = 100_000
 
 
@@ -129,6 +129,11 @@ class LanguageModel:
         """How many n-grams of each length are listed; <unk>, <s> and </s> are among the first."""
         return tuple(int(logs.size) for logs in self.backoff.logs)
 
+    def check_order(self, order: int) -> None:
+        """Raise a ValueError where the model has no n-grams of that order."""
+        if not 1 <= order <= self.order:
+            raise ValueError(f"order: found {order}; accepted: 1 to {self.order}, the order of the model")
+
     def log_probabilities(self, texts: Iterable[Text], orders: Iterable[int]) -> tuple[dict[int, Floats], Ints]:
         """How probable texts are.
 
@@ -147,15 +152,14 @@ class LanguageModel:
         """
         wanted = sorted(set(orders))
         for order in wanted:
-            if not 1 <= order <= self.order:
-                raise ValueError(f"order: found {order}; accepted: 1 to {self.order}, the order of the model")
+            self.check_order(order)
         found: dict[int, list[Floats]] = {order: [np.zeros(0)] for order in wanted}
         lengths = [np.zeros(0, dtype=np.int64)]
         rest = words_of(texts, tokenize=self.tokenize, clean=self.clean)
         while some := list(islice(rest, _TEXTS_AT_ONCE)):
             numbers, length = word_numbers(some, self._index)
             for order, logs in self.backoff.sentences(bounded(numbers, length), wanted).items():
-                found[order].append(logs * _LN_10)
+                found[order].append(logs * LN_10)
             lengths.append(length)
         return {order: np.concatenate(logs) for order, logs in found.items()}, np.concatenate(lengths)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.scoring.models.ngrams.backoff import Backoff
-from metrics.scoring.models.ngrams.counts import END, START, START_ID, UNKNOWN, UNKNOWN_ID
+from metrics.scoring.models.ngrams.counts import SPECIAL, START_ID, UNKNOWN, UNKNOWN_ID
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
@@ -20,7 +20,6 @@ Ids = NDArray[np.int32]
 # How these files write the logarithm of zero.
 ZERO = -99.0
 
-_SPECIAL = (UNKNOWN, START, END)
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)$")
 _SECTION = re.compile(r"\\(\d+)-grams:$")
 
@@ -154,7 +153,7 @@ def _logs(values: list[float]) -> Floats:
 
 def _with_special(index: dict[str, int], logs: Floats, weights: Floats) -> tuple[list[str], Floats, Floats]:
     """Words in this package's order, <unk>, <s> and </s> first, and their numbers."""
-    words = [*_SPECIAL, *sorted(word for word in index if word not in _SPECIAL)]
+    words = [*SPECIAL, *sorted(word for word in index if word not in SPECIAL)]
     place = np.array([index.get(word, len(index)) for word in words])
     logs, weights = np.append(logs, -np.inf)[place], np.append(weights, 0.0)[place]
     if UNKNOWN not in index:

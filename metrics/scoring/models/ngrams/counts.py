@@ -18,7 +18,7 @@ Progress = Callable[[int], None]
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
-_SPECIAL = (UNKNOWN, START, END)
+SPECIAL = (UNKNOWN, START, END)
 # Stands behind the end of a sentence, so that a sequence starts at every word: below all words, in order.
 _NOTHING = -1
 
@@ -72,7 +72,7 @@ def count_ngrams(sentences: Iterable[Tokens], order: int, progress: Progress | N
     progress : callable, optional
         Told how many sentences have been read.
     """
-    number: dict[str, int] = {word: place for place, word in enumerate(_SPECIAL)}
+    number: dict[str, int] = {word: place for place, word in enumerate(SPECIAL)}
     reserved = {START: UNKNOWN_ID, END: UNKNOWN_ID}
     merged: list[tuple[Ids, Ints]] = []
     n_sentences = 0
@@ -89,7 +89,7 @@ def count_ngrams(sentences: Iterable[Tokens], order: int, progress: Progress | N
             progress(n_sentences)
     while len(merged) > 1:
         merged.append(_merged(merged.pop(), merged.pop()))
-    words = [*_SPECIAL, *sorted(word for word in number if word not in _SPECIAL)]
+    words = [*SPECIAL, *sorted(word for word in number if word not in SPECIAL)]
     if not merged:
         return NgramCounts(words, [_empty(n) for n in range(1, order + 1)], 0)
     place = np.full(len(words) + 1, _NOTHING, dtype=np.int32)  # the last one is what -1 finds
