@@ -234,29 +234,25 @@ def products(
     for k in wanted:
         model.check_dimensions(k)
     left_counts, right_counts = model.counts(left), model.counts(right)
-    sums = [np.zeros(len(left)), np.zeros(len(right)), np.zeros(cross[0].size), np.zeros(within[0].size)]
+    left_square, right_square = np.zeros(len(left)), np.zeros(len(right))
+    across, inside = np.zeros(cross[0].size), np.zeros(within[0].size)
     found = {}
     for low, high in pairwise([0, *wanted]):
         for start in range(low, high, _WIDTH_AT_ONCE):
             block = model.block(start, min(start + _WIDTH_AT_ONCE, high))
             a, b = np.asarray(left_counts @ block), np.asarray(right_counts @ block)
-            sums[0] += np.einsum("ij,ij->i", a, a)
-            sums[1] += np.einsum("ij,ij->i", b, b)
-            _add_products(sums[2], a, b, cross)
-            _add_products(sums[3], b, b, within)
-        found[high] = _products(sums, _is_off(sums[0], left_counts), _is_off(sums[1], right_counts), cross, within)
+            left_square += np.einsum("ij,ij->i", a, a)
+            right_square += np.einsum("ij,ij->i", b, b)
+            _add_products(across, a, b, cross)
+            _add_products(inside, b, b, within)
+        left_off, right_off = _is_off(left_square, left_counts), _is_off(right_square, right_counts)
+        found[high] = Products(
+            np.where(left_off, 0.0, np.sqrt(left_square)),
+            np.where(right_off, 0.0, np.sqrt(right_square)),
+            np.where(left_off[cross[0]] | right_off[cross[1]], 0.0, across),
+            np.where(right_off[within[0]] | right_off[within[1]], 0.0, inside),
+        )
     return found
-
-
-def _products(
-    sums: list[Floats], left_off: Bools, right_off: Bools, cross: tuple[Ints, Ints], within: tuple[Ints, Ints]
-) -> Products:
-    return Products(
-        np.where(left_off, 0.0, np.sqrt(sums[0])),
-        np.where(right_off, 0.0, np.sqrt(sums[1])),
-        np.where(left_off[cross[0]] | right_off[cross[1]], 0.0, sums[2]),
-        np.where(right_off[within[0]] | right_off[within[1]], 0.0, sums[3]),
-    )
 
 
 def _is_off(square: Floats, counts: csr_matrix) -> Bools:
