@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ class SegmentAccount:
         How the score comes from those: the best of them, their mean, the only one, or none of these because parts of
         several references enter.
     chosen : int or None
-        Place of the reference whose score alone is the score.
+        Place of the reference whose score alone is the score; where parts of several enter, TER and ROUGE-L name the
+        closest.
     columns : tuple of Column
         What else is known of each reference.
     parts : tuple of Part
@@ -92,7 +93,7 @@ class _Case:
     source: Text | None
     workspace: Workspace
     weights: Floats | None
-    counts: NDArray[np.bool_] = field(repr=False)
+    counts: NDArray[np.bool_]
 
     def statistics(self, counts: NDArray[np.bool_]) -> tuple[float, Floats]:
         """Score and sums (D,) with these references."""
@@ -305,6 +306,16 @@ FAMILIES: tuple[tuple[type[Metric], Callable[[_Case], SegmentAccount]], ...] = (
 # --- The subsequence that two texts share -----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class SharedTokens:
+    """Tokens of hypothesis and reference, and the places of the shared ones; none where the texts are too long."""
+
+    hypothesis: list[str]
+    reference: list[str]
+    in_hypothesis: frozenset[int]
+    in_reference: frozenset[int]
+
+
 def shared_tokens(hypothesis: Text, reference: Text, *, tokenize: str, lowercase: bool) -> SharedTokens:
     """Tokens of two texts, and those of their longest common subsequence.
 
@@ -315,21 +326,9 @@ def shared_tokens(hypothesis: Text, reference: Text, *, tokenize: str, lowercase
     ['police', 'the', 'gunman']
     """
     own, other = (list(map(str, text)) for text in tokenize_texts([hypothesis, reference], tokenize=tokenize))
-    if not lowercase:
-        pairs = common_subsequence(own, other)
-    else:
-        pairs = common_subsequence([one.lower() for one in own], [one.lower() for one in other])
+    read = str.lower if lowercase else str
+    pairs = common_subsequence(list(map(read, own)), list(map(read, other)))
     return SharedTokens(own, other, frozenset(one for one, _ in pairs), frozenset(one for _, one in pairs))
-
-
-@dataclass(frozen=True)
-class SharedTokens:
-    """Tokens of hypothesis and reference, and the places of the shared ones; none where the texts are too long."""
-
-    hypothesis: list[str]
-    reference: list[str]
-    in_hypothesis: frozenset[int]
-    in_reference: frozenset[int]
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
