@@ -246,6 +246,15 @@ def explain_hypothesis(
     ((0.9, 2),) 1.8 1.8
     >>> [(offer.reference, offer.clipped, offer.value) for offer in told.parts[0].offers]
     [(0, 1, 0.9), (1, 2, 1.0)]
+
+    What each n-gram adds:
+
+    >>> for part in explain_hypothesis("a a b", ["a b", "a a", "c b"], [0.5, 0.2, -0.4]).parts:
+    ...     print(" ".join(part.ngram), part.count, part.clipped, part.reference, part.contribution)
+    a 2 1 0 0.5
+    b 1 1 0 0.5
+    a a 1 1 1 0.2
+    a b 1 1 0 0.5
     """
     check_order(max_order)
     check_choice("semantics", semantics, SEMANTICS)
@@ -267,58 +276,6 @@ def explain_hypothesis(
         tuple(tokens), tuple(map(tuple, reference_tokens)), parts, totals, top / scale, len(tokens), ref_len, closest,
         penalty, math.nan if reason else _sentence_score(totals, penalty), reason, scale,
     )  # fmt: skip
-
-
-def explain_segment(
-    hypothesis: Text,
-    references: Sequence[Text],
-    weights: Sequence[float] | None = None,
-    *,
-    max_order: int = 2,
-    semantics: str = "galley2015",
-    tokenize: str = "none",
-    lowercase: bool = False,
-) -> tuple[NgramContribution, ...]:
-    """Contributions of all distinct n-grams, by order and then by first position.
-
-    Parameters
-    ----------
-    hypothesis, references, weights, max_order, semantics, tokenize, lowercase
-        As in `explain_hypothesis`.
-
-    Returns
-    -------
-    tuple of NgramContribution
-        Sums of ``contribution`` and ``ceiling`` per order are the segment's numerators and denominators.
-
-    Raises
-    ------
-    ValueError
-        As `explain_hypothesis`.
-
-    References
-    ----------
-    Galley et al., ΔBLEU: A Discriminative Metric for Generation Tasks with Intrinsically Diverse Targets, ACL 2015, §3.
-
-    Examples
-    --------
-    >>> for part in explain_segment("a a b", ["a b", "a a", "c b"], [0.5, 0.2, -0.4]):
-    ...     print(" ".join(part.ngram), part.count, part.clipped, part.reference, part.contribution)
-    a 2 1 0 0.5
-    b 1 1 0 0.5
-    a a 1 1 1 0.2
-    a b 1 1 0 0.5
-    """
-    told = explain_hypothesis(
-        hypothesis,
-        references,
-        weights,
-        max_order=max_order,
-        semantics=semantics,
-        tokenize=tokenize,
-        lowercase=lowercase,
-    )
-    return told.parts
 
 
 def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) -> tuple[list[float], int]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.scoring.delta_bleu import corpus_delta_bleu, sentence_delta_bleu
-from metrics.scoring.explain.ngrams import NO_POSITIVE, explain_hypothesis, explain_segment
+from metrics.scoring.explain.ngrams import NO_POSITIVE, explain_hypothesis
 from metrics.scoring.ngrams import build_match_table
 from metrics.scoring.sbleu import SentenceBleu
 from metrics.scoring.statistics import SEMANTICS, delta_bleu_statistics
@@ -19,7 +19,7 @@ SEMANTIC_NAMES = st.sampled_from(SEMANTICS)
 def test_contributions_add_up_to_the_statistics(corpus: Corpus, max_order: int, semantics: str) -> None:
     hypothesis, references, weights = corpus.hypotheses[0], corpus.references[0], corpus.weights[0]
     options = {"max_order": max_order, "semantics": semantics}
-    parts = explain_segment(hypothesis, references, weights, **options)
+    parts = explain_hypothesis(hypothesis, references, weights, **options).parts
     score = corpus_delta_bleu([hypothesis], [references], [weights], **options)
     for order in range(1, max_order + 1):
         own = [part for part in parts if part.order == order]
@@ -82,7 +82,7 @@ def contains(tokens, ngram) -> bool:
 
 def test_it_names_the_reference_that_won() -> None:
     # For "a": max(.9 * 1, .5 * 2) is the second reference's; for "b" only the bad one has it; "c" nobody has.
-    a, b, c = explain_segment("a a b c", ["a", "a a", "b"], [0.9, 0.5, -0.4], max_order=1)
+    a, b, c = explain_hypothesis("a a b c", ["a", "a a", "b"], [0.9, 0.5, -0.4], max_order=1).parts
     assert (a.reference, a.weight, a.clipped, a.contribution, a.positions) == (1, 0.5, 2, 1.0, (0, 1))
     assert (b.reference, b.weight, b.clipped, b.contribution) == (2, -0.4, 1, -0.4)
     assert (c.reference, c.weight, c.clipped, c.contribution, c.ceiling) == (None, None, 0, 0.0, 0.9)
@@ -105,7 +105,7 @@ def test_the_two_semantics_differ_as_worked_by_hand(
 
 def test_tenths_that_rounding_would_part_are_a_tie_and_the_first_wins() -> None:
     # 3 * 0.1 is 0.30000000000000004 in binary floating point, more than 0.3: in tenths the two are equal.
-    (part, *_) = explain_segment("a a a", ["a", "a a a"], [0.3, 0.1], max_order=1)
+    (part, *_) = explain_hypothesis("a a a", ["a", "a a a"], [0.3, 0.1], max_order=1).parts
     assert (part.reference, part.contribution) == (0, 0.3)
 
 
@@ -158,8 +158,8 @@ def test_real_conversations_are_told_as_they_are_scored() -> None:
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="references: found no reference; accepted: one or more"):
-        explain_segment("a", [])
+        explain_hypothesis("a", [])
     with pytest.raises(ValueError, match="weights: found 1; accepted: 2, one per reference"):
-        explain_segment("a", ["a", "b"], [1.0])
+        explain_hypothesis("a", ["a", "b"], [1.0])
     with pytest.raises(ValueError, match=r"weights\[1\]: found nan; accepted: finite numbers"):
-        explain_segment("a", ["a", "b"], [1.0, math.nan])
+        explain_hypothesis("a", ["a", "b"], [1.0, math.nan])
