@@ -6,6 +6,7 @@ An aggregate is a small frozen value: callable, comparable, and written down and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
@@ -40,7 +41,30 @@ class Aggregate(Protocol):
 
 
 @dataclass(frozen=True)
-class BleuAggregate:
+class _Summed(ABC):
+    """What the aggregates of this package share; nothing is clamped but where one takes logarithms, and says so."""
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def width(self) -> int: ...
+
+    def clamped(self, sums: ArrayLike) -> Bools:
+        return np.zeros(self._checked(sums).shape[:-1], dtype=bool)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+    def _checked(self, sums: ArrayLike) -> Floats:
+        array = np.asarray(sums, dtype=np.float64)
+        if array.ndim == 0 or array.shape[-1] != self.width:
+            raise ValueError(f"sums: found shape {array.shape}; accepted: {self.width} statistics along the last axis")
+        return array
+
+
+@dataclass(frozen=True)
+class BleuAggregate(_Summed):
     """BLEU or ΔBLEU from summed statistics: [hyp_len, ref_len, numerators (N), denominators (N)].
 
     Parameters
@@ -122,15 +146,9 @@ class BleuAggregate:
             numerators = np.where(zero & any_match, halvings, numerators)
         return numerators, denominators
 
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
-
-    def _checked(self, sums: ArrayLike) -> Floats:
-        return _with_width(sums, self.width)
-
 
 @dataclass(frozen=True)
-class MeanAggregate:
+class MeanAggregate(_Summed):
     """The mean of segment scores from [sum of scores, number of scored segments]; NaN where none is scored.
 
     Examples
@@ -146,19 +164,13 @@ class MeanAggregate:
         return 2
 
     def __call__(self, sums: ArrayLike) -> Floats:
-        sums = _with_width(sums, 2)
+        sums = self._checked(sums)
         count = sums[..., 1]
         return np.where(count > 0, sums[..., 0] / np.where(count > 0, count, 1), np.nan)
 
-    def clamped(self, sums: ArrayLike) -> Bools:
-        return np.zeros(_with_width(sums, 2).shape[:-1], dtype=bool)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind}
-
 
 @dataclass(frozen=True)
-class IBleuAggregate:
+class IBleuAggregate(_Summed):
     """iBLEU from summed statistics of BLEU against the references, then of BLEU against the sources.
 
     Parameters
@@ -197,19 +209,16 @@ class IBleuAggregate:
         return 2 * self.bleu.width
 
     def __call__(self, sums: ArrayLike) -> Floats:
-        references, sources = np.split(_with_width(sums, self.width), 2, axis=-1)
+        references, sources = np.split(self._checked(sums), 2, axis=-1)
         return np.asarray(self.alpha * self.bleu(references) - (1 - self.alpha) * np.nan_to_num(self.bleu(sources)))
 
     def clamped(self, sums: ArrayLike) -> Bools:
         """Where BLEU against the references is 0 only because an order has no match."""
-        return self.bleu.clamped(_with_width(sums, self.width)[..., : self.bleu.width])
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
+        return self.bleu.clamped(self._checked(sums)[..., : self.bleu.width])
 
 
 @dataclass(frozen=True)
-class ChrfAggregate:
+class ChrfAggregate(_Summed):
     """chrF from summed counts: [hypothesis, reference, match] of each order, D = 3 * orders.
 
     Parameters
@@ -239,7 +248,7 @@ class ChrfAggregate:
         return 3 * self.orders
 
     def __call__(self, sums: ArrayLike) -> Floats:
-        sums = _with_width(sums, self.width)
+        sums = self._checked(sums)
         return np.where(sums.any(axis=-1), self.percent(sums) / 100, np.nan)
 
     def percent(self, sums: Floats) -> Floats:
@@ -264,15 +273,9 @@ class ChrfAggregate:
             0.0,
         )
 
-    def clamped(self, sums: ArrayLike) -> Bools:
-        return np.zeros(_with_width(sums, self.width).shape[:-1], dtype=bool)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
-
 
 @dataclass(frozen=True)
-class TerAggregate:
+class TerAggregate(_Summed):
     """TER from summed [edits, reference length]; 1 for edits against no word at all, NaN for nothing at all.
 
     Examples
@@ -288,19 +291,13 @@ class TerAggregate:
         return 2
 
     def __call__(self, sums: ArrayLike) -> Floats:
-        edits, length = np.moveaxis(_with_width(sums, 2), -1, 0)
+        edits, length = np.moveaxis(self._checked(sums), -1, 0)
         rate = edits / np.where(length > 0, length, 1.0)
         return np.where(length > 0, rate, np.where(edits > 0, 1.0, np.nan))
 
-    def clamped(self, sums: ArrayLike) -> Bools:
-        return np.zeros(_with_width(sums, 2).shape[:-1], dtype=bool)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind}
-
 
 @dataclass(frozen=True)
-class MeteorAggregate:
+class MeteorAggregate(_Summed):
     """METEOR from summed statistics, in the order of the jar's own lines.
 
     The 23 statistics: words of hypothesis and reference; function words of both; for the matchers exact, stem, synonym
@@ -344,7 +341,7 @@ class MeteorAggregate:
         return 23
 
     def __call__(self, sums: ArrayLike) -> Floats:
-        sums = _with_width(self.without_whole(sums), self.width)
+        sums = self.without_whole(sums)
         weighted = [self._weighted_matches(sums, side) for side in (0, 1)]
         lengths = [self.delta * (sums[..., i] - sums[..., i + 2]) + (1 - self.delta) * sums[..., i + 2] for i in (0, 1)]
         matched = (weighted[0] > 0) & (weighted[1] > 0)
@@ -367,16 +364,13 @@ class MeteorAggregate:
 
     def without_whole(self, statistics: ArrayLike) -> Floats:
         """Statistics of segments with no chunks counted where nothing is left over or out of order."""
-        counted = np.array(_with_width(statistics, self.width))
+        counted = np.array(self._checked(statistics))
         whole = (counted[..., 21] == counted[..., 0]) & (counted[..., 22] == counted[..., 1]) & (counted[..., 20] == 1)
         counted[..., 20] = np.where(whole, 0.0, counted[..., 20])
         return counted
 
-    def clamped(self, sums: ArrayLike) -> Bools:
-        return np.zeros(_with_width(sums, self.width).shape[:-1], dtype=bool)
-
     def parameters(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self), "matchers": list(self.matchers)}
+        return super().parameters() | {"matchers": list(self.matchers)}
 
 
 #: By kind; whoever brings a kind of its own adds it here.
@@ -424,10 +418,3 @@ def _f_score(precision: Floats, recall: Floats, factor: float, empty: float) -> 
 def _in_turn(values: Floats) -> Floats:
     """Sum over the last axis from left to right; NumPy's own sum takes them in another order."""
     return np.asarray(sum(np.moveaxis(values, -1, 0)))
-
-
-def _with_width(sums: ArrayLike, width: int) -> Floats:
-    array = np.asarray(sums, dtype=np.float64)
-    if array.ndim == 0 or array.shape[-1] != width:
-        raise ValueError(f"sums: found shape {array.shape}; accepted: {width} statistics along the last axis")
-    return array
