@@ -81,6 +81,9 @@ class ParameterSpecification:
         metric = self.built_metric()
         if metric.name == External.name:
             raise StudyRefused.of("metric", "found scores made elsewhere; accepted: a metric that is computed here")
+        sweeps = tuple(_checked_sweep(metric, sweep) for sweep in self.sweeps)
+        if len({sweep["parameter"] for sweep in sweeps}) < len(sweeps):
+            raise StudyRefused.of("sweeps", "found a parameter twice; accepted: each once")
         return replace(
             self,
             campaigns=tuple(sorted(self.campaigns)),
@@ -88,7 +91,7 @@ class ParameterSpecification:
             criteria=tuple(sorted(self.criteria)),
             metric={"name": metric.name, "parameters": metric.parameters()},
             subset=str(self.built_subset),
-            sweeps=tuple(_checked_sweep(metric, sweep) for sweep in self.sweeps),
+            sweeps=sweeps,
         )
 
     def built_metric(self, **changes: Any) -> Metric:
@@ -224,8 +227,6 @@ def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
     sweeps = given.get("sweeps", [])
     if not isinstance(sweeps, list | tuple) or any(_is_no_sweep(sweep) for sweep in sweeps):
         found["sweeps"] = [f"found {sweeps!r}; accepted: a list of mappings with parameter and values"]
-    elif len({sweep.get("parameter") for sweep in sweeps}) < len(sweeps):
-        found["sweeps"] = ["found a parameter twice; accepted: each once"]
     return found
 
 

@@ -9,11 +9,10 @@ from django.db import transaction
 from annotation.services.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import Study
-from correlations.selectors.inputs import HumanSide, circularity, human_side
-from correlations.services.inputs import Row, StudyInputs
+from correlations.selectors.inputs import HumanSide, circularity
+from correlations.services.inputs import Row, StudyInputs, rated_corpus
 from correlations.services.progress import StagedProgress
 from correlations.services.stored import imported_run, imported_statistics
-from correlations.services.studies import study_systems
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
@@ -21,7 +20,7 @@ from metrics.models import ScoreRun
 from metrics.scoring import VERSION
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
-from metrics.selectors.corpus import Corpus, load_corpus
+from metrics.selectors.corpus import Corpus
 from metrics.services.runs import score_run_compute, score_run_statistics, score_runs_create
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
@@ -75,15 +74,7 @@ def _compute(study: Study, claim: Claim) -> None:
 def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
-    systems = study_systems(study.release, spec.systems)
-    corpus = load_corpus(study.release, systems, items="positive")
-    if not corpus.external_ids:
-        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
-        raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
-    without = study.specification[NAMED].get(WITHOUT_RATERS, [])
-    last = max((mark["last"] for mark in study.specification[NAMED]["ratings"].values()), default=0)
-    campaigns = list(study.campaigns.order_by("name"))
-    human = human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)
+    corpus, human = rated_corpus(study, spec.systems, spec.criteria, items="positive")
     place = {system.name: index for index, system in enumerate(corpus.systems)}
     pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
     _check_ratings(spec, human, place)

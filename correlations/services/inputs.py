@@ -1,16 +1,20 @@
 """What a study is computed from, loaded and matched but not yet correlated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from correlations.selectors.inputs import HumanSide
-from correlations.specification import Specification
+from correlations.errors import StudyError
+from correlations.models import ParameterStudy, Study
+from correlations.selectors.inputs import HumanSide, human_side
+from correlations.services.studies import study_systems
+from correlations.specification import NAMED, WITHOUT_RATERS, Specification
 from correlations.stats.units import StudyMetric
 from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric, MetricStatistics
-from metrics.selectors.corpus import Corpus
+from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
 
@@ -49,6 +53,21 @@ class StudyInputs:
     human: HumanSide
     pairs: npt.NDArray[np.int64]  # (P, 2)
     rows: list[Row]
+
+
+def rated_corpus(
+    study: Study | ParameterStudy, systems: Sequence[str], criteria: Sequence[str], *, items: str
+) -> tuple[Corpus, HumanSide]:
+    """The texts of a study, and the ratings that there were when it was asked for."""
+    corpus = load_corpus(study.release, study_systems(study.release, systems), items=items)
+    if not corpus.external_ids:
+        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
+        raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
+    named = study.specification[NAMED]
+    last = max((mark["last"] for mark in named["ratings"].values()), default=0)
+    campaigns = list(study.campaigns.order_by("name"))
+    without = named.get(WITHOUT_RATERS, [])
+    return corpus, human_side(corpus, campaigns, criteria, up_to=last, without_raters=without)
 
 
 def study_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:

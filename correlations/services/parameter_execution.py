@@ -1,7 +1,7 @@
 """Compute a parameter study: texts prepared once for all values, then curves, intervals, what one system does to it."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from django.db import transaction
 
 from annotation.models import Item
+from annotation.numbers import finite_or_none
 from annotation.services.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import ParameterSpecification, parameter_named
-from correlations.selectors.inputs import HumanSide, human_side
+from correlations.selectors.inputs import HumanSide
+from correlations.services.inputs import rated_corpus
 from correlations.services.progress import StagedProgress
-from correlations.services.studies import study_systems
 from correlations.specification import NAMED, WITHOUT_RATERS
 from correlations.stats.parameters import (
     COEFFICIENTS,
@@ -38,11 +39,12 @@ from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric, MetricStatistics, PooledStatistics
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.parameters import Parameter
-from metrics.selectors.corpus import Corpus, load_corpus
+from metrics.selectors.corpus import Corpus
 from metrics.selectors.models import model_parameters
-from metrics.services.scoring import Scorer, model_store, none_if_nan
+from metrics.services.scoring import Scorer, model_store
 
 Bools = npt.NDArray[np.bool_]
+Report = Callable[[int, int], None]  # done, of how much
 STAGES = {"Loading": 5, "Scoring": 45, "Intervals": 50}
 POOLED = "the metric is over all outputs as one pool, which no resample of sums can give"
 
@@ -81,11 +83,10 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
     inputs = _load(study)
     sweeps = _swept(inputs, progress)
     report = progress.stage("Intervals")
-    found = []
-    for place, sweep in enumerate(sweeps):
-        found.append(_sweep_result(inputs, sweep, _part(report, place, len(sweeps))))
     result = {
-        "sweeps": found,
+        "sweeps": [
+            _sweep_result(inputs, sweep, _part(report, place, len(sweeps))) for place, sweep in enumerate(sweeps)
+        ],
         "models": _models(study, inputs.specification.built_metric()),
         "items": {
             "used": len(inputs.corpus.external_ids),
@@ -106,21 +107,14 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
         claim.finish(result=result)
 
 
-def _part(report: Any, place: int, parts: int) -> Any:
+def _part(report: Report, place: int, parts: int) -> Report:
+    """The progress of one of several equal parts, as that of the whole."""
     return lambda done, total: report(place * total + done, parts * total)
 
 
 def _load(study: ParameterStudy) -> Inputs:
     spec = ParameterSpecification.from_mapping(study.specification)
-    corpus = load_corpus(study.release, study_systems(study.release, spec.systems), items=spec.built_subset.items)
-    if not corpus.external_ids:
-        counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
-        raise StudyError(f"No item can be used. Left out: {counts or 'the data set is empty'}.")
-    named = study.specification[NAMED]
-    last = max((mark["last"] for mark in named["ratings"].values()), default=0)
-    campaigns = list(study.campaigns.order_by("name"))
-    without = named.get(WITHOUT_RATERS, [])
-    human = human_side(corpus, campaigns, spec.criteria, up_to=last, without_raters=without)
+    corpus, human = rated_corpus(study, spec.systems, spec.criteria, items=spec.built_subset.items)
     unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
     if unrated.size:
         name = corpus.systems[unrated[0]].name
@@ -175,27 +169,25 @@ def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
 # --- One sweep --------------------------------------------------------------------------------------------------------
 
 
-def _sweep_result(inputs: Inputs, sweep: Sweep, report: Any) -> dict[str, Any]:
+def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> dict[str, Any]:
     spec, human = inputs.specification, inputs.human.mean
     usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.found)
     leveled = [system_level(value, human, inputs.names, usable) for value in sweep.found]
     replicates = _replicates(spec, sweep, human, usable, report)
     best = best_place([getattr(result, spec.coefficient) for result, _ in leveled])
-    points = []
-    for place, (value, (result, scores)) in enumerate(zip(sweep.found, leveled, strict=True)):
-        points.append(
-            {
-                "value": sweep.values[place],
-                "shown": _shown(inputs, sweep, place),
-                "system": _system_cells(result, replicates, place),
-                "segment": _segment_cells(value, human, usable, replicates, place),
-                "influential": _influential(result),
-                "scores": [none_if_nan(score) for score in scores.tolist()],
-            }
-        )
     ngrams = _ngrams(spec, sweep)
-    for point, counted in zip(points, ngrams, strict=False):
-        point["ngrams"] = counted
+    points = [
+        {
+            "value": sweep.values[place],
+            "shown": _shown(inputs, sweep, place),
+            "system": _system_cells(result, replicates, place),
+            "segment": _segment_cells(value, human, usable, replicates, place),
+            "influential": _influential(result),
+            "scores": [finite_or_none(score) for score in scores.tolist()],
+        }
+        | ({"ngrams": ngrams[place]} if ngrams else {})
+        for place, (value, (result, scores)) in enumerate(zip(sweep.found, leveled, strict=True))
+    ]
     return {
         "parameter": sweep.parameter.name,
         "label": sweep.parameter.label,
@@ -214,7 +206,7 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Any) -> dict[str, Any]:
 
 
 def _replicates(
-    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools, report: Any
+    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools, report: Report
 ) -> Curves | None:
     if spec.bootstrap < 2 or sweep.pooled or not usable.any():
         return None
@@ -223,11 +215,11 @@ def _replicates(
 
 def _system_cells(result: SystemLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
     cells: dict[str, Any] = {
-        "n": result.n_systems, "reason": result.reason or "", "p": none_if_nan(result.pearson_pvalue),
+        "n": result.n_systems, "reason": result.reason or "", "p": finite_or_none(result.pearson_pvalue),
     }  # fmt: skip
     for name in COEFFICIENTS:
         drawn = None if replicates is None else replicates.system[name][:, place]
-        cells[name] = {"value": none_if_nan(getattr(result, name)), "interval": _interval(drawn)}
+        cells[name] = {"value": finite_or_none(getattr(result, name)), "interval": _interval(drawn)}
     return cells
 
 
@@ -236,11 +228,11 @@ def _segment_cells(
 ) -> dict[str, Any]:
     result = segment_level(value, human, usable)
     cells: dict[str, Any] = {
-        "n": result.n, "reason": result.reason or "", "p": none_if_nan(result.pearson_pvalue),
+        "n": result.n, "reason": result.reason or "", "p": finite_or_none(result.pearson_pvalue),
     }  # fmt: skip
     for name in COEFFICIENTS:
         drawn = replicates.segment[:, place] if replicates is not None and name == "pearson" else None
-        cells[name] = {"value": none_if_nan(getattr(result, name)), "interval": _interval(drawn)}
+        cells[name] = {"value": finite_or_none(getattr(result, name)), "interval": _interval(drawn)}
     return cells
 
 
@@ -253,7 +245,7 @@ def _interval(replicates: npt.NDArray[np.float64] | None) -> list[float] | None:
 
 def _influential(result: SystemLevelResult) -> dict[str, Any] | None:
     found = result.most_influential
-    return None if found is None else {"system": found.system, "pearson": none_if_nan(found.pearson)}
+    return None if found is None else {"system": found.system, "pearson": finite_or_none(found.pearson)}
 
 
 def _systems(inputs: Inputs, usable: Bools) -> list[dict[str, Any]]:
@@ -276,10 +268,10 @@ def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, bes
         found.append(
             {
                 "system": system,
-                "chosen": none_if_nan(along[own]),
-                "best": none_if_nan(along[best]),
+                "chosen": finite_or_none(along[own]),
+                "best": finite_or_none(along[best]),
                 "best_then": then,
-                "best_then_value": None if then is None else none_if_nan(along[then]),
+                "best_then_value": None if then is None else finite_or_none(along[then]),
             }
         )
     return found
@@ -312,7 +304,7 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> dict[str, Any]
     for split in (spec.choose_on, spec.judge_on):
         part = usable & (inputs.splits == split)
         results = [system_level(value, inputs.human.mean, inputs.names, part)[0] for value in sweep.found]
-        along[split] = [none_if_nan(getattr(result, spec.coefficient)) for result in results], int(part.sum())
+        along[split] = [finite_or_none(getattr(result, spec.coefficient)) for result in results], int(part.sum())
     (chosen, n_choose), (judged, n_judge) = along[spec.choose_on], along[spec.judge_on]
     best = best_place([np.nan if value is None else value for value in chosen])
     return {

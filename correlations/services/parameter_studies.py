@@ -1,18 +1,12 @@
 """Create parameter studies: settle metric, models and values, write the signature, never hold two of one."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
-
-from annotation.canonical import canonical_json
 from annotation.models import Item, Project, User
 from annotation.selectors import releases
-from annotation.selectors.decisions import excluded_rater_ids
 from annotation.selectors.ratings import campaign_criteria
-from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import (
@@ -21,13 +15,9 @@ from correlations.parameter_specification import (
     usual_values,
     with_own_value,
 )
-from correlations.selectors.inputs import rating_marks
-from correlations.services.studies import named_campaigns, release_named, settled_metric, study_systems
-from correlations.specification import NAMED, WITHOUT_RATERS
+from correlations.services.studies import named_campaigns, release_named, settled_metric, study_stored, study_systems
 from metrics.errors import ScoreRunRefused
-from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric
-from metrics.selectors.corpus import texts_digests
 from metrics.selectors.models import model_limits
 from metrics.services.models import parameters_with_models
 
@@ -52,33 +42,11 @@ def parameter_study_create(
     )
     dataset = release.reference_set.dataset
     _check_splits(settled, set(Item.objects.filter(dataset=dataset).values_list("split", flat=True)) - {""})
-    with transaction.atomic():
-        ratings_await(campaigns=campaigns)
-        named: dict[str, Any] = {
-            "release": release.content_hash,
-            **texts_digests(systems, sources=settled.built_metric().needs_sources),
-            "ratings": rating_marks(campaigns),
-            "version": VERSION,
-            "format": RESULT_FORMAT,
-        }
-        if without := excluded_rater_ids(campaigns):
-            named[WITHOUT_RATERS] = without
-        written = settled.as_dict() | {NAMED: named}
-        # The unique constraint decides a race: the loser reads the winner's row once that is committed.
-        study, created = ParameterStudy.objects.get_or_create(
-            project=project,
-            signature=hashlib.sha256(canonical_json(written)).hexdigest(),
-            defaults={
-                "name": name.strip()[:120],
-                "dataset": dataset,
-                "release": release,
-                "specification": written,
-                "requested_by": by,
-            },
-        )
-        if created:
-            study.campaigns.set(campaigns)
-    return study, created
+    return study_stored(
+        ParameterStudy, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
+        specification=settled.as_dict(), sources=settled.built_metric().needs_sources, result_format=RESULT_FORMAT,
+        by=by,
+    )  # fmt: skip
 
 
 def _settled(project: Project, asked: ParameterSpecification) -> ParameterSpecification:

@@ -1,13 +1,13 @@
 """Create studies: settle what a specification names, write its signature, never hold two of one."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
+from annotation.canonical import canonical_json
 from annotation.models import Campaign, Project, Release, System, User
 from annotation.selectors import releases
 from annotation.selectors.decisions import excluded_rater_ids
@@ -16,6 +16,7 @@ from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.selectors.inputs import rating_marks
+from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
 from metrics.errors import ScoreRunRefused
@@ -48,33 +49,53 @@ def study_create(
     )
     metrics = settled.built_metrics()  # refuses two names of one trained model: one metric twice
     systems = study_systems(release, settled.systems)
-    with transaction.atomic():
-        ratings_await(campaigns=campaigns)
-        named: dict[str, Any] = {
-            "release": release.content_hash,
-            **texts_digests(systems, sources=any(metric.needs_sources for metric in metrics)),
-            "ratings": rating_marks(campaigns),
-            "version": VERSION,
-            "format": RESULT_FORMAT,
-        }
-        if without := excluded_rater_ids(campaigns):  # only then, so that studies of before keep their signatures
-            named[WITHOUT_RATERS] = without
-        written = settled.as_dict() | {NAMED: named}
-        canonical = json.dumps(written, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        # The unique constraint decides a race: the loser reads the winner's row once that is committed.
-        study, created = Study.objects.get_or_create(
-            project=project,
-            signature=hashlib.sha256(canonical.encode()).hexdigest(),
-            defaults={
-                "name": name.strip()[:120],
-                "dataset_id": release.reference_set.dataset_id,
-                "release": release,
-                "specification": written,
-                "requested_by": by,
-            },
-        )
-        if created:
-            study.campaigns.set(campaigns)
+    return study_stored(
+        Study, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
+        specification=settled.as_dict(), sources=any(metric.needs_sources for metric in metrics),
+        result_format=RESULT_FORMAT, by=by,
+    )  # fmt: skip
+
+
+@transaction.atomic
+def study_stored(
+    kind: type[AnyStudy],
+    *,
+    project: Project,
+    name: str,
+    release: Release,
+    campaigns: Sequence[Campaign],
+    systems: Sequence[System],
+    specification: dict[str, Any],
+    sources: bool,
+    result_format: int,
+    by: User | None,
+) -> tuple[AnyStudy, bool]:
+    """The study with this settled specification over what it names as that is now, and whether it is new."""
+    ratings_await(campaigns=campaigns)
+    named: dict[str, Any] = {
+        "release": release.content_hash,
+        **texts_digests(systems, sources=sources),
+        "ratings": rating_marks(campaigns),
+        "version": VERSION,
+        "format": result_format,
+    }
+    if without := excluded_rater_ids(campaigns):  # only then, so that studies of before keep their signatures
+        named[WITHOUT_RATERS] = without
+    written = specification | {NAMED: named}
+    # The unique constraint decides a race: the loser reads the winner's row once that is committed.
+    study, created = kind.objects.get_or_create(
+        project=project,
+        signature=hashlib.sha256(canonical_json(written)).hexdigest(),
+        defaults={
+            "name": name.strip()[:120],
+            "dataset_id": release.reference_set.dataset_id,
+            "release": release,
+            "specification": written,
+            "requested_by": by,
+        },
+    )
+    if created:
+        study.campaigns.set(campaigns)
     return study, created
 
 

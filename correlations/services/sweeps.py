@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.numbers import finite_or_none
 from correlations.services.inputs import StudyInputs, study_metric
 from correlations.services.progress import StagedProgress
 from correlations.services.table import coefficient
@@ -11,7 +12,6 @@ from correlations.stats.sampled_units import MetricResult
 from correlations.stats.sweeps import SweepResult, reference_sweep, unit_size_sweep
 from correlations.stats.units import StudyMetric
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics, metric_labels
-from metrics.services.scoring import none_if_nan
 from metrics.subsets import Subset
 
 THRESHOLDS = tuple(round(step / 10, 1) for step in range(-10, 11))
@@ -108,5 +108,5 @@ def _point(result: MetricResult) -> dict[str, Any]:
         "rho": coefficient(result.spearman),
         "n_observations": result.n_observations,
         "items": result.n_valid_segments,
-        "clamped_share": None if result.clamped is None else none_if_nan(result.clamped.share),
+        "clamped_share": None if result.clamped is None else finite_or_none(result.clamped.share),
     }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from annotation.numbers import finite_or_none
 from annotation.selectors.aggregates import REASON as UNKNOWN_RATERS
 from correlations.services.inputs import NO_REFERENCES, Row, StudyInputs
 from correlations.services.progress import StagedProgress
@@ -23,7 +24,7 @@ from correlations.stats.sampled_units import (
 from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import Interval, holm_correction
 from correlations.stats.units import StudyMetric
-from metrics.services.scoring import none_if_nan, unusable_reason
+from metrics.services.scoring import unusable_reason
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -164,10 +165,10 @@ def coefficient(
     if found is None:
         return {"value": None, "reason": "not asked for"}
     plain = {
-        "value": none_if_nan(found.mean),
+        "value": finite_or_none(found.mean),
         "reason": found.reason or "",
         "paper": _ends(found.paper_interval),
-        "assignment_spread": none_if_nan(found.assignment_spread),
+        "assignment_spread": finite_or_none(found.assignment_spread),
         "assignments_defined": found.n_defined,
     }
     for name, bootstrap in (("over_items", over_items), ("over_items_and_raters", over_raters)):
@@ -206,10 +207,10 @@ def _systems(
         found.append(
             {
                 "system": system.name,
-                "score": none_if_nan(score),
+                "score": finite_or_none(score),
                 "rating": float(rated.mean()) if rated.size else None,
                 "rated_items": int(rated.size),
-                "clamped_share": None if clamped is None else none_if_nan(clamped[place]),
+                "clamped_share": None if clamped is None else finite_or_none(clamped[place]),
             }
         )
     return found
@@ -217,7 +218,7 @@ def _systems(
 
 def _observations(seen: Observations) -> dict[str, Any]:
     def rounded(values: FloatArray) -> list[list[float | None]]:
-        return [[none_if_nan(round(value, 6)) for value in row] for row in values.tolist()]
+        return [[finite_or_none(round(value, 6)) for value in row] for row in values.tolist()]
 
     return {"pair": seen.pair.tolist(), "human": rounded(seen.human), "metric": rounded(seen.metric)}
 
@@ -243,7 +244,7 @@ def _comparisons(
         tested = _comparison((results[first], over_items[first]), (results[second], over_items[second]))
         found.append(names | {"items": results[first].n_valid_segments, "of": inputs.human.mean.shape[1]} | tested)
     adjusted = holm_correction([np.nan if entry["p"] is None else entry["p"] for entry in found]).adjusted
-    return [entry | {"p_holm": none_if_nan(float(p))} for entry, p in zip(found, adjusted, strict=True)]
+    return [entry | {"p_holm": finite_or_none(float(p))} for entry, p in zip(found, adjusted, strict=True)]
 
 
 def _compared(inputs: StudyInputs) -> Iterator[tuple[str, int, int]]:
@@ -266,17 +267,18 @@ Correlated = tuple[MetricResult, RowBootstrap | None]
 def _comparison(one: Correlated, other: Correlated) -> dict[str, Any]:
     (first, first_over_items), (second, second_over_items) = one, other
     rhos = [np.nan if found.spearman is None else found.spearman.mean for found in (first, second)]
-    plain = {"first_rho": none_if_nan(rhos[0]), "second_rho": none_if_nan(rhos[1])}
+    plain = {"first_rho": finite_or_none(rhos[0]), "second_rho": finite_or_none(rhos[1])}
     if not first.n_valid_segments:
         return plain | UNTESTED | {"difference": None, "reason": "no item can be used by both"}
+    difference = rhos[0] - rhos[1]
+    plain["difference"] = finite_or_none(difference)
     if first_over_items is None or second_over_items is None:
-        return plain | UNTESTED | {"difference": none_if_nan(rhos[0] - rhos[1]), "reason": "no bootstrap was asked for"}
+        return plain | UNTESTED | {"reason": "no bootstrap was asked for"}
     tested = bootstrap_difference(
-        rhos[0] - rhos[1], first_over_items.replicates["spearman"], second_over_items.replicates["spearman"]
+        difference, first_over_items.replicates["spearman"], second_over_items.replicates["spearman"]
     )
     return plain | {
-        "difference": none_if_nan(rhos[0] - rhos[1]),
         "interval": _ends(tested.interval),
-        "p": none_if_nan(tested.p_value),
+        "p": finite_or_none(tested.p_value),
         "reason": tested.reason or "",
     }

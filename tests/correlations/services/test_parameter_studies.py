@@ -232,6 +232,7 @@ def test_the_same_specification_is_the_same_study_and_a_stored_one_makes_it_agai
         ({"sweeps": [{"parameter": "max_order", "values": [1, 9]}]}, "sweeps", "found 9; accepted: an integer from 1"),
         ({"sweeps": [{"parameter": "max_order", "values": [2]}]}, "sweeps", "found 1 value; accepted: two or more"),
         ({"sweeps": [{"parameter": "max_order"}] * 2}, "sweeps", "a parameter twice"),
+        ({"sweeps": [{"parameter": "max_order"}, {"parameter": "order"}]}, "sweeps", "a parameter twice"),  # its key
         ({"sweeps": ["max_order"]}, "sweeps", "a list of mappings"),
         ({"coefficient": "r"}, "coefficient", "accepted: pearson, spearman, kendall"),
         ({"choose_on": "dev"}, "judge_on", "found one split"),
