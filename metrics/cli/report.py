@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from annotation.numbers import finite_or_none
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
@@ -97,16 +98,12 @@ def _as_json(given: Given, own: Scores, undefined: Sequence[Counter[str]]) -> di
         "segments": given.n_segments,
         "systems": [
             {
-                "system": name, "score": _finite(float(value)),
+                "system": name, "score": finite_or_none(value),
                 "segments_without_score": why.total(), "undefined_reasons": dict(why),
             }
             for name, value, why in zip(given.names, own.systems, undefined, strict=True)
         ],
     }  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def write_segments(

@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 import numpy as np
 
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
+from annotation.numbers import finite_or_none
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain.ngrams import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.lanes import Token, drawn
-from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, none_if_nan, written
+from metrics.selectors.ngrams import Holder, Ngram, Reference, Said, Weighed, written
 from metrics.selectors.runs import mean_ratings
 from metrics.subsets import Subset
 
@@ -96,7 +97,7 @@ class OrderLine:
 
     @property
     def precision(self) -> float | None:
-        return none_if_nan(self.total.precision)
+        return finite_or_none(self.total.precision)
 
     @property
     def smoothed(self) -> float:
@@ -122,7 +123,7 @@ class Hypothesis:
 
     @property
     def score(self) -> float | None:
-        return None if self.told is None else none_if_nan(self.told.score)
+        return None if self.told is None else finite_or_none(self.told.score)
 
     @property
     def reason(self) -> str:

@@ -1,6 +1,5 @@
 """One n-gram of a hypothesis and the references that hold it, with numbers written as a page shows them."""
 
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -23,10 +22,6 @@ def written(value: float, scale: int, *, plus: bool = False, bracket: bool = Fal
     if value < 0:
         return f"({MINUS}{text})" if bracket else f"{MINUS}{text}"
     return f"+{text}" if plus else text
-
-
-def none_if_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 class Said(Protocol):

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from annotation.numbers import finite_or_none
 from metrics.models import TrainedModel
 from metrics.scoring.explain.am import AmExplanation, KnownWord, explain_am
 from metrics.scoring.explain.fm import FluencyExplanation, explain_fluency, fluency_ratio
@@ -116,11 +117,11 @@ class Spoken:
 
     @property
     def total(self) -> float | None:
-        return _finite(self.told.log_probability)
+        return finite_or_none(self.told.log_probability)
 
     @property
     def per_word(self) -> float | None:
-        return _finite(self.told.per_word)
+        return finite_or_none(self.told.per_word)
 
     @property
     def probability(self) -> float:
@@ -282,14 +283,10 @@ def _spoken(told: FluencyExplanation) -> Spoken:
     return Spoken(
         [
             SpokenWord(
-                word.text, word.is_known, place == last, word.order, word.backed_off, word.probability, _finite(log),
-                f"{min(1.0, -word.log_probability / FULL_BAR):.2f}",
+                word.text, word.is_known, place == last, word.order, word.backed_off, word.probability,
+                finite_or_none(log), f"{min(1.0, -word.log_probability / FULL_BAR):.2f}",
             )
             for place, (word, log) in enumerate(zip(told.words, written, strict=True))
         ],
         told,
     )  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

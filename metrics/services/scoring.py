@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
+from annotation.numbers import finite_or_none
 from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, PooledStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
@@ -75,9 +76,9 @@ def system_score_fields(
 ) -> dict[str, Any]:
     """What is stored of one system, whose segments that count have these sums."""
     fields: dict[str, Any] = {
-        "score": none_if_nan(score),
-        "low": None if interval is None else none_if_nan(interval.low),
-        "high": None if interval is None else none_if_nan(interval.high),
+        "score": finite_or_none(score),
+        "low": None if interval is None else finite_or_none(interval.low),
+        "high": None if interval is None else finite_or_none(interval.high),
         "n_segments": n_segments,
         "undefined_reason": "",
         "clamped_orders": [],
@@ -96,7 +97,7 @@ def bleu_details(aggregate: BleuAggregate, sums: FloatArray) -> dict[str, Any]:
     order, scale = aggregate.max_order, aggregate.weight_scale
     return {
         "precisions": aggregate.precisions(sums).tolist(),
-        "brevity_penalty": none_if_nan(float(np.exp(log_brevity_penalty(sums[0], sums[1])))),
+        "brevity_penalty": finite_or_none(float(np.exp(log_brevity_penalty(sums[0], sums[1])))),
         "hypothesis_length": int(sums[0]),
         "reference_length": int(sums[1]),
         "numerators": (sums[2 : 2 + order] / scale).tolist(),
@@ -125,7 +126,7 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
     }
     if isinstance(statistics, PooledStatistics):
         scores = None if statistics.means else statistics.system_scores().tolist()
-        report["pooled"] = scores and [none_if_nan(score) for score in scores]
+        report["pooled"] = scores and [finite_or_none(score) for score in scores]
     return {
         "n": corpus.item_ids.size,
         "item_ids": little_endian(corpus.item_ids, "<i8"),
@@ -149,7 +150,3 @@ def empty_shard_fields(corpus: Corpus) -> dict[str, Any]:
 
 def little_endian(array: npt.NDArray[Any], kind: str) -> bytes:
     return np.ascontiguousarray(array, dtype=kind).tobytes()
-
-
-def none_if_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value
