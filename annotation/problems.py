@@ -55,6 +55,11 @@ class Problems:
                 }
             )
 
+    def include(self, within: "Problems") -> None:
+        """What is wrong with a file within this one, by that file's name."""
+        self.rows += within.rows[: IN_FULL - len(self.rows)]
+        self.total += within.total
+
     def refuse(self) -> None:
         """Raise ImportRefused where there is a problem; its message names the first."""
         if not self.total:

@@ -19,9 +19,9 @@ from annotation.selectors.ratings import current_ratings
 from annotation.zipped import zip_chunks
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
-from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.registry import METRICS
 from metrics.selectors.arrays import segment_items, segment_scores
-from metrics.selectors.runs import metric_label, reads_references
+from metrics.selectors.runs import metric_label, reads_references, run_metric
 from metrics.services.score_files import DESCRIPTION
 from metrics.subsets import Subset
 
@@ -116,9 +116,9 @@ class _Layout:
 
     @staticmethod
     def _described(run: ScoreRun) -> dict[str, Any]:
-        metric = get_metric(run.metric, **run.parameters) if run.metric in METRICS else None
+        metric = run_metric(run)
         told = {"label": metric_label(run), "run": run.pk, "metric": run.metric, "signature": run.signature}
-        if metric is None:  # another package's, which is gone
+        if metric is None:  # another package's, which is gone or takes other parameters now
             return told
         bounds = {"lowest": metric.low, "highest": metric.high}
         told |= {key: bound if math.isfinite(bound) else None for key, bound in bounds.items()}
@@ -204,12 +204,14 @@ def _difference_words(run: ScoreRun, alike: Sequence[ScoreRun]) -> str:
     metric = METRICS.get(run.metric)
     parameters = metric.parameter_list() if metric and metric is not External else ()
     values = {one.name: {str(other.parameters.get(one.name, one.default)) for other in alike} for one in parameters}
-    release = f".{run.release.reference_set.slug}_v{run.release.number}" if run.release else ""
-    return release * (len({one.release_id for one in alike}) > 1) + "".join(
+    words = [
         f".{one.key}_{one.written(run.parameters.get(one.name, one.default))}"
         for one in parameters
         if len(values[one.name]) > 1
-    )
+    ]
+    if run.release and len({one.release_id for one in alike}) > 1:
+        words.insert(0, f".{run.release.reference_set.slug}_v{run.release.number}")
+    return "".join(words)
 
 
 def _plain_name(run: ScoreRun) -> str:

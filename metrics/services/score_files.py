@@ -108,15 +108,13 @@ def read_scores(
     """
     lowered = filename.lower()
     if lowered.endswith(".zip") or lowered.endswith(TAR_ENDINGS):
-        read = _read_archive(content, filename, known, problems, max_bytes)
-    elif SCORE_FILE.fullmatch(filename):
-        read = [_read_score_file(content, filename, known, problems, {})]
-    elif format_of(filename, ENDINGS) is not None:
-        read = [_read_rows(content, filename, known, problems)]
-    else:
-        problems.add(None, "name of the file", filename, ACCEPTED)
-        read = []
-    return read
+        return _read_archive(content, filename, known, problems, max_bytes)
+    if SCORE_FILE.fullmatch(filename):
+        return [_read_score_file(content, filename, known, problems, {})]
+    if format_of(filename, ENDINGS) is not None:
+        return [_read_rows(content, filename, known, problems)]
+    problems.add(None, "name of the file", filename, ACCEPTED)
+    return []
 
 
 # --- One score at a time ----------------------------------------------------------------------------------------------
@@ -355,16 +353,9 @@ def _read_archive(content: bytes, filename: str, known: Known, problems: Problem
     for name in sorted(chosen):
         own = Problems(name)
         read.append(_read_score_file(files[name], name, known, own, description))
-        _take(own, problems)
+        problems.include(own)
     problems.refuse()
     return read
-
-
-def _take(own: Problems, problems: Problems) -> None:
-    """What is wrong with a file of an archive, by that file's name."""
-    room = max(0, 100 - len(problems.rows))
-    problems.rows += own.rows[:room]
-    problems.total += own.total
 
 
 def _chosen(files: Iterable[str]) -> list[str]:

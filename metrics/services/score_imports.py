@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.models import Dataset, Item, System, User
+from annotation.numbers import finite_or_none
 from annotation.problems import Problems, storable
 from annotation.services.audit import audit_record
 from annotation.services.jobs import job_claim
@@ -22,7 +23,7 @@ from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
 from metrics.services.runs import ALL, run_signature
 from metrics.services.score_files import FileScores, Known, read_scores
-from metrics.services.scoring import little_endian, none_if_nan, partly_scored
+from metrics.services.scoring import little_endian, partly_scored
 from metrics.services.shards import run_finish, whole_run_store
 
 Floats = npt.NDArray[np.float64]
@@ -165,8 +166,8 @@ def _understood(
             content=_digest(read.systems, [items[place] for place in places.tolist()], scores),
         )
     except ValueError as error:
-        label = {"scorer": "name"}.get(str(error).split(":", 1)[0], str(error).split(":", 1)[0])
-        raise ScoreRunRefused.at(label, f"{error}.") from error
+        parameter = str(error).split(":", 1)[0]
+        raise ScoreRunRefused.at("name" if parameter == "scorer" else parameter, f"{error}.") from error
     missing = [one for one in systems if one not in read.systems]
     return Understood(metric, read.filename, read.systems, places, scores, len(items), missing)
 
@@ -198,14 +199,11 @@ def _check_range(read: FileScores, lowest: float | None, highest: float | None, 
         return  # no range: the metric will refuse it
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if np.isfinite(end))])
     outside = (read.scores < low - slack) | (read.scores > high + slack)
+    accepted = f"a score from {low:g} to {high:g}, as the range was given"
+    own = Problems(read.filename)
     for row, column in np.argwhere(outside).tolist():
-        accepted = f"a score from {low:g} to {high:g}, as the range was given"
-        found = repr(float(read.scores[row, column]))
-        where = problems if read.filename == problems.filename else Problems(read.filename)
-        where.add(int(read.lines[row, column]), "score", found, accepted)
-        if where is not problems:
-            problems.rows += where.rows[: max(0, 100 - len(problems.rows))]
-            problems.total += 1
+        own.add(int(read.lines[row, column]), "score", repr(float(read.scores[row, column])), accepted)
+    problems.include(own)
 
 
 # --- Storing ----------------------------------------------------------------------------------------------------------
@@ -309,7 +307,7 @@ def _store_systems(run: ScoreRun, one: Understood, systems: Sequence[System]) ->
             run=run,
             system=system,
             position=place,
-            score=none_if_nan(value),
+            score=finite_or_none(value),
             undefined_reason=NOT_IN_FILE if np.isnan(value) else "",
         )
         for place, (system, value) in enumerate(zip(systems, values, strict=True))

@@ -116,6 +116,18 @@ def test_files_tell_in_what_runs_of_one_metric_differ(world: World) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_whose_metric_takes_other_parameters_now_leaves_with_its_scores(
+    world: World, runs: list[ScoreRun]
+) -> None:
+    ScoreRun.objects.filter(pk=runs[-1].pk).update(parameters={"gone": 1})
+
+    files = exported(world.dataset)
+
+    described = json.loads(files["cats/metrics.json"])["metrics"]["chrf-all"]
+    assert (described["run"], "lowest" in described) == (runs[-1].pk, False)
+    assert "cats/metric-scores/cats/chrf-all.seg.score" in files
+
+
 def test_human_scores_are_means_over_raters(world: World) -> None:
     """The world's judgements are means over its two criteria: so is the mean of the criteria's means."""
     files = exported(world.dataset)
