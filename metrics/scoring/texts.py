@@ -37,9 +37,13 @@ def check_choice(parameter: str, value: object, accepted: Iterable[str]) -> None
         raise ValueError(f"{parameter}: found {value!r}; accepted: {', '.join(map(repr, accepted))}")
 
 
+def check_whole(parameter: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{parameter}: found {value!r}; accepted: an integer from {low} to {high}")
+
+
 def check_order(max_order: object) -> None:
-    if isinstance(max_order, bool) or not isinstance(max_order, int) or not 1 <= max_order <= 4:
-        raise ValueError(f"max_order: found {max_order!r}; accepted: an integer from 1 to 4")
+    check_whole("max_order", max_order, 1, 4)
 
 
 def check_flag(parameter: str, value: object) -> None:

@@ -27,7 +27,7 @@ from metrics.scoring.models.ngrams.counts import (
 )
 from metrics.scoring.models.ngrams.katz import MAX_COUNTS, MIN_COUNTS, katz, pruned
 from metrics.scoring.models.store import register
-from metrics.scoring.texts import Text, Tokens, check_choice
+from metrics.scoring.texts import Text, Tokens, check_choice, check_whole
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
@@ -105,8 +105,7 @@ class LanguageModel:
         ----------
         Katz 1987 (`good_turing`); Stolcke: SRILM, an extensible language modeling toolkit. ICSLP 2002.
         """
-        if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MAX_ORDER:
-            raise ValueError(f"order: found {order!r}; accepted: an integer from 1 to {MAX_ORDER}")
+        check_whole("order", order, 1, MAX_ORDER)
         if not 0 <= prune < 1:
             raise ValueError(f"prune: found {prune!r}; accepted: a number from 0 up to 1")
         check_choice("tokenize", tokenize, TOKENIZERS)

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import svds
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
 from metrics.scoring.models.files import Content
 from metrics.scoring.models.store import register
-from metrics.scoring.texts import Text, check_choice
+from metrics.scoring.texts import Text, check_choice, check_whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,8 +109,7 @@ class LsaModel:
         ValueError
             K is out of range, or no text holds a word.
         """
-        if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= MAX_COMPONENTS:
-            raise ValueError(f"components: found {components!r}; accepted: an integer from 1 to {MAX_COMPONENTS}")
+        check_whole("components", components, 1, MAX_COMPONENTS)
         check_choice("tokenize", tokenize, TOKENIZERS)
         found: dict[str, int] = {}
         counts = _counts(texts, tokenize, lambda word: found.setdefault(word, len(found)), progress)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from metrics.scoring.texts import Text, tokenize_texts
+from metrics.scoring.texts import Text, check_whole, tokenize_texts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,9 +37,8 @@ class Corpus(NamedTuple):
 
 
 def check_options(dimension: int, window: int, min_count: int, shift: float, power: float, smoothing: float) -> None:
-    for name, value, high in (("dimension", dimension, MAX_DIMENSION), ("window", window, MAX_WINDOW)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
-            raise ValueError(f"{name}: found {value!r}; accepted: an integer from 1 to {high}")
+    check_whole("dimension", dimension, 1, MAX_DIMENSION)
+    check_whole("window", window, 1, MAX_WINDOW)
     if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
         raise ValueError(f"min_count: found {min_count!r}; accepted: an integer of 1 or more")
     if isinstance(shift, bool) or not isinstance(shift, int | float) or not 1 <= shift < np.inf:
