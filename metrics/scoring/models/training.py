@@ -6,17 +6,11 @@ from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any
 
-from metrics.scoring.models.language_model import LanguageModel
-from metrics.scoring.models.lsa import LsaModel
+from metrics.scoring.models.kinds import KINDS, TRAINABLE
 from metrics.scoring.models.store import Model
-from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.texts import Text, check_choice
 
-TRAINERS: dict[str, Callable[..., Model]] = {
-    LsaModel.kind: LsaModel.train,
-    LanguageModel.kind: LanguageModel.train,
-    WordVectors.kind: WordVectors.train,
-}
+TRAINERS: dict[str, Callable[..., Model]] = {kind: KINDS[kind].model.train for kind in TRAINABLE}
 
 
 def train(kind: str, texts: Iterable[Text], *, progress: Callable[[int], None] | None = None, **options: Any) -> Model:
