@@ -9,6 +9,7 @@ from metrics.subsets import Subset
 
 register = template.Library()
 MINUS = "−"
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ID_SHOWN = 10
 
 
@@ -43,6 +44,15 @@ def p_value(value: float | None) -> str:
     if value is None or value != value:
         return "–"
     return "< 0.001" if value < 0.001 else number(value, 3)
+
+
+@register.filter
+def probability(value: float) -> str:
+    """To five places; a small one to three digits and a power of ten, so that no quotient of two reads 0 / 0."""
+    if value == 0 or value >= 0.001:
+        return number(value, 5)
+    digits, power = f"{value:.2e}".split("e")
+    return f"{digits} × 10{str(int(power)).translate(SUPERSCRIPT)}"
 
 
 @register.filter

@@ -21,16 +21,19 @@
   const theme = () => document.documentElement.dataset.bsTheme || "light";
 
   /* Defaults taken from the page's own colours; a specification's own config wins over them. */
-  function pageConfig() {
+  function pageConfig(element) {
     const style = getComputedStyle(document.documentElement);
     const token = (name) => style.getPropertyValue(`--assay-${name}`).trim();
+    const isNarrow = element.clientWidth < 400;
     const words = { labelColor: token("muted"), titleColor: token("ink"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 };
     return {
       background: "transparent",
       font: token("sans"),
       view: { stroke: "transparent" },
-      axis: { ...words, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
+      axis: { ...words, labelSeparation: 10, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
       axisQuantitative: { tickCount: 6 },
+      axisXQuantitative: { tickCount: isNarrow ? 4 : 6 },
+      axisX: isNarrow ? { titleX: -36, titleAlign: "left" } : {}, // centred, a long one would be cut off
       legend: { ...words, orient: "top", direction: "horizontal" },
       header: words,
       title: { color: token("ink"), subtitleColor: token("muted") },
@@ -73,7 +76,7 @@
     try {
       const [spec] = await Promise.all([specification(element), loadBundle()]);
       if (drawn.get(element).theme !== wanted) return; // the theme changed meanwhile: the later call draws
-      const result = await window.vegaEmbed(element, spec, { mode: "vega-lite", ast: true, actions: false, renderer: "svg", config: pageConfig() });
+      const result = await window.vegaEmbed(element, spec, { mode: "vega-lite", ast: true, actions: false, renderer: "svg", config: pageConfig(element) });
       drawn.set(element, { theme: wanted, view: result });
     } catch (error) {
       fallBack(element, error);

@@ -1,4 +1,4 @@
-from metrics.templatetags.report import negated, number, p_value, references, short_id, signed
+from metrics.templatetags.report import negated, number, p_value, probability, references, short_id, signed
 
 
 def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
@@ -12,6 +12,12 @@ def test_a_p_value_is_never_0() -> None:
         "< 0.001", "< 0.001", "0.001", "0.049", "1.000",
     ]  # fmt: skip
     assert p_value(None) == p_value(float("nan")) == "–"
+
+
+def test_a_small_probability_is_never_0() -> None:
+    assert [probability(value) for value in (0.0, 0.00477, 5.0221e-7, 7.2e-13, 1.0)] == [
+        "0.00000", "0.00477", "5.02 × 10⁻⁷", "7.20 × 10⁻¹³", "1.00000",
+    ]  # fmt: skip
 
 
 def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:
