@@ -18,8 +18,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from metrics.scoring.pairs import chunks
 from metrics.scoring.segments import Segments
 from metrics.scoring.word_embeddings import Bags, Floats, Measure, WordEmbeddingMetric, sentence_cosines
+
+WORDS_AT_ONCE = 3000  # of texts that are summed together: the vectors of those that differ stay in the cache
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,12 @@ def average_scores(segments: Segments, rows: Bags, references: Bags, variant: st
 
 def _sums(bags: Bags, start: int, stop: int) -> Floats:
     starts = bags.starts[start : stop + 1]
-    place = slice(starts[0], starts[-1])
-    distinct, number = np.unique(bags.words[place], return_inverse=True)
-    shape = (stop - start, distinct.size)
-    table = sparse.csr_array((bags.counts[place].astype(np.float64), number, starts - starts[0]), shape=shape)
-    return np.asarray(table @ bags.vectors[distinct].astype(np.float64))
+    sums = np.empty((stop - start, bags.vectors.shape[1]))
+    for first, last in chunks(starts, WORDS_AT_ONCE):
+        own = starts[first : last + 1]
+        place = slice(own[0], own[-1])
+        distinct, number = np.unique(bags.words[place], return_inverse=True)
+        shape = (last - first, distinct.size)
+        table = sparse.csr_array((bags.counts[place].astype(np.float64), number, own - own[0]), shape=shape)
+        sums[first:last] = table @ bags.vectors[distinct].astype(np.float64)
+    return sums

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.metric import MetricStatistics, mean_statistics
 from metrics.scoring.models.vectors import row_lengths
-from metrics.scoring.pairs import Pairs
+from metrics.scoring.pairs import Pairs, chunks
 from metrics.scoring.parameters import choice
 from metrics.scoring.segments import Segments
 
@@ -58,12 +58,7 @@ class Layout:
     def chunks(self, row_size: Ints, reference_size: Ints, at_once: int) -> Iterator[tuple[int, int]]:
         """Ranges of segments whose texts, of these sizes, add up to ``at_once`` at most; at least one segment each."""
         before = [np.concatenate(([0], np.cumsum(size))) for size in (row_size, reference_size)]
-        total = before[0][self.rows] + before[1][self.references]
-        start, end = 0, len(total) - 1
-        while start < end:
-            stop = int(np.searchsorted(total, total[start] + at_once, side="right")) - 1
-            yield start, (stop := min(max(stop, start + 1), end))
-            start = stop
+        return chunks(before[0][self.rows] + before[1][self.references], at_once)
 
 
 def make_layout(row_segment: Ints, reference_segment: Ints, n_segments: int) -> Layout:

@@ -7,9 +7,9 @@ subset of the references and any order up to the table's, are array arithmetic o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from metrics.scoring.metric import Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
-from metrics.scoring.texts import Text, Tokens, check_order, tokenize_texts
+from metrics.scoring.texts import Text, check_order, tokenize_texts
+from metrics.scoring.token_ids import encode
 
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -192,10 +193,10 @@ def match_table(
 
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
-    hyp_ids, hyp_len = _encode(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
+    hyp_ids, hyp_len = encode(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
     # Tokens that no hypothesis holds can match nothing and share one more number.
     unknown = len(vocabulary)
-    ref_ids, reference_len = _encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown)))
+    ref_ids, reference_len = encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown)))
     orders = _match_orders(
         _Starts(hyp_ids, hyp_len, row_segment),
         _Starts(ref_ids, reference_len, reference_segment),
@@ -260,19 +261,6 @@ def reference_counts(table: MatchTable) -> str:
     counts = table.references_per_segment()
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low}-{high}"
-
-
-def _encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
-    """Numbers of all tokens laid end to end, and the length of each text."""
-    lengths: list[int] = []
-
-    def measured() -> Iterator[Tokens]:
-        for tokens in token_lists:
-            lengths.append(len(tokens))
-            yield tokens
-
-    ids = np.fromiter(number(chain.from_iterable(measured())), dtype=np.int64)
-    return ids, np.array(lengths, dtype=np.int64)
 
 
 class _Starts:

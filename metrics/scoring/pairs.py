@@ -123,6 +123,27 @@ def make_pairs(row_segment: Ints, reference_offsets: Ints) -> Pairs:
     return Pairs(first[size > 0], row, reference, int(row_segment.size), int(reference_offsets[-1]))
 
 
+def chunks(bounds: Ints, at_once: int) -> Iterator[tuple[int, int]]:
+    """Ranges of items that have ``at_once`` parts together at most, and at least one item each.
+
+    Parameters
+    ----------
+    bounds : (K + 1,) int
+        Where the parts of each item start and end.
+    at_once : int
+
+    Examples
+    --------
+    >>> list(chunks(np.array([0, 2, 4, 9, 10]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    start, end = 0, len(bounds) - 1
+    while start < end:
+        stop = int(np.searchsorted(bounds, bounds[start] + at_once, side="right")) - 1
+        yield start, (stop := min(max(stop, start + 1), end))
+        start = stop
+
+
 def checked_mask(mask: ArrayLike, n_references: int) -> Bools:
     """A choice of references, or an error that says what was found."""
     array = np.asarray(mask)

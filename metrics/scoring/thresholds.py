@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.metric import MeanStatistics, MetricStatistics, mean_packed, to_decimals
 from metrics.scoring.ngrams import MatchTable, OrderMatches, ranges
+from metrics.scoring.pairs import chunks
 from metrics.scoring.statistics import (
     SEMANTICS,
     SegmentStatistics,
@@ -169,15 +169,14 @@ class ThresholdSweep:
         closest, lengths = np.empty(pairs.key.size), np.zeros((self.thresholds.size, table.hyp_len.size))
         if not closest.size:
             return lengths
-        # In blocks that the processor's cache holds: pairs are many, and each is looked at a dozen times.
-        cuts = np.searchsorted(pairs.starts, np.arange(0, closest.size, PAIRS_AT_ONCE))
-        for first, last in pairwise(np.unique(np.append(cuts, pairs.starts.size)).tolist()):
-            starts = pairs.starts[first:last]
-            own = slice(int(starts[0]), int(pairs.starts[last]) if last < pairs.starts.size else closest.size)
+        # In chunks that the processor's cache holds: pairs are many, and each is looked at a dozen times.
+        bounds = np.append(pairs.starts, closest.size)
+        for first, last in chunks(bounds, PAIRS_AT_ONCE):
+            own = slice(bounds[first], bounds[last])
             key = pairs.key[own][np.arange(own.stop - own.start) + moved[pairs.reference[own]]]
             # Shifted apart, and turned round, all hypotheses share one running maximum.
             span = int(key.max()) + 1
-            shift = np.repeat(np.arange(1, starts.size + 1), np.diff(np.append(starts, own.stop))) * span
+            shift = np.repeat(np.arange(1, last - first + 1), np.diff(bounds[first : last + 1])) * span
             closest[own] = (shift - np.maximum.accumulate(shift - key)) & (pairs.radix - 1)
         before = np.zeros(table.hyp_len.size, dtype=np.int64)
         before[pairs.hypothesis] = pairs.starts - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -85,19 +85,25 @@ def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bo
     )
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
+
+    def numbered(texts: Iterable[Tokens]) -> TokenIds:
+        ids, lengths = encode(texts, lambda tokens: map(vocabulary.__getitem__, tokens))
+        return TokenIds(ids, np.concatenate(([0], np.cumsum(lengths))))
+
     return NumberedSegments(
-        _numbered(hypotheses, vocabulary.__getitem__), _numbered(references, vocabulary.__getitem__),
-        list(vocabulary), segments.rows, segments.row_segment, segments.reference_segment, segments.pairs,
+        numbered(hypotheses), numbered(references), list(vocabulary),
+        segments.rows, segments.row_segment, segments.reference_segment, segments.pairs,
     )  # fmt: skip
 
 
-def _numbered(token_lists: Iterable[Tokens], number: Callable[[str], int]) -> TokenIds:
+def encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
+    """Numbers of all tokens laid end to end (N,), and the length of each text (K,)."""
     lengths: list[int] = []
 
-    def measured() -> Iterable[Tokens]:
+    def measured() -> Iterator[Tokens]:
         for tokens in token_lists:
             lengths.append(len(tokens))
             yield tokens
 
-    ids = np.fromiter(map(number, chain.from_iterable(measured())), dtype=np.int64)
-    return TokenIds(ids, np.concatenate(([0], np.cumsum(np.array(lengths, dtype=np.int64)))))
+    ids = np.fromiter(number(chain.from_iterable(measured())), dtype=np.int64)
+    return ids, np.array(lengths, dtype=np.int64)

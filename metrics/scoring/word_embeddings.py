@@ -43,7 +43,6 @@ NLG_EVAL, LIU2016 = "nlg-eval", "liu2016"
 VARIANTS = (NLG_EVAL, LIU2016)
 
 WORDS_AT_ONCE = 1024  # whose vectors stay in the processor's cache
-WORDS_IN_COMMON = 16  # of so many in the texts of a chunk at least one is new to it, if memory is to be as said
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +197,5 @@ def sentence_cosines(
     sentence_vectors : callable
         ``(bags, start, stop)`` to the vectors (stop - start, d) of these texts; zeros for a text without words.
     """
-    # A text's own vector, and its share of those of the chunk's distinct words, of which texts have most in common.
-    sizes = [bags.vectors.shape[1] * (1 + bags.sizes // WORDS_IN_COMMON) for bags in (rows, references)]
+    sizes = [np.full(bags.sizes.size, bags.vectors.shape[1]) for bags in (rows, references)]
     return cosine_scores(segments, partial(sentence_vectors, rows), partial(sentence_vectors, references), *sizes)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metrics.scoring import thresholds
 from metrics.scoring.metric import at_least
 from metrics.scoring.ngrams import MatchTable, build_match_table
 from metrics.scoring.statistics import SEMANTICS, SegmentStatistics, bleu_statistics, delta_bleu_statistics
@@ -53,11 +54,14 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[list[str]]], list[list[list[str]
     return systems, references, np.array(tenths, dtype=np.float64) / 10
 
 
-@settings(max_examples=150)
+@pytest.mark.parametrize("pairs_at_once", [thresholds.PAIRS_AT_ONCE, 3])
+@settings(max_examples=75)
 @given(corpora())
-def test_every_threshold_on_any_corpus(corpus: tuple) -> None:
+def test_every_threshold_on_any_corpus(pairs_at_once: int, corpus: tuple) -> None:
     systems, references, weights = corpus
-    check_all(build_match_table(systems, references, max_order=2), weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "PAIRS_AT_ONCE", pairs_at_once)
+        check_all(build_match_table(systems, references, max_order=2), weights)
 
 
 @pytest.mark.parametrize("thresholds", [[], [0.1, 0.1], [0.2, 0.1]])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.scoring import embedding_pairs, greedy_matching
+from metrics.scoring import embedding_average, embedding_pairs, greedy_matching
 from metrics.scoring.embedding_average import EmbeddingAverage
 from metrics.scoring.greedy_matching import GreedyMatching
 from metrics.scoring.metric import Metric, Workspace
@@ -82,6 +82,7 @@ def test_real_conversations_score_the_same_in_chunks_of_any_size(
     monkeypatch.setattr(embedding_pairs, "CHUNK", chunk)
     monkeypatch.setattr(greedy_matching, "CHUNK", chunk)
     monkeypatch.setattr(greedy_matching, "AT_ONCE", chunk)
+    monkeypatch.setattr(embedding_average, "WORDS_AT_ONCE", chunk)
     sample = dstc7_sample()
     systems = [outputs[:5] for outputs in sample.outputs.values()]
     references = sample.weighted[:5]
