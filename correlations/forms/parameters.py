@@ -205,7 +205,3 @@ class ParameterStudyForm(forms.Form):
             "metric": {"name": self.metric.name, "parameters": parameters},
             "sweeps": self.sweeps,
         }
-
-    def field_of(self, refused: str) -> str | None:
-        """The field that a refusal of the service belongs to."""
-        return refused if refused in self.fields else None

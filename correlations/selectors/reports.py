@@ -1,5 +1,6 @@
 """A stored result as the tables, sentences and figures of its report."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -146,7 +147,7 @@ def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme, best: list[str
 def _scatter(result: dict[str, Any], place: int, theme: Theme) -> Spec | None:
     row, seen = result["rows"][place], result["observations"]
     human, metric = ([_number(value) for value in seen[side][place]] for side in ("human", "metric"))
-    if not any(value == value for value in metric):
+    if all(map(math.isnan, metric)):
         return None
     names = [f"{pair['a']} – {pair['b']}" for pair in result["pairs"]]
     return observation_scatter(

@@ -1,6 +1,7 @@
 """What rests on a response: score runs and studies over the releases that weigh it."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from annotation.models import JobState, Release, Response
@@ -19,7 +20,7 @@ class Use(NamedTuple):
     pk: int
     name: str
     state: str
-    created_at: Any
+    created_at: datetime
 
 
 def response_uses(response: Response) -> list[Use]:

@@ -4,15 +4,13 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import get_project_or_404, may_manage
-from annotation.errors import AnnotationError
-from annotation.models import JobState, Project, Role, User
+from annotation.models import JobState, Role, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
@@ -23,6 +21,7 @@ from correlations.models import ParameterStudy
 from correlations.selectors import parameter_reports as reports
 from correlations.selectors.lists import study_page
 from correlations.services.parameter_studies import parameter_study_create as create
+from correlations.views.asking import study_asked_for
 from correlations.views.finding import get_study_or_404
 from metrics.scoring.registry import METRICS
 from metrics.views.runs import chosen_release
@@ -52,7 +51,8 @@ def _metric_label(study: ParameterStudy) -> str:
 @login_required
 @require_http_methods(["GET", "POST"])
 def parameter_study_create(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    user = cast(User, request.user)
+    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
     releases = list(finished_releases(project)[:50])
     release = chosen_release(request, releases)
     if release is None:
@@ -63,7 +63,7 @@ def parameter_study_create(request: HttpRequest, project_slug: str) -> HttpRespo
     metric = step.chosen()
     form = ParameterStudyForm(request.POST or None, release=release, metric=metric)
     if form.is_valid():
-        study, created = _create(project, form, cast(User, request.user))
+        study, created = study_asked_for(form, create, tasks.execute_parameter_study, project=project, by=user)
         if study is not None:
             if not created:
                 messages.info(request, "This very study had been computed before: here it is.")
@@ -73,21 +73,6 @@ def parameter_study_create(request: HttpRequest, project_slug: str) -> HttpRespo
         "about": METRICS[metric],
     }  # fmt: skip
     return render(request, "correlations/parameter_study_create.html", context)
-
-
-def _create(project: Project, form: ParameterStudyForm, by: User) -> tuple[ParameterStudy | None, bool]:
-    try:
-        with transaction.atomic():
-            name = form.cleaned_data["name"]
-            study, created = create(project=project, name=name, specification=form.specification(), by=by)
-            if created:
-                tasks.execute_parameter_study.delay_on_commit(study.pk)
-    except AnnotationError as error:
-        for field, problems in (error.fields or {"": [error.message]}).items():
-            for problem in problems:
-                form.add_error(form.field_of(field), problem)
-        return None, False
-    return study, created
 
 
 @login_required

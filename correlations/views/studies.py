@@ -4,15 +4,13 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import get_project_or_404, may_manage
-from annotation.errors import AnnotationError
-from annotation.models import JobState, Project, Release, Role, User
+from annotation.models import JobState, Role, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
@@ -23,6 +21,7 @@ from correlations.models import Study
 from correlations.selectors import reports
 from correlations.selectors.lists import study_page
 from correlations.services.studies import study_create as create
+from correlations.views.asking import study_asked_for
 from correlations.views.finding import get_result_or_404, get_study_or_404
 from metrics.views.runs import chosen_release
 
@@ -46,35 +45,21 @@ def study_list(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def study_create(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    user = cast(User, request.user)
+    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
     releases = list(finished_releases(project)[:50])
     release = chosen_release(request, releases)
     if release is None:
         return render(request, "correlations/study_create.html", {"project": project, "releases": releases})
     form = StudyForm(request.POST or None, release=release)
     if form.is_valid():
-        study, created = _create(project, release, form, cast(User, request.user))
+        study, created = study_asked_for(form, create, tasks.execute, project=project, by=user)
         if study is not None:
             if not created:
                 messages.info(request, "This very study had been computed before: here it is.")
             return redirect("correlations:study-detail", project.slug, study.pk)
     context = {"project": project, "releases": releases, "release": release, "form": form}
     return render(request, "correlations/study_create.html", context)
-
-
-def _create(project: Project, release: Release, form: StudyForm, by: User) -> tuple[Study | None, bool]:
-    try:
-        with transaction.atomic():
-            name = form.cleaned_data["name"]
-            study, created = create(project=project, name=name, specification=form.specification(), by=by)
-            if created:
-                tasks.execute.delay_on_commit(study.pk)
-    except AnnotationError as error:
-        for field, problems in (error.fields or {"": [error.message]}).items():
-            for problem in problems:
-                form.add_error(field if field in form.fields else None, problem)
-        return None, False
-    return study, created
 
 
 @login_required
@@ -141,9 +126,10 @@ def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> Htt
 def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]], *, negated: bool) -> dict[str, Any]:
     """Which system of a pair the metric prefers over the whole corpus, and which the raters."""
     a, b = systems[pair["a"]], systems[pair["b"]]
-    known = None not in (a["score"], b["score"], a["rating"], b["rating"])
-    metric, human = (a["score"] - b["score"], a["rating"] - b["rating"]) if known else (None, None)
-    agree = (metric * human > 0) != (negated and metric * human != 0) if known else None
+    if None in (a["score"], b["score"], a["rating"], b["rating"]):
+        return pair | {"metric": None, "human": None, "agree": None}
+    metric, human = a["score"] - b["score"], a["rating"] - b["rating"]
+    agree = metric * human < 0 if negated else metric * human > 0
     return pair | {"metric": metric, "human": human, "agree": agree}
 
 

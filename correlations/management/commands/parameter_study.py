@@ -1,9 +1,6 @@
 """Run a parameter study from the command line."""
 
-import json
-import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from pathlib import Path
 from typing import Any
 
 from django.core.management import CommandError
@@ -12,6 +9,7 @@ from django.core.management.base import BaseCommand
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
+from correlations.management.specifications import as_json, read_specification
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import read_values
 from correlations.services.parameter_execution import parameter_study_execute
@@ -79,14 +77,13 @@ class Command(BaseCommand):
         study.refresh_from_db()
         if study.state != JobState.DONE:
             raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")
-        self.report(study, as_json=quiet)
+        if quiet:
+            self.stdout.write(as_json(study))
+        else:
+            self.report(study)
 
-    def report(self, study: ParameterStudy, *, as_json: bool) -> None:
+    def report(self, study: ParameterStudy) -> None:
         result = study.result or {}
-        if as_json:
-            whole = {"study": study.pk, "signature": study.signature, "specification": study.specification}
-            self.stdout.write(json.dumps(whole | {"result": result}, ensure_ascii=False))
-            return
         self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
         for sweep in result["sweeps"]:
             self.stdout.write(f"\n{sweep['label']} ({sweep['parameter']})")
@@ -108,15 +105,7 @@ class Command(BaseCommand):
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    if options["spec"]:
-        try:
-            text = sys.stdin.read() if options["spec"] == "-" else Path(options["spec"]).read_text()
-            given = json.loads(text)
-        except (OSError, ValueError) as error:
-            raise CommandError(f"--spec {options['spec']}: {error}") from error
-        if not isinstance(given, dict):
-            raise CommandError(f"--spec {options['spec']}: found a {type(given).__name__}; accepted: an object")
+    given = read_specification(options["spec"])
     given |= {name: options[name] for name in FLAGS if options[name] is not None}
     try:
         if options["metric"]:

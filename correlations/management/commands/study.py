@@ -1,7 +1,5 @@
 """Run a study from the command line."""
 
-import json
-import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from django.core.management.base import BaseCommand
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
+from correlations.management.specifications import as_json, read_specification
 from correlations.models import Study
 from correlations.selectors.metrics import RUN
 from correlations.services.execution import study_execute
@@ -90,18 +89,13 @@ class Command(BaseCommand):
         study.refresh_from_db()
         if study.state != JobState.DONE:
             raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")
-        self.report(study, as_json=options["json"])
+        if options["json"]:
+            self.stdout.write(as_json(study))
+        else:
+            self.report(study)
 
     def specification(self, options: dict[str, Any]) -> dict[str, Any]:
-        given: dict[str, Any] = {}
-        if options["spec"]:
-            try:
-                text = sys.stdin.read() if options["spec"] == "-" else Path(options["spec"]).read_text()
-                given = json.loads(text)
-            except (OSError, ValueError) as error:
-                raise CommandError(f"--spec {options['spec']}: {error}") from error
-            if not isinstance(given, dict):
-                raise CommandError(f"--spec {options['spec']}: found a {type(given).__name__}; accepted: an object")
+        given = read_specification(options["spec"])
         flags = (
             "release", "campaigns", "criteria", "systems", "metrics", "subsets", "unit_size", "assignments",
             "bootstrap", "order", "tokenize", "orientation", "remainder", "seed", "lowercase", "sweeps",
@@ -111,12 +105,8 @@ class Command(BaseCommand):
             given["metrics"] = [_metric(written) for written in options["metrics"]]
         return given
 
-    def report(self, study: Study, *, as_json: bool) -> None:
+    def report(self, study: Study) -> None:
         result = study.result or {}
-        if as_json:
-            whole = {"study": study.pk, "signature": study.signature, "specification": study.specification}
-            self.stdout.write(json.dumps(whole | {"result": result}, ensure_ascii=False))
-            return
         self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
         width = max((len(row["label"]) for row in result["rows"]), default=0) + 2
         heading = (
