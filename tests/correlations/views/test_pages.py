@@ -121,7 +121,7 @@ def test_a_comparison_over_fewer_items_says_of_how_many_and_what_was_found_on_th
 
     page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
 
-    assert "1,940 of 2,114" in page
+    assert "1,940 <span>of 2,114</span>" in page
     assert "(on these items 0.41 and 0.38)" in page
     table = address(study, "study-download", {"pk": True, "table": "comparisons", "file_format": "csv"})
     first = next(csv.DictReader(io.StringIO(body(as_user(viewer).get(table)).decode())))
