@@ -9,6 +9,7 @@ import numpy as np
 from annotation.models import Item, ReleaseWeight, Response
 from metrics.models import ScoreRun
 from metrics.scoring.explain.segment import Part, SegmentAccount, SharedTokens, explain_segment, shared_tokens
+from metrics.scoring.external import External
 from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
@@ -121,7 +122,7 @@ def account_of(
     account = Account(metric, references)
     if metric is None:
         account.reason = f"This installation has no metric “{run.metric}” with these parameters."
-    elif metric.name == "external":
+    elif metric.name == External.name:
         account.reason = "This score was made elsewhere: how, only its maker can tell."
     elif metric.name in ON_REQUEST and not asked and not metric.unavailable():
         account.on_request = ON_REQUEST[metric.name]

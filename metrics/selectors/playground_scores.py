@@ -21,6 +21,7 @@ from metrics.scoring.ter import Ter
 from metrics.scoring.texts import tokenize_texts
 from metrics.scoring.word_embeddings import NLG_EVAL, WordEmbeddingMetric
 from metrics.selectors.accounts import ON_REQUEST
+from metrics.selectors.ranges import range_words
 
 ALONE = {
     Cider.name: "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "
@@ -95,8 +96,7 @@ class MetricLine:
 
     @property
     def range(self) -> str:
-        low, high = (f"{bound:g}".replace("-", "−") for bound in (self.metric.low, self.metric.high))
-        return f"{low} and more" if math.isinf(self.metric.high) else f"{low} to {high}"
+        return range_words(self.metric.low, self.metric.high)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
     values: dict[str, Any] = {}
     for parameter in line.metric.parameter_list():
         if parameter.kind == "model":
-            (kind,) = parameter.choices[:1]
+            kind = parameter.choices[0]
             if kind not in given.models:
                 line.reason, line.lacking = f"No {KINDS[kind].label} in this project.", kind
                 return
