@@ -134,11 +134,5 @@ def fluency_ratio(one: FluencyExplanation, other: FluencyExplanation) -> float:
 
 def _by_word(backoff: Backoff, stream: Ids, order: int) -> tuple[Floats, Ints]:
     """(m,) log10 p of each word of one sentence, and the length of the n-gram that gave it."""
-    place: Ints = stream.astype(np.int64)
-    logs, used = backoff.logs[0][stream], np.ones(stream.size, dtype=np.int64)
-    for n in range(2, order + 1):
-        history = np.concatenate([[-1], place[:-1]])
-        place = backoff.follow(n, history, stream)
-        logs = backoff.step(n, logs, history, place)
-        used = np.where(place >= 0, n, used)
-    return logs, used
+    steps = list(backoff.steps(stream, order))
+    return steps[-1][2], np.max([np.where(place >= 0, n, 0) for n, place, _ in steps], axis=0)

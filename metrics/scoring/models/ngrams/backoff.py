@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,17 +93,27 @@ class Backoff:
         """
         starts = np.flatnonzero(stream == START_ID)
         wanted = set(orders)
-        place: Ints = stream.astype(np.int64)
-        found, logs = {}, self.logs[0][stream]
-        for n in range(1, max(wanted, default=0) + 1):
-            if n > 1:
-                # Nothing follows </s>, so no sequence crosses sentences.
-                history = np.concatenate([[-1], place[:-1]])
-                place = self.follow(n, history, stream)
-                logs = self.step(n, logs, history, place)
+        found = {}
+        for n, _, logs in self.steps(stream, max(wanted, default=1)):
             if n in wanted:
                 found[n] = np.add.reduceat(np.where(stream == START_ID, 0.0, logs), starts) if starts.size else logs
         return found
+
+    def steps(self, stream: Ids, order: int) -> Iterator[tuple[int, Ints, Floats]]:
+        """Length by length, the sequences that end in each word of a stream as for `sentences`.
+
+        Yields n from 1 to ``order``, (m,) places of those of length n, -1 where there is none, and (m,) log p of each
+        word with histories of up to n - 1 words.
+        """
+        place: Ints = stream.astype(np.int64)
+        logs = self.logs[0][stream]
+        yield 1, place, logs
+        for n in range(2, order + 1):
+            # Nothing follows </s>, so no sequence crosses sentences.
+            history = np.concatenate([[-1], place[:-1]])
+            place = self.follow(n, history, stream)
+            logs = self.step(n, logs, history, place)
+            yield n, place, logs
 
     def context_log(self, rows: Ids) -> Floats:
         """(m,) log p of sequences (m, n) on their own; a sentence's start counts as its end does."""
