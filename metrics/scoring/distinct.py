@@ -20,49 +20,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
-from metrics.scoring.parameters import choice, flag, whole
-from metrics.scoring.text_ngrams import (
-    PoolCounts,
-    TextNgrams,
-    TextPreparation,
-    pool_counts,
-    row_tallies,
-    spectrum_statistics,
-)
-from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.metric import Floats, Ints, PooledStatistics
+from metrics.scoring.parameters import choice
+from metrics.scoring.text_ngrams import SpectrumMetric, TextNgrams, row_tallies, spectrum_statistics
 
 NGRAMS, TOKENS = "n-grams", "tokens"
 
 
 @dataclass(frozen=True)
-class Distinct(Metric):
+class Distinct(SpectrumMetric):
     """distinct-n; see the module for formula and source."""
 
     name: ClassVar[str] = "distinct"
     label: ClassVar[str] = "distinct-n"
     summary: ClassVar[str] = "How many of a system's n-grams are different ones: diversity, not quality."
-    group: ClassVar[str] = "text"
-    needs_references: ClassVar[bool] = False
-    judges_quality: ClassVar[bool] = False
-    pools: ClassVar[bool] = True
 
-    order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
-    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
-    lowercase: bool = flag(False, label="Lowercase first", key="lc")
     over: str = choice(
         NGRAMS, (NGRAMS, TOKENS), label="Divided by the number of", key="over",
         hint="tokens: as the paper prints it, never quite 1 for n above 1; n-grams: 1 where none comes twice.",
     )  # fmt: skip
-
-    def preparation(self) -> TextPreparation:
-        return TextPreparation(self.tokenize, self.lowercase, self.order)
-
-    def corpus_state(
-        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
-    ) -> PoolCounts:
-        """How often each n-gram occurs in each system's outputs."""
-        return pool_counts(prepared.orders[self.order - 1], prepared)
 
     def statistics(
         self,

@@ -20,47 +20,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Floats, Ints, Metric, PooledStatistics
-from metrics.scoring.parameters import choice, flag, whole
-from metrics.scoring.text_ngrams import (
-    PoolCounts,
-    TextNgrams,
-    TextPreparation,
-    pool_counts,
-    row_tallies,
-    spectrum_statistics,
-)
-from metrics.scoring.texts import TOKENIZERS
+from metrics.scoring.metric import Floats, Ints, PooledStatistics
+from metrics.scoring.parameters import choice, whole
+from metrics.scoring.text_ngrams import SpectrumMetric, TextNgrams, row_tallies, spectrum_statistics
 
 BASES = {"e": 1.0, "2": math.log(2)}
 
 
 @dataclass(frozen=True)
-class Entropy(Metric):
+class Entropy(SpectrumMetric):
     """Ent-n; see the module for formula and source."""
 
     name: ClassVar[str] = "entropy"
     label: ClassVar[str] = "Ent-n"
     summary: ClassVar[str] = "How evenly a system uses many different n-grams: diversity, not quality."
-    group: ClassVar[str] = "text"
-    needs_references: ClassVar[bool] = False
-    judges_quality: ClassVar[bool] = False
-    pools: ClassVar[bool] = True
     high: ClassVar[float] = math.inf
 
     order: int = whole(4, low=1, high=4, label="Words of an n-gram", key="order")
-    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
-    lowercase: bool = flag(False, label="Lowercase first", key="lc")
     base: str = choice("e", tuple(BASES), label="Base of the logarithm", key="base")
-
-    def preparation(self) -> TextPreparation:
-        return TextPreparation(self.tokenize, self.lowercase, self.order)
-
-    def corpus_state(
-        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
-    ) -> PoolCounts:
-        """How often each n-gram occurs in each system's outputs."""
-        return pool_counts(prepared.orders[self.order - 1], prepared)
 
     def statistics(
         self,

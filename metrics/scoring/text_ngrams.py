@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.metric import CorpusState, Floats, Ints, PooledStatistics, Preparation, mean_statistics
+from metrics.scoring.metric import CorpusState, Floats, Ints, Metric, PooledStatistics, Preparation, mean_statistics
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.segments import Segments
 from metrics.scoring.tallies import Keys, extended_hashes, key_range, narrow, summed, token_hashes
+from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.token_ids import number_segments
 
 
@@ -239,6 +241,29 @@ def pool_counts(ngrams: NumberedNgrams, texts: TextNgrams) -> PoolCounts:
         held = counts > 0
         parts.append((ngrams.keys[ascending[held]], narrow(counts[held])))
     return PoolCounts.of_systems(parts, texts.length[texts.rows].sum(axis=1))
+
+
+@dataclass(frozen=True)
+class SpectrumMetric(Metric):
+    """A metric that sees of a pool of outputs how many n-grams of one order occur how often."""
+
+    group: ClassVar[str] = "text"
+    needs_references: ClassVar[bool] = False
+    judges_quality: ClassVar[bool] = False
+    pools: ClassVar[bool] = True
+
+    order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
+
+    def preparation(self) -> TextPreparation:
+        return TextPreparation(self.tokenize, self.lowercase, self.order)
+
+    def corpus_state(
+        self, prepared: TextNgrams, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
+    ) -> PoolCounts:
+        """How often each n-gram occurs in each system's outputs."""
+        return pool_counts(prepared.orders[self.order - 1], prepared)
 
 
 def spectrum_statistics(
