@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
@@ -67,15 +68,13 @@ def comparisons_worth_showing(result: dict[str, Any]) -> list[dict[str, Any]]:
         return every
     best: dict[str, tuple[float, str]] = {}
     for row in result["rows"]:
-        rho = row["rho"]["value"]
-        if rho is not None and rho > best.get(row["subset_label"], (-2.0, ""))[0]:
-            best[row["subset_label"]] = (rho, row["label"])
-    alone = best.get("none", (-2.0, ""))  # reads no references, and stands beside each choice of them
-    for label, found in best.items():
-        best[label] = max(found, alone)
-    return [
-        entry for entry in every if best.get(entry["subset_label"], (-2.0, ""))[1] in (entry["first"], entry["second"])
-    ]
+        if row["rho"]["value"] is not None:
+            found = row["rho"]["value"], row["label"]
+            best[row["subset_label"]] = max(best.get(row["subset_label"], found), found, key=itemgetter(0))
+    if alone := best.get("none"):  # reads no references, and stands beside each choice of them
+        best = {label: max(found, alone) for label, found in best.items()}
+    leaders = {label: leader for label, (_, leader) in best.items()}
+    return [entry for entry in every if leaders.get(entry["subset_label"]) in (entry["first"], entry["second"])]
 
 
 def metrics_in_colour(result: dict[str, Any]) -> list[str]:
@@ -83,7 +82,7 @@ def metrics_in_colour(result: dict[str, Any]) -> list[str]:
     best: dict[str, float] = {}
     for row in result["rows"]:
         rho = row["rho"]["value"]
-        best[row["label"]] = max(best.get(row["label"], -2.0), -2.0 if rho is None else rho)
+        best[row["label"]] = max(best.get(row["label"], -math.inf), -math.inf if rho is None else rho)
     return sorted(best, key=lambda label: -best[label])[:IN_COLOUR]
 
 
