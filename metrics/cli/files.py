@@ -196,7 +196,7 @@ def _weight(where: str, written: object) -> float:
         if isinstance(written, bool):
             raise TypeError
         value = float(written)  # type: ignore[arg-type] # what is no number is told below
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.nan
     if not -1 <= value <= 1:
         raise CommandError(f"{where}: found weight {written!r}; accepted: a number from -1 to 1")

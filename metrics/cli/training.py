@@ -13,6 +13,12 @@ from metrics.scoring.models.store import ModelStore, model_name
 
 TRAINERS = tuple(training.TRAINERS)
 STEP = 10_000  # texts between two words of progress
+ACCEPTED = {
+    bool: "yes or no",
+    int: "a whole number",
+    float: "a number",
+    type(None): "whole numbers such as 1/1/2",
+}
 
 
 def train(
@@ -65,4 +71,4 @@ def _as(default: object, value: str, option: str) -> object:
             return type(default)(value)
         return value if isinstance(default, str) else tuple(int(part) for part in value.split("/"))
     except (KeyError, ValueError) as error:
-        raise CommandError(f"--option: found {option!r}; accepted: {type(default).__name__}") from error
+        raise CommandError(f"--option: found {option!r}; accepted: {ACCEPTED[type(default)]}") from error

@@ -30,6 +30,7 @@ SHOWN_REFERENCES = 4
 LEAST_JUDGEMENTS = 2  # below that there is no spread
 SHARES = (0.125, 0.25, 0.5)  # of the scale's range: spreads to choose from
 USUAL_SHARE = 0.25
+OPEN_RANGE = 4.0  # taken for the range of a scale without ends, whose judgements are natural logarithms of ratios
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def disagreements_of(
     table = judgements(rating_columns(chosen, timed=False), criteria)
     has_points = all(one.kind != ScaleKind.SLIDER for one in criteria)
     found.low, found.high = table.low, table.high
-    width = 4.0 if np.isnan(table.high) else table.high - table.low
+    width = OPEN_RANGE if np.isnan(table.high) else table.high - table.low
     found.spreads = [share * width for share in SHARES]
     found.spread = USUAL_SHARE * width if spread is None else spread
     found.bins = histogram_bins(table.low, table.high, has_points=has_points)

@@ -58,13 +58,16 @@ def run_disagreements(request: HttpRequest, project_slug: str, pk: int) -> HttpR
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = finished_or_404(get_run_or_404(project, pk))
     asked = {"campaign": whole_number(request, "campaign"), "spread": _asked_spread(request)}
-    if wanted := request.GET.get("format"):
-        found = disagreements.disagreements_of(run, **asked, n=disagreements.MOST_DOWNLOADED)
+    wanted = request.GET.get("format")
+    n = disagreements.MOST_DOWNLOADED if wanted else disagreements.SHOWN
+    found = disagreements.disagreements_of(run, **asked, n=n)
+    if asked["campaign"] is not None and not found.chosen:
+        raise Http404("No such campaign with ratings of outputs of this run.")
+    if wanted:
         return table_response(
             format=wanted, filename=f"{project.slug}-run-{run.pk}-disagreements",
             columns=disagreements.DISAGREEMENT_COLUMNS, rows=disagreements.disagreement_rows(run, found),
         )  # fmt: skip
-    found = disagreements.disagreements_of(run, **asked)
     disagreements.with_texts(run, found)
     context: dict[str, Any] = {
         "project": project,

@@ -346,6 +346,7 @@ def test_compressed_files_are_unpacked(files: Path, capsys: pytest.CaptureFixtur
         ("answers.txt --references ref0.txt --metric am", "--metric am: model: found none; accepted: a lsa model"),
         ("answers.txt --references ref0.txt --metric am:model=/no", "--metric am: model: found no file /no; accepted"),
         ("answers.txt --weighted five.jsonl --metric bleu", 'five.jsonl, line 1: found \'{"references"'),
+        ("answers.txt --weighted huge.jsonl --metric bleu", "huge.jsonl, line 1: found weight 1000"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_and_line(
@@ -355,6 +356,7 @@ def test_what_is_wrong_is_told_with_file_and_line(
     (files / "latin.txt").write_bytes(b"fine\ncaf\xe9\n\n")
     (files / "heavy.tsv").write_text("1\t0.5\ta\n2\t7\tb\n3\t1\tc\n")
     (files / "five.jsonl").write_text('{"references": [{"text": 5, "weight": 1}]}\n')
+    (files / "huge.jsonl").write_text('{"references": [{"text": "a", "weight": 1' + "0" * 400 + "}]}\n")
     (files / "odd.tsv").write_text("1\t0.5\n2\n3\n")
     (files / "slash.tsv").write_text("1\t0.5\ta\\x\n2\n3\n")
     assert message in refused(capsys, asked(files, "--systems", *options.split()))

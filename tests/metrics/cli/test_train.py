@@ -40,9 +40,10 @@ def test_a_model_is_kept_under_its_hash_and_scores(
     ("arguments", "message"),
     [
         (["lsa", "--option", "components=0"], "train lsa: components: found 0; accepted: "),
-        (["lsa", "--option", "components=two"], "--option: found 'components=two'; accepted: int"),
+        (["lsa", "--option", "components=two"], "--option: found 'components=two'; accepted: a whole number"),
+        (["language_model", "--option", "min_counts=x"], "found 'min_counts=x'; accepted: whole numbers such as 1/1/2"),
         (["language_model", "--option", "depth=2"], "--option: found 'depth=2'; accepted: order=2, "),
-        (["language_model", "--option", "clean=perhaps"], "--option: found 'clean=perhaps'; accepted: bool"),
+        (["language_model", "--option", "clean=perhaps"], "--option: found 'clean=perhaps'; accepted: yes or no"),
     ],
 )
 def test_what_is_wrong_is_told(

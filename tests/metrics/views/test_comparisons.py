@@ -218,3 +218,4 @@ def test_where_scales_differ_one_campaign_is_asked_for(world: World, run: ScoreR
 
     assert "share one scale" in both.reason
     assert not one.reason
+    assert client.get(url, {"campaign": 10**9}).status_code == 404
