@@ -1,5 +1,7 @@
 """A run from the choice of a metric to what its pages say, with script and without, in both themes."""
 
+from itertools import pairwise
+
 import pytest
 from django.urls import reverse
 
@@ -44,13 +46,58 @@ def test_the_pages_are_whole_and_accessible(live_server, new_page, world, manage
     page = new_page(theme=theme, **device)
     sign_in(page, live_server.url, "max-manager", "password")
     for name, args in (
+        ("run-list", here[:1]),
         ("run-metrics", here[:1]),
         ("run-create", here[:1]),
         ("run-detail", here),
         ("run-comparisons", here),
         ("run-disagreements", here),
+        ("run-system-detail", (*here, echo)),
         ("run-segment", (*here, echo, world.items[3].pk)),
     ):
         page.goto(live_server.url + reverse(f"metrics:{name}", args=args))
         axe(page)
         assert fits(page), name
+
+
+ROW = """row => {
+    const left = (name) => row.querySelector(name).getClientRects()[0].left;
+    const lines = [...row.querySelector(".run-metric .run-name").getClientRects()];
+    const state = row.querySelector(".run-state .badge-status").getBoundingClientRect();
+    return {
+        indented: left(".run-references") - left("th a"),
+        covered: lines.some((one) => one.right > state.left && one.top < state.bottom),
+    };
+}"""
+LABELS = """() => [...document.querySelectorAll(".chart-canvas svg")].map((one) =>
+    [...one.querySelectorAll(".role-axis:has(.role-axis-title) .role-axis-label text")]
+        .filter((text) => text.getAttribute("opacity") !== "0").map((text) => text.getBoundingClientRect())
+        .map((box) => [box.left, box.right]).sort((a, b) => a[0] - b[0]))"""
+
+
+def test_a_phone_shows_names_whole_ticks_apart_and_that_the_matrix_goes_on(live_server, new_page, world, manager):
+    run = finished_run(world, "rouge_l")
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, "max-manager", "password")
+
+    def visit(name, *args):
+        page.goto(live_server.url + reverse(f"metrics:{name}", args=[world.project.slug, *args]))
+
+    visit("run-list")
+    for width in (360, 230):  # on the narrower one the metric's name does not fit beside the state
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.locator(".run-rows tbody tr").evaluate(ROW) == {"indented": 0, "covered": False}
+    page.set_viewport_size(PHONE["viewport"])
+
+    visit("run-detail", run.pk)
+    page.locator(".chart-canvas svg").nth(1).wait_for()
+    for labels in page.evaluate(LABELS):
+        assert len(labels) >= 2
+        assert all(left - right >= 4 for (_, right), (left, _) in pairwise(labels))
+
+    visit("run-comparisons", run.pk)
+    assert page.get_by_text("scroll the table sideways").is_visible()
+    matrix = page.get_by_role("region", name="Differences of all pairs")
+    matrix.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("one => one.scrollLeft > 0", arg=matrix.element_handle())
