@@ -83,9 +83,11 @@ class WordVectors:
             A word that comes twice, or a matrix that is not finite or of another size.
         """
         utf8 = list(map(encoded, words))
-        if len(set(utf8)) < len(utf8):
-            twice = next(word for index, word in enumerate(utf8) if word in utf8[:index])
-            raise ValueError(f"words: found {twice.decode(errors='replace')!r} twice; accepted: each word once")
+        seen: set[bytes] = set()
+        for word in utf8:
+            if word in seen:
+                raise ValueError(f"words: found {word.decode(errors='replace')!r} twice; accepted: each word once")
+            seen.add(word)
         array = np.ascontiguousarray(matrix, dtype="<f4")
         if array.ndim != 2 or array.shape[0] != len(utf8) or not array.size or not np.isfinite(array).all():
             raise ValueError(
