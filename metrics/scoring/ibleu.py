@@ -2,8 +2,7 @@
 
     iBLEU = alpha * BLEU(hypothesis, references) - (1 - alpha) * BLEU(hypothesis, source)
 
-Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 2012. At alpha = 1 it is
-BLEU.
+Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 2012. At alpha = 1 it is BLEU.
 
 A corpus score is that of the sums of both BLEUs' statistics over the segments, a segment's that of two BLEU+1. Range
 [-(1 - alpha), alpha]. Undefined (NaN) where BLEU against the references is: no reference in the subset, or no token in
