@@ -8,7 +8,7 @@ from metrics.scoring.external import SEGMENT, External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.models import finished_models, model_parameters
+from metrics.selectors.models import lacking_kind, trained_kinds
 
 RUN = "run:"  # before the id of a run of imported scores, where metrics are chosen by name
 
@@ -32,7 +32,7 @@ def imported_runs(project: Project, dataset: Dataset | None = None) -> list[Scor
 
 def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) -> dict[str, list[Offered]]:
     """Metrics by the names of their groups; those over one pool of outputs are missing something unless ``pools``."""
-    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+    kinds = trained_kinds(project)
     found: dict[str, list[Offered]] = {}
     for name, metric in METRICS.items():
         if name != External.name:
@@ -48,9 +48,8 @@ def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) 
 def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:
     if reason := metric.unavailable():
         return reason
-    for parameter in model_parameters(metric.name):
-        if parameter.choices[0] not in kinds:
-            return f"This project has no {KINDS[parameter.choices[0]].label} yet."
+    if kind := lacking_kind(metric.name, kinds):
+        return f"This project has no {KINDS[kind].label} yet."
     if metric.pools and not pools:
         return "Its score is over all outputs as one pool, which no unit's sums can give."
     return ""

@@ -12,7 +12,7 @@ from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, Registry, without_references
 from metrics.selectors.explanations import usual_tokenizer
-from metrics.selectors.models import finished_models, model_parameters
+from metrics.selectors.models import lacking_kind, model_parameters, trained_kinds
 from metrics.selectors.ranges import range_words
 
 
@@ -59,7 +59,7 @@ class Entry:
 
 def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[Entry]]:
     """All metrics that are computed here, by the names of their groups."""
-    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+    kinds = trained_kinds(project)
     has_release = finished_releases(project).exists()
     found: dict[str, list[Entry]] = {label: [] for label in GROUPS.values()}
     for name, metric in metrics.items():
@@ -69,17 +69,14 @@ def catalogue(project: Project, metrics: Registry = METRICS) -> dict[str, list[E
 
 
 def entry_of(project: Project, metric: type[Metric]) -> Entry:
-    kinds = set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
-    return _entry(metric, kinds, has_release=finished_releases(project).exists())
+    return _entry(metric, trained_kinds(project), has_release=finished_releases(project).exists())
 
 
 def _entry(metric: type[Metric], kinds: set[str], *, has_release: bool) -> Entry:
     if reason := metric.unavailable():
         return Entry(metric, reason)
-    for parameter in model_parameters(metric.name):
-        kind = parameter.choices[0]
-        if kind not in kinds:
-            return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
+    if kind := lacking_kind(metric.name, kinds):
+        return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
     if metric.needs_references and not has_release and not without_references(metric):
         return Entry(metric, "This project has no release of references yet.", is_release_missing=True)
     return Entry(metric)

@@ -3,7 +3,7 @@
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,16 @@ def models_of(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
 
 def finished_models(project: Project, kind: str = "") -> QuerySet[TrainedModel]:
     return models_of(project, kind).filter(state=JobState.DONE).order_by("-finished_at", "-pk")
+
+
+def trained_kinds(project: Project) -> set[str]:
+    """Kinds that the project has a finished model of."""
+    return set(finished_models(project).order_by().values_list("kind", flat=True).distinct())
+
+
+def lacking_kind(metric: str, kinds: Set[str]) -> str:
+    """The first kind of model that the metric reads and that is not among these; empty where it has all it reads."""
+    return next((one.choices[0] for one in model_parameters(metric) if one.choices[0] not in kinds), "")
 
 
 def model_choices(newest_first: Iterable[TrainedModel]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -358,5 +359,5 @@ def _picture(specification: dict[str, Any], name: str, file_format: str) -> Http
     if file_format not in PICTURE_TYPES:
         raise Http404(f"No figure as {file_format!r}; there are {', '.join(PICTURE_TYPES)}.")
     response = HttpResponse(picture_of(specification, file_format), content_type=PICTURE_TYPES[file_format])
-    response["Content-Disposition"] = f'attachment; filename="{name}.{file_format}"'
+    response["Content-Disposition"] = content_disposition_header(True, f"{name}.{file_format}")
     return response
