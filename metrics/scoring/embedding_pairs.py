@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-CHUNK = 2**22  # numbers in memory at a time, of vectors or of similarities
+CHUNK = 2**19  # numbers in memory at a time, of vectors or of similarities: what the cache holds
 OVER_REFERENCES = ("best", "mean")
 
 # A vector shorter than this has no direction: a sum that cancels but for rounding (the bound of Liu et al.'s program).
