@@ -69,6 +69,17 @@ def django_db_modify_db_settings(
         )
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The last thread of a live server may not have let go of its connection when the database is dropped."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _empty_quickly() -> Iterator[None]:
     """After a test that commits, rows are deleted: to truncate 70 tables takes 20 times as long.
