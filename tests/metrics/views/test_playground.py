@@ -134,7 +134,7 @@ def test_another_reference_can_be_told(url, member, models):
 
 
 def test_texts_of_unknown_words_alone_are_said_to_be_alike_whatever_they_say(url, member, models):
-    """nlg-eval gives each unknown word the mean vector, so two such texts are one vector, whose cosine with itself is 1."""
+    """nlg-eval gives each unknown word the mean vector: two such texts are one vector, and its cosine with itself 1."""
     unknown = {"h": "Qwzx vvkq", "r": ["blorpf", "what do you mean", "zzyqx qwzx"]}
     page = member.get(url, unknown)
     for metric in ("embedding_average", "vector_extrema", "greedy_matching"):
