@@ -46,10 +46,10 @@ def corpus(seed: int = 2015) -> tuple[list[list[str]], list[list[str]], list[lis
     return systems, references, (tenths / 10).tolist()
 
 
-def best_seconds(*tasks: Callable[[], Any]) -> list[float]:
+def best_seconds(*tasks: Callable[[], Any], repeats: int = REPEATS) -> list[float]:
     """Fastest of a few cold runs of each task, taken in turn so that a busy machine is busy for all of them."""
     seconds: list[list[float]] = [[] for _ in tasks]
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for task, own in zip(tasks, seconds, strict=True):
             gc.collect()
             start = perf_counter()
@@ -123,6 +123,7 @@ def run() -> list[dict[str, Any]]:
         lambda: table_rows(systems, references, weights, 1),
         lambda: table_rows(systems, references, weights, 9),
         lambda: table_and_sweeps(systems, references, weights),
+        repeats=3 * REPEATS,
     )
     return [
         corpus_row(systems[0], references, weights, 2),
