@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-MOST_LITTLE, LEGEND = 84, 62  # a legend stands below one of two figures beside each other
+LEAST_HEIGHT, LEGEND = 84, 62  # pixels; a legend stands below one of two figures beside each other
 PICTURE = {"width": 560, "background": "white"}
 
 
@@ -18,7 +18,7 @@ def segment_distribution(
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",
         "width": "container",
-        "height": max(MOST_LITTLE, 26 * systems),
+        "height": max(LEAST_HEIGHT, 26 * systems),
         "data": {"values": list(histogram)},
         "mark": {"type": "rect", "cornerRadius": 2},
         "encoding": {
@@ -80,7 +80,7 @@ def system_scores(
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
         "width": "container",
-        "height": max(MOST_LITTLE, 26 * len(rows)) + LEGEND,
+        "height": max(LEAST_HEIGHT, 26 * len(rows)) + LEGEND,
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": tooltip},
         # A layer whose filter leaves nothing has no extent, of which Vega warns.
