@@ -15,7 +15,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from metrics.scoring.delta_bleu import corpus_delta_bleu
-from metrics.scoring.metric import Workspace
+from metrics.scoring.metric import MetricStatistics, Workspace
 from metrics.scoring.ngrams import build_match_table
 from metrics.scoring.registry import get_metric
 from metrics.scoring.segments import Segments
@@ -63,6 +63,11 @@ def sacrebleu_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[st
     return float(scorer.corpus_score(hypotheses, list(zip(*references, strict=True))).score) / 100
 
 
+def read(statistics: MetricStatistics) -> tuple[Any, Any]:
+    """What studies read; some of it is worked out when it is read."""
+    return statistics.packed, statistics.valid
+
+
 def table_rows(systems: list[list[str]], references: list[list[str]], weights: list[list[float]], rows: int) -> None:
     """Statistics for the first ``rows`` of the nine rows of Galley et al. (2015), Table 2, from text."""
     table = build_match_table(systems, references, max_order=2, tokenize="whitespace")
@@ -71,7 +76,7 @@ def table_rows(systems: list[list[str]], references: list[list[str]], weights: l
     single[table.reference_offsets[:-1]] = True
     for name, mask in list(product(("delta_bleu", "bleu", "sbleu"), (None, flat >= 0.6, single)))[:rows]:
         found = get_metric(name, tokenize="whitespace").statistics(table, weights=flat, reference_mask=mask)
-        found.packed  # noqa: B018 # what studies read is worked out when it is read
+        read(found)
 
 
 def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weights: list[list[float]]) -> None:
@@ -91,7 +96,7 @@ def table_and_sweeps(systems: list[list[str]], references: list[list[str]], weig
         rows += workspace.threshold_sweep(metric, weights=flat, thresholds=THRESHOLDS)
     rows += [workspace.statistics(metric, weights=flat) for metric in at_order]
     for row in rows:
-        row.packed  # noqa: B018 # what studies read is worked out when it is read
+        read(row)
 
 
 def corpus_row(
@@ -123,7 +128,7 @@ def run() -> list[dict[str, Any]]:
         lambda: table_rows(systems, references, weights, 1),
         lambda: table_rows(systems, references, weights, 9),
         lambda: table_and_sweeps(systems, references, weights),
-        repeats=3 * REPEATS,
+        repeats=3 * REPEATS,  # they take tenths of a second, and the bound is near
     )
     return [
         corpus_row(systems[0], references, weights, 2),

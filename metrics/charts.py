@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-LEAST_HEIGHT, LEGEND = 84, 62  # pixels; a legend stands below one of two figures beside each other
+LEAST_HEIGHT, LEGEND = 84, 62  # pixels; on the page a legend stands below the figure beside
 PICTURE = {"width": 560, "background": "white"}
 
 
@@ -80,7 +80,7 @@ def system_scores(
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
         "width": "container",
-        "height": max(LEAST_HEIGHT, 26 * len(rows)) + LEGEND,
+        "height": max(LEAST_HEIGHT, 26 * len(rows)) + (0 if picture else LEGEND),
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": tooltip},
         # A layer whose filter leaves nothing has no extent, of which Vega warns.

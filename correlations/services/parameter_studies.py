@@ -15,7 +15,7 @@ from correlations.parameter_specification import (
     usual_values,
     with_own_value,
 )
-from correlations.services.studies import named_campaigns, release_named, settled_metric, study_stored, study_systems
+from correlations.services.studies import named_campaigns, release_named, settled_metric, study_store, study_systems
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.metric import Metric
 from metrics.selectors.models import model_limits
@@ -42,7 +42,7 @@ def parameter_study_create(
     )
     dataset = release.reference_set.dataset
     _check_splits(settled, set(Item.objects.filter(dataset=dataset).values_list("split", flat=True)) - {""})
-    return study_stored(
+    return study_store(
         ParameterStudy, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
         specification=settled.as_dict(), sources=settled.built_metric().needs_sources, result_format=RESULT_FORMAT,
         by=by,

@@ -49,7 +49,7 @@ def study_create(
     )
     metrics = settled.built_metrics()  # refuses two names of one trained model: one metric twice
     systems = study_systems(release, settled.systems)
-    return study_stored(
+    return study_store(
         Study, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
         specification=settled.as_dict(), sources=any(metric.needs_sources for metric in metrics),
         result_format=RESULT_FORMAT, by=by,
@@ -57,7 +57,7 @@ def study_create(
 
 
 @transaction.atomic
-def study_stored(
+def study_store(
     kind: type[AnyStudy],
     *,
     project: Project,

@@ -157,7 +157,7 @@ def weights_for(metric: Metric, weights: ArrayLike | None) -> ArrayLike | None:
     return needed_weights(metric, weights) if metric.needs_weights else None
 
 
-def dimension_choice() -> Any:
+def dimension_parameter() -> Any:
     """The parameter k of AM and AM-FM."""
     return whole(
         10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
@@ -165,7 +165,7 @@ def dimension_choice() -> Any:
     )  # fmt: skip
 
 
-def order_choice() -> Any:
+def order_parameter() -> Any:
     """The parameter n of FM and AM-FM."""
     return whole(
         2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
@@ -173,7 +173,7 @@ def order_choice() -> Any:
     )  # fmt: skip
 
 
-def reference_choice(*accepted: str) -> Any:
+def reference_parameter(*accepted: str) -> Any:
     """The parameter that says which of `OVER_REFERENCES` is meant."""
     hint = "; ".join(f"{how}: {OVER_REFERENCES[how]}" for how in accepted)
     return choice("max", accepted, label="Over several references", key="over", hint=f"{hint}.")

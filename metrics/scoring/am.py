@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    dimension_choice,
+    dimension_parameter,
     over_references,
-    reference_choice,
+    reference_parameter,
     weights_for,
 )
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
@@ -38,8 +38,8 @@ class Am(Metric):
     summary: ClassVar[str] = "Adequacy: how near a response is to a reference in a space of meanings learnt from texts."
     group: ClassVar[str] = "adequacy-fluency"
 
-    k: int = dimension_choice()
-    references: str = reference_choice("max", "mean", "centroid", "weighted")
+    k: int = dimension_parameter()
+    references: str = reference_parameter("max", "mean", "centroid", "weighted")
     model: str = trained("lsa", label="LSA model", key="am")
 
     @property

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    dimension_choice,
-    order_choice,
+    dimension_parameter,
+    order_parameter,
     over_references,
-    reference_choice,
+    reference_parameter,
     weights_for,
 )
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
@@ -45,9 +45,9 @@ class AmFm(Metric):
     balance: float = real(
         0.8, low=0, high=1, label="λ, the share of AM", key="lambda", hint="1 is AM alone, 0 is FM alone."
     )
-    k: int = dimension_choice()
-    order: int = order_choice()
-    references: str = reference_choice("max", "mean", "weighted")
+    k: int = dimension_parameter()
+    order: int = order_parameter()
+    references: str = reference_parameter("max", "mean", "weighted")
     combine: str = choice(
         "parts", COMBINE, label="Best of each part, or of the two together", key="combine",
         hint="parts: the best AM and the best FM, perhaps of two references; pairs: both of one reference.",

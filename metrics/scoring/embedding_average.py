@@ -22,7 +22,7 @@ from metrics.scoring.pairs import chunks
 from metrics.scoring.segments import Segments
 from metrics.scoring.word_embeddings import Bags, Floats, Measure, WordEmbeddingMetric, sentence_cosines
 
-WORDS_AT_ONCE = 3000  # of texts that are summed together: the vectors of those that differ stay in the cache
+WORDS_SUMMED = 3000  # of texts that are summed together: the vectors of those that differ stay in the cache
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def average_scores(segments: Segments, rows: Bags, references: Bags, variant: st
 def _sums(bags: Bags, start: int, stop: int) -> Floats:
     starts = bags.starts[start : stop + 1]
     sums = np.empty((stop - start, bags.vectors.shape[1]))
-    for first, last in chunks(starts, WORDS_AT_ONCE):
+    for first, last in chunks(starts, WORDS_SUMMED):
         own = starts[first : last + 1]
         place = slice(own[0], own[-1])
         distinct, number = np.unique(bags.words[place], return_inverse=True)

@@ -133,7 +133,7 @@ def pair_statistics(
     return mean_statistics(reduced(prepared.values[measure], reference_mask)[prepared.rows])
 
 
-def reference_choice() -> Any:
+def reference_parameter() -> Any:
     """The parameter that says which of `OVER_REFERENCES` is meant."""
     return choice(
         "best", OVER_REFERENCES, label="Of several references", key="multi",

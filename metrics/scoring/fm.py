@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
     AdequacyFluencyPreparation,
-    order_choice,
+    order_parameter,
     over_references,
-    reference_choice,
+    reference_parameter,
     weights_for,
 )
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
@@ -43,12 +43,12 @@ class Fm(Metric):
     summary: ClassVar[str] = "Fluency: how alike a response and a reference are in probability under a language model."
     group: ClassVar[str] = "adequacy-fluency"
 
-    order: int = order_choice()
+    order: int = order_parameter()
     form: str = choice(
         "relative", FORMS, label="Probability, relative to a reference's or its own", key="form",
         hint="relative: the smaller probability over the larger; absolute: the response's own, no reference read.",
     )  # fmt: skip
-    references: str = reference_choice("max", "mean", "weighted")
+    references: str = reference_parameter("max", "mean", "weighted")
     model: str = trained("language_model", label="Language model", key="fm")
 
     def __post_init__(self) -> None:

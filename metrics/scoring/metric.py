@@ -114,7 +114,7 @@ def mean_statistics(scores: Floats) -> MetricStatistics:
 
 
 class MeanStatistics(MetricStatistics):
-    """The same from ``packed`` (T, S, 2) of `mean_packed`; the rest is worked out when it is asked for."""
+    """Of the mean over segments, from ``packed`` (T, S, 2) of `mean_packed`; the rest is worked out when asked for."""
 
     def __init__(self, packed: Floats) -> None:
         object.__setattr__(self, "packed", packed)
@@ -130,7 +130,7 @@ class MeanStatistics(MetricStatistics):
 
 
 def mean_packed(scores: Floats, out: Floats | None = None) -> tuple[Floats, Bools]:
-    """What `MeanAggregate` takes, (..., 2), and where scores are there."""
+    """What `MeanAggregate` takes, (..., 2), written to ``out`` if that is given, and where scores are there."""
     valid = np.isfinite(scores)
     packed = np.empty((*scores.shape, 2)) if out is None else out
     packed[..., 0], packed[..., 1] = np.where(valid, scores, 0.0), valid
@@ -149,11 +149,14 @@ class CorpusState(ABC):
         """What is known of both, which have no segment in common; or of both ranges."""
 
     def ranged(self, index: int, of: int) -> CorpusState | None:
-        """The ``index``-th of ``of`` ranges, cut alike for all parts of a corpus; None where there is nothing in it."""
+        """The ``index``-th of ``of`` ranges, cut alike for all parts of a corpus; None where there is nothing in it.
+
+        A range may be cut again: the k-th of m * of lies whole in the (k // m)-th of ``of``.
+        """
         return None if index else self
 
     def settled(self) -> CorpusState:
-        """What statistics read of it once all parts are joined."""
+        """What statistics read of it once all parts are joined; ranges that are settled are joined, too."""
         return self
 
     def of_texts(self, prepared: Any) -> CorpusState:
@@ -197,7 +200,7 @@ class Metric(ABC):
     low, high : float
         The range of its scores as published; infinite where there is no bound.
     version : str
-        The last word of its signatures: raised whenever a score could change.
+        The last word of its signatures: raised whenever a score could change by more than rounding.
     """
 
     name: ClassVar[str]

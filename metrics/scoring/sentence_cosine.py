@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_choice
+from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_parameter
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models import sentence_encoder
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
@@ -47,7 +47,7 @@ class SentenceCosine(Metric):
         key="model",
         hint="A sentence-transformers model: its folder, an installed package that carries it, or its name in the hub.",
     )
-    over_references: str = reference_choice()
+    over_references: str = reference_parameter()
 
     @classmethod
     def unavailable(cls) -> str:

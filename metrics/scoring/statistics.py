@@ -32,6 +32,7 @@ SEMANTICS = ("galley2015", "sacrebleu2018")
 # below 3e9 n-grams.
 EXACT_SCALES = (10, 1000, 2_882_880)
 
+# By order: faster than exp(log / N), and 1 of 1.
 ROOTS: dict[int, Callable[[Floats], Floats]] = {
     1: np.positive, 2: np.sqrt, 3: np.cbrt, 4: lambda values: np.sqrt(np.sqrt(values))
 }  # fmt: skip
@@ -63,6 +64,7 @@ class SegmentStatistics:
     def of_segments(cls, packed: Floats, top_weight: Floats, valid: Bools, weight_scale: int) -> SegmentStatistics:
         """From what all systems share, top weights and validity (S,) of segments, and ``packed`` (T, S, 2 + 2 N)."""
         shape = packed.shape[:-1]
+        packed.flags.writeable = False  # tables remember it
         return cls(packed, np.broadcast_to(top_weight, shape), np.broadcast_to(valid, shape), weight_scale)
 
     @property
@@ -136,7 +138,7 @@ def orders_of(packed: Floats) -> int:
 def fill_packed(
     packed: Floats, hyp_len: Floats | Ints, ref_len: Floats, numerators: Floats, denominators: Floats
 ) -> None:
-    """Write statistics where `SegmentStatistics.packed` has them, up to its order.
+    """Write statistics into ``packed``, where `SegmentStatistics.packed` has them, up to its order.
 
     One column after the other: NumPy copies many rows of few numbers one row at a time.
     """

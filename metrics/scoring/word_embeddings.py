@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_choice
+from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_parameter
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.models.vectors import WordVectors, row_lengths, unit_rows
@@ -125,7 +125,7 @@ class WordEmbeddingMetric(Metric):
     )  # fmt: skip
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")
-    over_references: str = reference_choice()
+    over_references: str = reference_parameter()
 
     @staticmethod
     @abstractmethod

@@ -208,7 +208,7 @@ def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace
             Alone(place + 1, None if math.isnan(value) else float(value), place == chosen)
             for place, value in enumerate(each.tolist())
         ]
-    if isinstance(metric, WordEmbeddingMetric) and line.score is not None:
+    if isinstance(metric, WordEmbeddingMetric) and metric.variant == NLG_EVAL and line.score is not None:
         line.caution = _texts_of_unknown_words(metric, given, workspace.models)
 
 
@@ -219,9 +219,7 @@ def _texts_of_unknown_words(metric: WordEmbeddingMetric, given: Scored, models: 
     split = tokenize_texts(texts, tokenize=metric.tokenize, lowercase=metric.lowercase)
     names = ["the hypothesis", *(f"reference {number}" for number in range(1, len(texts)))]
     found = [
-        name
-        for name, words in zip(names, map(list, split), strict=True)
-        if words and metric.variant == NLG_EVAL and (vectors.find(words) < 0).all()
+        name for name, words in zip(names, map(list, split), strict=True) if words and (vectors.find(words) < 0).all()
     ]
     if not found:
         return ""

@@ -19,7 +19,8 @@ def parameters_with_models(project: Project, metric: str, parameters: Mapping[st
     """
     settled = dict(parameters)
     for parameter in model_parameters(metric):
-        written = settled.get(parameter.name) or ""
+        written = settled.get(parameter.name)
+        written = "" if written is None else written
         if isinstance(written, str):  # anything else the metric itself refuses, in its own words
             settled[parameter.name] = _reference(project, parameter.choices[0], written, parameter.name)
     _check_limits(project, metric, settled)

@@ -4,7 +4,6 @@ https://github.com/google-research/mt-metrics-eval#file-organization-and-naming-
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from django.db.models import Avg
 
 from annotation.models import Campaign, Dataset, Item, JobState, ReleaseWeight, ResponseSource, System
+from annotation.numbers import finite_or_none
 from annotation.selectors.ratings import current_ratings
 from annotation.zipped import zip_chunks
 from metrics.models import ScoreRun
@@ -121,7 +121,7 @@ class _Layout:
         if metric is None:  # another package's, which is gone or takes other parameters now
             return told
         bounds = {"lowest": metric.low, "highest": metric.high}
-        told |= {key: bound if math.isfinite(bound) else None for key, bound in bounds.items()}
+        told |= {key: finite_or_none(bound) for key, bound in bounds.items()}
         told["lower_is_better"] = not metric.higher_is_better
         return told | ({"name": metric.label} if isinstance(metric, External) else {})
 

@@ -47,8 +47,10 @@ def p_value(value: float | None) -> str:
 
 
 @register.filter
-def probability(value: float) -> str:
+def probability(value: float | None) -> str:
     """To five places; a small one to three digits and a power of ten, so that no quotient of two reads 0 / 0."""
+    if value is None or value != value:
+        return "–"
     if value == 0 or value >= 0.001:
         return number(value, 5)
     digits, power = f"{value:.2e}".split("e")

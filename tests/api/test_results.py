@@ -103,7 +103,14 @@ def test_a_metric_that_reads_no_references_is_run_on_a_data_set(world: World, ap
 
 
 @pytest.mark.parametrize(
-    ("metric", "parameter", "value"), [("am", "model", 5), ("am_fm", "fm_model", ["bigrams"]), ("am", "model", True)]
+    ("metric", "parameter", "value"),
+    [
+        ("am", "model", 5),
+        ("am_fm", "fm_model", ["bigrams"]),
+        ("am", "model", True),
+        ("am", "model", 0),
+        ("am", "model", []),
+    ],
 )
 def test_a_model_that_is_no_text_is_told_at_its_name(
     world: World, api: Api, metric: str, parameter: str, value

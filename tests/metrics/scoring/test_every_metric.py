@@ -252,13 +252,23 @@ def test_parts_of_a_corpus_add_up(
 
 
 def whole_state(states: list[CorpusState | None], prepared: object, n_ranges: int) -> CorpusState | None:
-    """The states of two parts joined range by range, as far as these texts read them."""
-    one, other = states
-    if one is None or other is None:
+    """The states of two parts joined range by range, each in two pieces, as far as these texts read them."""
+
+    def joined(parts: list[CorpusState]) -> CorpusState:
+        return reduce(lambda known, more: known.joined(more), parts)
+
+    if any(state is None for state in states):
         return None
-    ranges = [(one.ranged(index, n_ranges), other.ranged(index, n_ranges)) for index in range(n_ranges)]
-    read = [first.joined(second).settled().of_texts(prepared) for first, second in ranges if first and second]
-    return reduce(lambda known, more: known.joined(more), read)
+    read = []
+    for index in range(n_ranges):
+        held = [part for state in states if (part := state.ranged(index, n_ranges)) is not None]
+        pieces = [
+            [own for part in held if (own := part.ranged(piece, 2 * n_ranges)) is not None]
+            for piece in (2 * index, 2 * index + 1)
+        ]
+        if settled := [joined(piece).settled() for piece in pieces if piece]:
+            read.append(joined(settled).of_texts(prepared))
+    return joined(read)
 
 
 def part_of(segments: Segments, weights: list[float], chosen: slice) -> tuple[Segments, list[float]]:

@@ -82,7 +82,7 @@ def test_real_conversations_score_the_same_in_chunks_of_any_size(
     monkeypatch.setattr(embedding_pairs, "CHUNK", chunk)
     monkeypatch.setattr(greedy_matching, "CHUNK", chunk)
     monkeypatch.setattr(greedy_matching, "AT_ONCE", chunk)
-    monkeypatch.setattr(embedding_average, "WORDS_AT_ONCE", chunk)
+    monkeypatch.setattr(embedding_average, "WORDS_SUMMED", chunk)
     sample = dstc7_sample()
     systems = [outputs[:5] for outputs in sample.outputs.values()]
     references = sample.weighted[:5]
