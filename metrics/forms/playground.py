@@ -9,14 +9,16 @@ from django import forms
 from django.http import QueryDict
 
 from metrics.forms.runs import TOKENIZER_NAMES
-from metrics.models import TrainedModel
+from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.registry import METRICS
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.explanations import Reading
+from metrics.selectors.models import models_of_run
 from metrics.selectors.playground import Trial
 
 MOST_WORDS = 2000
@@ -26,6 +28,22 @@ LONGEST_QUERY = 3500  # servers take about 4,000 characters of an address
 
 KINDS = {"am": LsaModel.kind, "fm": LanguageModel.kind, "wv": WordVectors.kind}
 FORMULA_NAMES = {"galley2015": "The paper’s (galley2015)", "sacrebleu2018": "The later code’s (sacrebleu2018)"}
+
+
+# What a run's metric calls a setting of the playground.
+RUN_SETTINGS = {"max_order": "order", "semantics": "semantics", "tokenize": "tokenize", "k": "k", "balance": "balance"}
+
+
+def run_settings(run: ScoreRun) -> dict[str, str]:
+    """Fields of the form under which the playground scores as this run did, as far as it has them."""
+    given = {field: str(run.parameters[name]) for name, field in RUN_SETTINGS.items() if name in run.parameters}
+    if "lowercase" in run.parameters:
+        given["case"] = "lower" if run.parameters["lowercase"] else "kept"
+    if getattr(METRICS.get(run.metric), "group", "") == "adequacy-fluency" and "order" in run.parameters:
+        given["n"] = str(run.parameters["order"])
+    fields = {kind: field for field, kind in KINDS.items()}
+    chosen = {fields.get(parameter.choices[0]): model for parameter, model in models_of_run(run)}
+    return given | {field: str(model.pk) for field, model in chosen.items() if field and model}
 
 
 def _text_field(label: str, rows: int, **options: Any) -> forms.CharField:

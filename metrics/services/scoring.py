@@ -111,7 +111,8 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
     mask = subset.mask(corpus.weights, corpus.is_original)
     dropped: dict[str, list[str]] = dict(corpus.dropped)
     # In a pool of outputs every one counts, whether or not it has a score of its own.
-    unused = [] if metric.pools else np.flatnonzero(~statistics.valid.any(axis=0)).tolist()
+    counted = statistics.valid.any(axis=0) | metric.pools
+    unused = np.flatnonzero(~counted).tolist()
     if unused:
         dropped[unusable_reason(metric, subset)] = [corpus.external_ids[place] for place in unused]
     n_items = corpus.item_ids.size
@@ -120,7 +121,7 @@ def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: Met
         "items_scored": int(n_items) - len(unused),
         "items_partly": partly_scored(statistics),
         "dropped": dropped,
-        "references": int(mask.sum()),
+        "references": int(np.count_nonzero(mask & np.repeat(counted, [len(own) for own in corpus.references]))),
         "references_in_release": int(mask.size),
         "aggregate": statistics.aggregate.parameters(),
     }

@@ -15,9 +15,11 @@ ID_SHOWN = 10
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share in whole percent; what is not nothing is never written as 0."""
+    """A share in whole percent; what is not nothing is never written as 0, nor what is not all as 100."""
     if share is None:
         return "–"
+    if 0.995 <= share < 1:
+        return ">99 %"
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 

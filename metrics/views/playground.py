@@ -52,7 +52,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     stored = _stored(request, project) if request.method == "GET" and "item" in request.GET else None
     sent = request.POST if request.method == "POST" else request.GET
-    form = PlaygroundForm(_stored_data(stored) if stored else sent, models=list(finished_models(project)))
+    form = PlaygroundForm(_stored_data(stored, request.GET) if stored else sent, models=list(finished_models(project)))
     changes_rows = _change_rows(form, request.POST)
     form.is_valid()
     here = reverse("metrics:playground", args=[project.slug])
@@ -114,10 +114,13 @@ def _stored(request: HttpRequest, project: Project) -> Stored:
     return found
 
 
-def _stored_data(stored: Stored) -> QueryDict:
+def _stored_data(stored: Stored, sent: QueryDict) -> QueryDict:
+    """The texts that are stored; the settings as the address has them."""
+    settings = (*PlaygroundForm.ngram_fields, *PlaygroundForm.model_fields)
     data = QueryDict(mutable=True)
     data["h"], data["s"] = stored.hypothesis, stored.source
     data["tokenize"] = usual_tokenizer(stored.dataset.language)
+    data.update({name: sent[name] for name in settings if sent.get(name)})
     data.setlist("r", [text for text, _ in stored.references])
     data.setlist("w", [f"{weight:.12g}" for _, weight in stored.references])
     return data

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -12,6 +13,7 @@ from annotation.access import get_project_or_404
 from annotation.exports import table_response
 from annotation.models import Item, Response, ResponseSource, User
 from annotation.parameters import whole_number
+from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import accounts, explanations, matches
 from metrics.selectors import runs as selectors
@@ -89,6 +91,7 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "unrated_reason": _unrated_reason(hypothesis),
         "previous_pk": items_at(run, [place - 1])[0] if place else None,
         "next_pk": items_at(run, [place + 1])[0] if place + 1 < n_segments(run) else None,
+        "play_query": urlencode(_played(run, score, item)),
         **shared_context(project, run.dataset.language),
     }
     chosen = whole_number(request, "reference")
@@ -133,6 +136,12 @@ def run_segment_download(
     columns = (*accounts.ACCOUNT_COLUMNS, *(label.lower() for label in account.reference_columns))
     rows = accounts.account_rows(account, hypothesis, segment.score)
     return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=accounts.ACCOUNT_TYPES)
+
+
+def _played(run: ScoreRun, score: SystemScore, item: Item) -> dict[str, object]:
+    """This segment in the playground, under the run's settings."""
+    release = {} if run.release_id is None else {"release": run.release_id}
+    return {"item": item.pk, "system": score.system_id, **release, **run_settings(run)}
 
 
 def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response, int]:

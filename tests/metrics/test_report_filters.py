@@ -1,4 +1,4 @@
-from metrics.templatetags.report import negated, number, p_value, probability, references, short_id, signed
+from metrics.templatetags.report import negated, number, p_value, percent, probability, references, short_id, signed
 
 
 def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
@@ -17,6 +17,12 @@ def test_a_p_value_is_never_0() -> None:
 def test_a_small_probability_is_never_0() -> None:
     assert [probability(value) for value in (0.0, 0.00477, 5.0221e-7, 7.2e-13, 1.0)] == [
         "0.00000", "0.00477", "5.02 × 10⁻⁷", "7.20 × 10⁻¹³", "1.00000",
+    ]  # fmt: skip
+
+
+def test_a_share_is_0_or_100_percent_only_where_it_is() -> None:
+    assert [percent(share) for share in (0, 0.004, 0.25, 0.994, 0.996, 1, None)] == [
+        "0 %", "<1 %", "25 %", "99 %", ">99 %", "100 %", "–",
     ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from django.db import connection
+from django.db.models import Count, Max
 
 from annotation.models import Item, JobState, Project
 from annotation.services.jobs import job_claim, job_request_cancel, job_requeue
@@ -27,6 +28,8 @@ from metrics.services.runs import (
 )
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
+from tests.metrics.conversations import make_conversations
+from tests.metrics.runs import finished_run
 from tests.metrics.world import HYPOTHESES, REFERENCES, World, make_world
 
 pytestmark = pytest.mark.django_db
@@ -363,3 +366,13 @@ def test_what_reads_no_references_is_one_run_whatever_the_subset(world: World, c
 def test_what_reads_references_is_refused_without_them(world: World) -> None:
     with pytest.raises(ScoreRunRefused, match="BLEU reads references; accepted: a finished release"):
         create(world, release=None, dataset=world.dataset)
+
+
+def test_references_of_items_that_cannot_be_scored_are_not_used(project: Project) -> None:
+    made = make_conversations(project)
+    run = finished_run(made, "delta_bleu", systems=list(made.dataset.systems.all()))
+    weights = made.release.weights.values("item").annotate(top=Max("weight"), n=Count("pk"))
+    scored = weights.filter(top__gt=0)
+    assert 0 < len(scored) < len(weights)
+    assert run.report["items_scored"] == len(scored)
+    assert run.report["references"] == sum(row["n"] for row in scored)

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from sacrebleu.metrics import CHRF, TER
 
-from annotation.models import Project, Response, ResponseSource
-from metrics.forms.playground import LONGEST_QUERY, MOST_REFERENCES
+from annotation.models import Project, Response, ResponseSource, System
+from metrics.forms.playground import LONGEST_QUERY, MOST_REFERENCES, run_settings
 from metrics.models import ScoreRun
 from metrics.scoring.am_fm import AmFm
 from metrics.scoring.delta_bleu import sentence_delta_bleu
@@ -18,9 +18,11 @@ from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import Workspace
 from metrics.scoring.rouge_l import RougeL
 from metrics.scoring.segments import Segments
+from metrics.selectors.models import models_of_run
 from metrics.services.scoring import model_store
 from tests.metrics.conversations import ARABIC, CHINESE, make_conversations
 from tests.metrics.played import train_models
+from tests.metrics.runs import finished_run
 
 pytestmark = pytest.mark.django_db
 
@@ -360,3 +362,24 @@ def test_nothing_is_stored_and_few_questions_are_asked(url, member, models):
     assert (Response.objects.count(), ScoreRun.objects.count()) == before
     assert all(query["sql"].startswith(("SELECT", "SAVEPOINT", "RELEASE")) for query in asked)
     assert len(asked) <= 10
+
+
+def test_a_runs_segment_comes_with_the_runs_settings_and_so_with_its_score(member, project, models):
+    made = make_conversations(project)
+    systems = list(System.objects.filter(dataset=made.dataset))
+    parameters = {"max_order": 3, "semantics": "sacrebleu2018", "tokenize": "13a", "lowercase": False}
+    run = finished_run(made, "delta_bleu", systems=systems, **parameters)
+    score = run.scores.get(system__name="Quill")
+    address = reverse("metrics:run-segment", args=[project.slug, run.pk, score.system_id, made.items[0].pk])
+    shown = member.get(address)
+    (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', shown.content.decode())
+    played = member.get(link.replace("&amp;", "&")).context
+    assert {name: played["form"].data[name] for name in ("order", "semantics", "tokenize", "case")} == {
+        "order": "3", "semantics": "sacrebleu2018", "tokenize": "13a", "case": "kept",
+    }  # fmt: skip
+    assert played["played"].explanation.hypotheses[0].score == pytest.approx(shown.context["segment"].score, abs=1e-9)
+
+    both = finished_run(made, "am_fm", systems=systems, k=3, order=1, balance=0.3)
+    wanted = run_settings(both)
+    assert (wanted["k"], wanted["n"], wanted["balance"]) == ("3", "1", "0.3")
+    assert {wanted["am"], wanted["fm"]} == {str(model.pk) for _, model in models_of_run(both)}
