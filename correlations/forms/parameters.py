@@ -1,5 +1,6 @@
 """A parameter study's form: the metric is settled before, since it decides which parameters there are."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -175,6 +176,7 @@ class ParameterStudyForm(forms.Form):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         self.sweeps: list[dict[str, Any]] = []
+        limits = self._chosen_limits()
         for parameter in self.metric.parameter_list():
             written = self.cleaned_data.get(SWEEP + parameter.name, "").strip()
             if not written:
@@ -185,14 +187,28 @@ class ParameterStudyForm(forms.Form):
                     for value in values:
                         parameter.check(value)
             except ValueError as error:
-                self.add_error(SWEEP + parameter.name, str(error))
+                self.add_error(SWEEP + parameter.name, str(error).removeprefix(f"{parameter.name}: "))
                 continue
+            self._check_limit(SWEEP + parameter.name, values, limits.get(parameter.name))
             self.sweeps.append({"parameter": parameter.name, "values": list(values)})
         if not self.sweeps and not self.errors:
             raise forms.ValidationError("No parameter is turned: fill in the values of one at least.")
         if len(self.sweeps) > MAX_SWEEPS:
             raise forms.ValidationError(f"{len(self.sweeps)} parameters are turned; accepted: up to {MAX_SWEEPS}.")
         return cleaned
+
+    def _chosen_limits(self) -> dict[str, int]:
+        """What the models chosen serve at most; the values in use are held to it here."""
+        own = {one.name: self.cleaned_data.get(OWN + one.name) or "" for one in self.metric.parameter_list()}
+        limits = model_limits(self.project, self.metric.name, own)
+        for name, most in limits.items():
+            self._check_limit(OWN + name, (own[name],), most)
+        return limits
+
+    def _check_limit(self, field: str, values: Iterable[Any], most: int | None) -> None:
+        too_large = [value for value in values if most is not None and isinstance(value, int) and value > most]
+        if too_large:
+            self.add_error(field, f"found {too_large[0]}; accepted: up to {most}, which is what the trained model has")
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data

@@ -235,6 +235,17 @@ def test_a_wrong_form_says_what_is_accepted(
     assert not ParameterStudy.objects.exists()
 
 
+def test_all_that_is_beyond_the_model_is_told_at_its_fields(world: World, manager, as_user) -> None:
+    model = trained_model(world)  # of 4 dimensions
+    url = reverse("correlations:parameter-study-create", args=[world.project.slug])
+    asked = form_data(world, metric="am", own_k=7, own_references="max", own_model=model.reference, sweep_k="1, 9")
+    page = as_user(manager).post(url, asked)
+    found = {name: list(errors) for name, errors in page.context["form"].errors.items()}
+    told = "accepted: up to 4, which is what the trained model has"
+    assert found == {"own_k": [f"found 7; {told}"], "sweep_k": [f"found 9; {told}"]}
+    assert not ParameterStudy.objects.exists()
+
+
 def test_the_command_computes_and_prints(world: World, capsys) -> None:
     flags = ["--project", world.project.slug, "--release", "cat-references", "--campaign", "Output ratings",
              "--campaign", "Reference ratings", "--systems", *SPECIFICATION["systems"], "--bootstrap", "0",
