@@ -1,11 +1,15 @@
 """A zip written while it is sent: memory holds a piece of one member, whatever the size of the whole."""
 
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 
 from annotation.parquet import Outbox
 
 STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the same members give the same bytes
+# What the standard library raises of zips that are cut off, damaged, encrypted or packed in a way it does not know.
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 PACKED = (".parquet", ".gz", ".zst")  # compressed already
 
 

@@ -76,7 +76,10 @@ def with_sections(report: str, sections: dict[str, str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "only", nargs="*", choices=[*SECTIONS, []], help="some sections; prints them and writes nothing"
+        "only",
+        nargs="*",
+        choices=[*SECTIONS, []],
+        help="some sections; prints them, and writes them with --write alone",
     )
     parser.add_argument("--write", action="store_true", help="put these sections in place of the report's own")
     asked = parser.parse_args()

@@ -19,7 +19,7 @@ from correlations.stats.parameters import COEFFICIENTS
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.selectors.models import finished_models, model_choices, model_limits
+from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
 
 OWN, SWEEP = "own_", "sweep_"
 COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
@@ -206,9 +206,9 @@ class ParameterStudyForm(forms.Form):
         return limits
 
     def _check_limit(self, field: str, values: Iterable[Any], most: int | None) -> None:
-        too_large = [value for value in values if most is not None and isinstance(value, int) and value > most]
-        if too_large:
-            self.add_error(field, f"found {too_large[0]}; accepted: up to {most}, which is what the trained model has")
+        found = beyond_limit(values, most)
+        if found is not None and most is not None:
+            self.add_error(field, beyond_words(found, most))
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data

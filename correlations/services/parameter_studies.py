@@ -18,7 +18,7 @@ from correlations.parameter_specification import (
 from correlations.services.studies import named_campaigns, release_named, settled_metric, study_store, study_systems
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.metric import Metric
-from metrics.selectors.models import model_limits
+from metrics.selectors.models import beyond_limit, beyond_words, model_limits
 from metrics.services.models import parameters_with_models
 
 RESULT_FORMAT = 1  # raised with the shape of a stored result
@@ -82,10 +82,10 @@ def _settled_sweep(
     if parameter.kind == "model":
         values = tuple(_model(project, metric, name, value) for value in values)
     values = with_own_value(metric, name, values)
-    too_large = [value for value in values if name in limits and value > limits[name]]
-    if too_large:
-        message = f"{name}: found {too_large[0]}; accepted: up to {limits[name]}, which is what the trained model has"
-        raise StudyRefused.of("sweeps" if too_large[0] in given else "metric", message)
+    found = beyond_limit(values, limits.get(name))
+    if found is not None:
+        message = f"{name}: {beyond_words(found, limits[name])}"
+        raise StudyRefused.of("sweeps" if found in given else "metric", message)
     if len(values) < 2:
         raise StudyRefused.of("sweeps", f"{name}: found {len(values)} value; accepted: two or more, to compare")
     return {"parameter": name, "values": values}

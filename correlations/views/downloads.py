@@ -1,7 +1,8 @@
 """Every table and figure of a report, of studies of either kind, for machines and for papers."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -10,34 +11,28 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import get_project_or_404
 from annotation.exports import table_response
-from annotation.models import Project, User
+from annotation.models import User
 from annotation.selectors.releases import release_name
 from correlations.charts import render
 from correlations.charts.render import MEDIA_TYPES
 from correlations.charts.theme import Spec, Theme
 from correlations.models import ParameterStudy, Study
 from correlations.selectors import parameter_reports, reports
-from correlations.selectors.lists import AnyStudy, listed_studies
+from correlations.selectors.lists import listed_studies
 from correlations.views.finding import get_result_or_404
 
-STUDY_COLUMNS = (
-    "study", "name", "state", "dataset", "release", "systems", "campaigns", "unit_size", "assignments", "signature",
-    "created_at",
-)  # fmt: skip
-PARAMETER_STUDY_COLUMNS = (
-    "parameter_study", "name", "state", "dataset", "release", "metric", "parameters", "systems", "campaigns",
-    "signature", "created_at",
-)  # fmt: skip
 
+@dataclass(frozen=True)
+class Kind:
+    """What differs between studies of metrics and those of a metric's parameters."""
 
-# --- Studies ----------------------------------------------------------------------------------------------------------
-
-
-@login_required
-@require_GET
-def study_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    return _list(Study, project, f"{project.slug}-studies", file_format, STUDY_COLUMNS, _study_row)
+    model: type[Any]
+    name: str
+    plural: str
+    columns: Sequence[str]
+    row: Callable[[Any], Sequence[object]]
+    table: Callable[[Any, str], reports.Table | None]
+    figure: Callable[..., Spec | None]
 
 
 def _study_row(study: Study) -> tuple[object, ...]:
@@ -46,47 +41,6 @@ def _study_row(study: Study) -> tuple[object, ...]:
         study.pk, study.name, study.state, study.dataset.slug, release_name(study.release), spec["systems"],
         spec["campaigns"], spec["unit_size"], spec["assignments"], study.signature, study.created_at,
     )  # fmt: skip
-
-
-@login_required
-@require_GET
-def study_download(request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(Study, project, pk)
-    name = f"{project.slug}-study-{study.pk}"
-    if (table, file_format) == ("study", "json"):
-        return _whole(study, name)
-    return _table(reports.table(study, table), name, table, file_format)
-
-
-@login_required
-@require_GET
-def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(Study, project, pk)
-    return _drawn_by_the_page(reports.figure(study, figure, theme=_theme(request)), figure)
-
-
-@login_required
-@require_GET
-def study_figure_download(
-    request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str
-) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(Study, project, pk)
-    spec = reports.figure(study, figure, theme=_theme(request))
-    return _drawn(spec, f"{project.slug}-study-{study.pk}", figure, file_format)
-
-
-# --- Parameter studies ------------------------------------------------------------------------------------------------
-
-
-@login_required
-@require_GET
-def parameter_study_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    name = f"{project.slug}-parameter-studies"
-    return _list(ParameterStudy, project, name, file_format, PARAMETER_STUDY_COLUMNS, _parameter_study_row)
 
 
 def _parameter_study_row(study: ParameterStudy) -> tuple[object, ...]:
@@ -98,79 +52,80 @@ def _parameter_study_row(study: ParameterStudy) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+STUDY = Kind(
+    Study, "study", "studies",
+    (
+        "study", "name", "state", "dataset", "release", "systems", "campaigns", "unit_size", "assignments",
+        "signature", "created_at",
+    ),
+    _study_row, reports.table, reports.figure,
+)  # fmt: skip
+PARAMETER_STUDY = Kind(
+    ParameterStudy, "parameter-study", "parameter-studies",
+    (
+        "parameter_study", "name", "state", "dataset", "release", "metric", "parameters", "systems", "campaigns",
+        "signature", "created_at",
+    ),
+    _parameter_study_row, parameter_reports.table, parameter_reports.figure,
+)  # fmt: skip
+
+
 @login_required
 @require_GET
-def parameter_study_download(
-    request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str
+def study_list_download(request: HttpRequest, project_slug: str, file_format: str, kind: Kind) -> HttpResponseBase:
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    rows = map(kind.row, listed_studies(kind.model, project).iterator(100))
+    return table_response(format=file_format, filename=f"{project.slug}-{kind.plural}", columns=kind.columns, rows=rows)
+
+
+@login_required
+@require_GET
+def study_download(
+    request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str, kind: Kind
 ) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(ParameterStudy, project, pk)
-    name = f"{project.slug}-parameter-study-{study.pk}"
+    study, name = _found(request, project_slug, pk, kind)
     if (table, file_format) == ("study", "json"):
-        return _whole(study, name)
-    return _table(parameter_reports.table(study, table), name, table, file_format)
-
-
-@login_required
-@require_GET
-def parameter_study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str) -> JsonResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(ParameterStudy, project, pk)
-    return _drawn_by_the_page(parameter_reports.figure(study, figure, theme=_theme(request)), figure)
-
-
-@login_required
-@require_GET
-def parameter_study_figure_download(
-    request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str
-) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(ParameterStudy, project, pk)
-    spec = parameter_reports.figure(study, figure, theme=_theme(request))
-    return _drawn(spec, f"{project.slug}-parameter-study-{study.pk}", figure, file_format)
-
-
-# --- Files ------------------------------------------------------------------------------------------------------------
-
-
-def _list(
-    kind: type[AnyStudy], project: Project, name: str, file_format: str, columns: Sequence[str],
-    row: Callable[[AnyStudy], Sequence[object]],
-) -> HttpResponseBase:  # fmt: skip
-    rows = map(row, listed_studies(kind, project).iterator(100))
-    return table_response(format=file_format, filename=name, columns=columns, rows=rows)
-
-
-def _whole(study: Study | ParameterStudy, name: str) -> HttpResponse:
-    found = {field: getattr(study, field) for field in ("name", "signature", "specification", "result")}
-    return _named(JsonResponse(found, json_dumps_params={"ensure_ascii": False}), f"{name}.json")
-
-
-def _table(found: reports.Table | None, name: str, table: str, file_format: str) -> HttpResponseBase:
+        whole = {field: getattr(study, field) for field in ("name", "signature", "specification", "result")}
+        return _named(JsonResponse(whole, json_dumps_params={"ensure_ascii": False}), f"{name}.json")
+    found = kind.table(study, table)
     if found is None:
         raise Http404(f"No table {table!r} in this study.")
     columns, rows = found
     return table_response(format=file_format, filename=f"{name}-{table}", columns=columns, rows=rows)
 
 
-def _theme(request: HttpRequest) -> Theme:
-    return "dark" if request.GET.get("theme") == "dark" else "light"
-
-
-def _drawn_by_the_page(spec: Spec | None, figure: str) -> JsonResponse:
-    if spec is None:
-        raise Http404(f"No figure {figure!r} in this study.")
+@login_required
+@require_GET
+def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str, kind: Kind) -> JsonResponse:
+    study, _ = _found(request, project_slug, pk, kind)
     # The page has its own heading above the figure; a file must bring one.
-    return JsonResponse({key: value for key, value in spec.items() if key != "title"})
+    return JsonResponse({key: value for key, value in _figure(request, study, figure, kind).items() if key != "title"})
 
 
-def _drawn(spec: Spec | None, name: str, figure: str, file_format: str) -> HttpResponse:
+@login_required
+@require_GET
+def study_figure_download(
+    request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str, kind: Kind
+) -> HttpResponse:
+    study, name = _found(request, project_slug, pk, kind)
     if file_format not in MEDIA_TYPES:
         raise Http404(f"No figure as {file_format!r}; there are {', '.join(MEDIA_TYPES)}.")
-    if spec is None:
-        raise Http404(f"No figure {figure!r} in this study.")
-    content = render(spec, file_format)  # type: ignore[arg-type] # checked above
+    content = render(_figure(request, study, figure, kind), file_format)  # type: ignore[arg-type] # checked above
     return _named(HttpResponse(content, content_type=MEDIA_TYPES[file_format]), f"{name}-{figure}.{file_format}")
+
+
+def _found(request: HttpRequest, project_slug: str, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
+    """The study, and what files of it are called."""
+    project = get_project_or_404(cast(User, request.user), project_slug)
+    return get_result_or_404(kind.model, project, pk), f"{project.slug}-{kind.name}-{pk}"
+
+
+def _figure(request: HttpRequest, study: Study | ParameterStudy, figure: str, kind: Kind) -> Spec:
+    theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
+    found = kind.figure(study, figure, theme=theme)
+    if found is None:
+        raise Http404(f"No figure {figure!r} in this study.")
+    return found
 
 
 def _named(response: HttpResponse, filename: str) -> HttpResponse:

@@ -10,11 +10,12 @@ from django.http import QueryDict
 
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.am_fm import AmFm
+from metrics.scoring.fm import Fm
 from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
 from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
 from metrics.scoring.models.sentence_encoder import SentenceEncoder
 from metrics.scoring.models.vectors import WordVectors
-from metrics.scoring.registry import METRICS
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.explanations import Reading
@@ -39,7 +40,7 @@ def run_settings(run: ScoreRun) -> dict[str, str]:
     given = {field: str(run.parameters[name]) for name, field in RUN_SETTINGS.items() if name in run.parameters}
     if "lowercase" in run.parameters:
         given["case"] = "lower" if run.parameters["lowercase"] else "kept"
-    if getattr(METRICS.get(run.metric), "group", "") == "adequacy-fluency" and "order" in run.parameters:
+    if run.metric in (Fm.name, AmFm.name):
         given["n"] = str(run.parameters["order"])
     fields = {kind: field for field, kind in KINDS.items()}
     chosen = {fields.get(parameter.choices[0]): model for parameter, model in models_of_run(run)}

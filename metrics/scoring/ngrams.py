@@ -19,7 +19,7 @@ from metrics.scoring.metric import Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, check_order, tokenize_texts
-from metrics.scoring.token_ids import encode
+from metrics.scoring.token_ids import number_tokens
 
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -193,10 +193,12 @@ def match_table(
 
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
-    hyp_ids, hyp_len = encode(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
+    hyp_ids, hyp_len = number_tokens(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
     # Tokens that no hypothesis holds can match nothing and share one more number.
     unknown = len(vocabulary)
-    ref_ids, reference_len = encode(reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown)))
+    ref_ids, reference_len = number_tokens(
+        reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown))
+    )
     orders = _match_orders(
         _Starts(hyp_ids, hyp_len, row_segment),
         _Starts(ref_ids, reference_len, reference_segment),

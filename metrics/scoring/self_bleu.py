@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.aggregates import log_brevity_penalty
-from metrics.scoring.metric import CorpusState, Floats, Ints, Metric, PooledStatistics
+from metrics.scoring.metric import CorpusState, Floats, Ints, PooledStatistics
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.tallies import Keys, grouped, key_range, looked_up, narrow
 from metrics.scoring.text_ngrams import (
     NumberedNgrams,
+    PoolMetric,
     TextNgrams,
     TextPreparation,
     laid_end_to_end,
@@ -45,16 +46,12 @@ EPSILON = 0.1
 
 
 @dataclass(frozen=True)
-class SelfBleu(Metric):
+class SelfBleu(PoolMetric):
     """Self-BLEU; see the module for formula and source."""
 
     name: ClassVar[str] = "self_bleu"
     label: ClassVar[str] = "Self-BLEU"
     summary: ClassVar[str] = "How much a system's outputs repeat each other: lower is more diverse, not better."
-    group: ClassVar[str] = "text"
-    needs_references: ClassVar[bool] = False
-    judges_quality: ClassVar[bool] = False
-    pools: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
 
     max_order: int = whole(4, low=1, high=5, label="Longest n-gram", key="order")

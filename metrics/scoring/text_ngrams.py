@@ -243,14 +243,18 @@ def pool_counts(ngrams: NumberedNgrams, texts: TextNgrams) -> PoolCounts:
     return PoolCounts.of_systems(parts, texts.length[texts.rows].sum(axis=1))
 
 
-@dataclass(frozen=True)
-class SpectrumMetric(Metric):
-    """A metric that sees of a pool of outputs how many n-grams of one order occur how often."""
+class PoolMetric(Metric):
+    """A metric over a system's outputs as one pool: how diverse they are, not how good."""
 
     group: ClassVar[str] = "text"
     needs_references: ClassVar[bool] = False
     judges_quality: ClassVar[bool] = False
     pools: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class SpectrumMetric(PoolMetric):
+    """One that sees of the pool how many n-grams of one order occur how often."""
 
     order: int = whole(2, low=1, high=4, label="Words of an n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

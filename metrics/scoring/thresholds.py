@@ -111,11 +111,12 @@ class ThresholdSweep:
         ascending = to_decimals(values)[self._by_weight]
         self._level[self._by_weight] = np.searchsorted(self.thresholds, ascending, side="right") - 1
         self._falling = [self._tiers(matches) for matches in table.orders[:max_order]]
-        n_levels = self.thresholds.size
         # (L, S): how many references of a segment are in the subset.
         reached = np.flatnonzero(self._level >= 0)
         at = self._level[reached] * table.n_segments + table.reference_segment[reached]
-        self._n_references = np.bincount(at, minlength=n_levels * table.n_segments).reshape(n_levels, -1)
+        self._n_references = np.bincount(at, minlength=self.thresholds.size * table.n_segments).reshape(
+            -1, table.n_segments
+        )
         _sum_from_above(self._n_references)
         self._ref_len = self._closest_lengths()
         self._bleu: list[SegmentStatistics] | None = None  # BLEU and sBLEU read the same
@@ -163,12 +164,12 @@ class ThresholdSweep:
     def _closest_lengths(self) -> Floats:
         """(L, H) length of the closest reference of each subset, ties to the shorter; 0 where it is empty."""
         table, pairs = self.table, self.table.lengths
-        # References of a segment stand side by side in the pairs of each of its hypotheses: sort them once for all.
-        falling = np.argsort(table.reference_segment * (self.thresholds.size + 1) - self._level, kind="stable")
-        moved = falling - np.arange(falling.size)
         closest, lengths = np.empty(pairs.key.size), np.zeros((self.thresholds.size, table.hyp_len.size))
         if not closest.size:
             return lengths
+        # References of a segment stand side by side in the pairs of each of its hypotheses: sort them once for all.
+        falling = np.argsort(table.reference_segment * (self.thresholds.size + 1) - self._level, kind="stable")
+        moved = falling - np.arange(falling.size)
         # In chunks that the processor's cache holds: pairs are many, and each is looked at a dozen times.
         bounds = np.append(pairs.starts, closest.size)
         for first, last in chunks(bounds, PAIRS_AT_ONCE):
@@ -193,7 +194,7 @@ class ThresholdSweep:
         # Where a subset is empty the length is 0 already.
         positive = top_weight > 0
         ref_len = self._ref_len if positive.all() else self._ref_len * positive[table.row_segment]
-        row = np.empty((table.hyp_len.size, 2 + 2 * n_orders))
+        rows = np.empty((table.hyp_len.size, 2 + 2 * n_orders))
         # One block for all levels: memory comes cheaper in one piece.
         packed = np.empty((self.thresholds.size, *table.rows.shape, 2 + 2 * n_orders))
         found: list[SegmentStatistics] = []
@@ -202,14 +203,14 @@ class ThresholdSweep:
             counted = (self._n_references[level] > 0) & positive
             if not np.array_equal(counted, valid):
                 valid, weight = counted, np.where(counted, top_weight, 0.0)
-                np.multiply(table.hyp_len, valid[table.row_segment], out=row[:, 0])
+                np.multiply(table.hyp_len, valid[table.row_segment], out=rows[:, 0])
                 row_weight = weight[table.row_segment]
                 for order, most in enumerate(n_grams, start=2 + n_orders):
-                    np.multiply(row_weight, most, out=row[:, order])
-            row[:, 1] = ref_len[level]
+                    np.multiply(row_weight, most, out=rows[:, order])
+            rows[:, 1] = ref_len[level]
             for order, levels in enumerate(numerators, start=2):
-                row[:, order] = levels[level]
-            row.take(table.rows, axis=0, out=own, mode="clip")  # with a mode that need not check, straight to ``own``
+                rows[:, order] = levels[level]
+            rows.take(table.rows, axis=0, out=own, mode="clip")  # with a mode that need not check, straight to ``own``
             found.append(SegmentStatistics.of_segments(own, weight, valid, scale))
         return found
 

@@ -87,7 +87,7 @@ def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bo
     vocabulary.default_factory = vocabulary.__len__
 
     def numbered(texts: Iterable[Tokens]) -> TokenIds:
-        ids, lengths = encode(texts, lambda tokens: map(vocabulary.__getitem__, tokens))
+        ids, lengths = number_tokens(texts, lambda tokens: map(vocabulary.__getitem__, tokens))
         return TokenIds(ids, np.concatenate(([0], np.cumsum(lengths))))
 
     return NumberedSegments(
@@ -96,7 +96,7 @@ def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bo
     )  # fmt: skip
 
 
-def encode(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
+def number_tokens(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:
     """Numbers of all tokens laid end to end (N,), and the length of each text (K,)."""
     lengths: list[int] = []
 

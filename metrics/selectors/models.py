@@ -154,6 +154,15 @@ def model_limits(project: Project, metric: str, parameters: Mapping[str, Any]) -
     return found
 
 
+def beyond_limit(values: Iterable[object], most: int | None) -> int | None:
+    """The first of these that asks a trained model for more than it has."""
+    return next((value for value in values if most is not None and isinstance(value, int) and value > most), None)
+
+
+def beyond_words(found: int, most: int) -> str:
+    return f"found {found}; accepted: up to {most}, which is what the trained model has"
+
+
 def model_names(project: Project, kind: str) -> str:
     """The names that a parameter of this kind accepts."""
     named = finished_models(project, kind).values_list("slug", "version")[:LISTED]

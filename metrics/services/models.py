@@ -7,7 +7,14 @@ from annotation.models import Project
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.models.kinds import KINDS, TRAINABLE
 from metrics.scoring.registry import METRICS
-from metrics.selectors.models import model_limits, model_named, model_names, model_parameters
+from metrics.selectors.models import (
+    beyond_limit,
+    beyond_words,
+    model_limits,
+    model_named,
+    model_names,
+    model_parameters,
+)
 
 
 def parameters_with_models(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,10 +42,9 @@ def _check_limits(project: Project, metric: str, settled: dict[str, Any]) -> Non
     if not all(isinstance(asked[one.name], str) for one in models):
         return
     for name, most in model_limits(project, metric, asked).items():
-        value = asked.get(name)
-        if isinstance(value, int) and value > most:
-            message = f"{name}: found {value}; accepted: up to {most}, which is what the trained model has."
-            raise ScoreRunRefused.at(name, message)
+        found = beyond_limit([asked.get(name)], most)
+        if found is not None:
+            raise ScoreRunRefused.at(name, f"{name}: {beyond_words(found, most)}.")
 
 
 def _reference(project: Project, kind: str, written: str, field: str) -> str:

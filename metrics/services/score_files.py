@@ -9,7 +9,6 @@ import math
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -31,6 +30,7 @@ from annotation.services.imports.reading import (
     read_table,
     square,
 )
+from annotation.zipped import DAMAGED
 from metrics.scoring.external import SEGMENT, SYSTEM
 
 Floats = npt.NDArray[np.float64]
@@ -45,10 +45,6 @@ JSON_NAN = re.compile(r'(":\s*)NaN(?=\s*[,}])')
 A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
 DESCRIPTION = "metrics.json"  # beside the scores, in the archives that leave here
-# What the standard library raises of archives that are cut off, damaged, encrypted or packed in a way it does not know.
-DAMAGED = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
-)  # fmt: skip
 MAX_FILES = 1000
 NAMED = 20
 NAMED_ITEMS = 3  # whose ids are often long hashes, and there are thousands
@@ -337,7 +333,7 @@ def _read_score_file(
 def _read_archive(content: bytes, filename: str, known: Known, problems: Problems, max_bytes: int) -> list[FileScores]:
     try:
         files = dict(_members(content, filename, problems, max_bytes))
-    except DAMAGED as error:
+    except (*DAMAGED, tarfile.TarError) as error:
         problems.add(None, "archive", str(error) or type(error).__name__, "a whole .zip or .tar.gz without a password")
         files = {}
     problems.refuse()

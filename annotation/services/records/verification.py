@@ -3,7 +3,6 @@
 import hashlib
 import json
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import IO, Any, NamedTuple
 from annotation.errors import AnnotationError
 from annotation.services.amendments import amendment_hash
 from annotation.services.records.archive import FORMAT, content_hash
+from annotation.zipped import DAMAGED
 
 BLOCK = 1 << 20
 
@@ -28,7 +28,7 @@ def record_verify(path: Path | IO[bytes]) -> list[Finding]:
             files = dict(_files(archive, manifest))
             sound = {name for name, finding in files.items() if finding.ok}
             return [*files.values(), *_hashes(archive, manifest, sound), *_amendments(manifest)]
-    except (zipfile.BadZipFile, OSError) as error:
+    except DAMAGED as error:
         raise AnnotationError(f"This is no record: {error}. Accepted: a zip that Assay wrote.") from error
 
 
@@ -59,7 +59,7 @@ def _files(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Iterator[tuple
 def _as_written(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Finding:
     try:
         digest, size, lines = _measured(archive, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except DAMAGED as error:
         return Finding(False, f"{name} cannot be unpacked: {error}")
     if digest != said["sha256"]:
         return Finding(False, f"{name} has SHA-256 {digest}; its manifest says {said['sha256']}")

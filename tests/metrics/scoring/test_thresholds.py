@@ -15,21 +15,21 @@ from tests.metrics.scoring.corpora import dstc7_sample
 THRESHOLDS = [round(step / 10, 1) for step in range(-10, 11)]
 
 
-def check_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
+def assert_same(found: SegmentStatistics, alone: SegmentStatistics) -> None:
     np.testing.assert_array_equal(found.valid, alone.valid)
     np.testing.assert_array_equal(found.packed, alone.packed)
     np.testing.assert_array_equal(found.sentence_scores(), alone.sentence_scores())
     assert found.weight_scale == alone.weight_scale
 
 
-def check_all(table: MatchTable, weights: np.ndarray) -> None:
+def assert_each_threshold(table: MatchTable, weights: np.ndarray) -> None:
     sweep = ThresholdSweep(table, weights, THRESHOLDS)
     for value, bleu in zip(THRESHOLDS, sweep.bleu(), strict=True):
-        check_same(bleu, bleu_statistics(table, np.round(weights, 9) >= value))
+        assert_same(bleu, bleu_statistics(table, np.round(weights, 9) >= value))
     for semantics in SEMANTICS:
         for value, delta in zip(THRESHOLDS, sweep.delta_bleu(semantics), strict=True):
             mask = np.round(weights, 9) >= value
-            check_same(delta, delta_bleu_statistics(table, weights, mask, semantics=semantics))
+            assert_same(delta, delta_bleu_statistics(table, weights, mask, semantics=semantics))
 
 
 def test_every_threshold_on_real_conversations() -> None:
@@ -39,7 +39,7 @@ def test_every_threshold_on_real_conversations() -> None:
     )
     # In tenths as from five ratings on five points: what a threshold leaves out cannot change the scale of the rest.
     weights = np.round(np.concatenate(sample.weights), 1)
-    check_all(table, weights)
+    assert_each_threshold(table, weights)
 
 
 words = st.lists(st.sampled_from("abc"), max_size=5)
@@ -61,7 +61,7 @@ def test_every_threshold_on_any_corpus(pairs_at_once: int, corpus: tuple) -> Non
     systems, references, weights = corpus
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thresholds, "PAIRS_AT_ONCE", pairs_at_once)
-        check_all(build_match_table(systems, references, max_order=2), weights)
+        assert_each_threshold(build_match_table(systems, references, max_order=2), weights)
 
 
 @pytest.mark.parametrize("thresholds", [[], [0.1, 0.1], [0.2, 0.1]])

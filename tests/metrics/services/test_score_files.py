@@ -36,9 +36,9 @@ def refusal(text: str | bytes, filename: str, **options: int) -> ImportRefused:
     return raised.value
 
 
-def zipped(files: dict[str, str]) -> bytes:
+def zipped(files: dict[str, str], packing: int = zipfile.ZIP_STORED) -> bytes:
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    with zipfile.ZipFile(made, "w", packing) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
     return made.getvalue()
@@ -160,6 +160,14 @@ def test_every_bad_row_counts_and_the_file_of_an_archive_is_named() -> None:
     assert refusal(f"system,item,score\n{rows}", "a.csv").total == 500 + 497
     told = refusal(zipped({"m/x.seg.score": "Echo 1\nEcho x\nEcho 1\n"}), "x.zip")
     assert [(row["file"], row["line"]) for row in told.rows] == [("m/x.seg.score", 2)]
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_archive_is_refused_however_it_is_packed(packing: int) -> None:
+    content = bytearray(zipped({"x.seg.score": "".join(f"Echo {n / 7}\n" for n in range(500))}, packing))
+    content[100] ^= 0x5A
+    (row,) = refusal(bytes(content), "x.zip").rows
+    assert (row["field"], row["accepted"]) == ("archive", "a whole .zip or .tar.gz without a password")
 
 
 def test_an_archive_is_not_unpacked_beyond_what_is_allowed() -> None:

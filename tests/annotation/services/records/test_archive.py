@@ -185,6 +185,17 @@ def test_a_zip_of_something_else_is_refused() -> None:
         record_verify(other)
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_record_whose_manifest_is_damaged_is_refused_however_it_is_packed(packing: int) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packing) as archive:
+        archive.writestr("manifest.json", json.dumps({"format": "x", "files": list(range(500))}))
+    content = bytearray(made.getvalue())
+    content[100] ^= 0x5A
+    with pytest.raises(AnnotationError, match="Accepted: a zip that Assay wrote"):
+        record_verify(io.BytesIO(content))
+
+
 def test_a_draft_and_an_empty_campaign_have_a_record_too(project: Project) -> None:
     draft = make_campaign(make_dataset(project), launch=False)
     findings = record_verify(record(draft, documents=record_documents))
