@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 from itertools import product
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -46,8 +47,8 @@ def corpus(seed: int = 2015) -> tuple[list[list[str]], list[list[str]], list[lis
     return systems, references, (tenths / 10).tolist()
 
 
-def best_seconds(*tasks: Callable[[], Any], repeats: int = REPEATS) -> list[float]:
-    """Fastest of a few cold runs of each task, taken in turn so that a busy machine is busy for all of them."""
+def all_seconds(*tasks: Callable[[], Any], repeats: int) -> list[list[float]]:
+    """Cold runs of each task, taken in turn so that a busy machine is busy for all of them."""
     seconds: list[list[float]] = [[] for _ in tasks]
     for _ in range(repeats):
         for task, own in zip(tasks, seconds, strict=True):
@@ -55,7 +56,17 @@ def best_seconds(*tasks: Callable[[], Any], repeats: int = REPEATS) -> list[floa
             start = perf_counter()
             task()
             own.append(perf_counter() - start)
-    return [min(own) for own in seconds]
+    return seconds
+
+
+def best_seconds(*tasks: Callable[[], Any]) -> list[float]:
+    """The fastest of a few runs of each."""
+    return list(map(min, all_seconds(*tasks, repeats=REPEATS)))
+
+
+def usual_seconds(*tasks: Callable[[], Any]) -> list[float]:
+    """The median of some runs of each, for times near each other: the fastest would say who met the quietest moment."""
+    return list(map(median, all_seconds(*tasks, repeats=5 * REPEATS)))
 
 
 def sacrebleu_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[str]], max_order: int) -> float:
@@ -124,11 +135,10 @@ def corpus_row(
 
 def run() -> list[dict[str, Any]]:
     systems, references, weights = corpus()
-    one, nine, all_of_it = best_seconds(
+    one, nine, all_of_it = usual_seconds(
         lambda: table_rows(systems, references, weights, 1),
         lambda: table_rows(systems, references, weights, 9),
         lambda: table_and_sweeps(systems, references, weights),
-        repeats=3 * REPEATS,  # they take tenths of a second, and the bound is near
     )
     return [
         corpus_row(systems[0], references, weights, 2),
