@@ -21,7 +21,7 @@ from annotation.models import (
     User,
     WeightsImport,
 )
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services import (
     dry_runs,
     evidence,

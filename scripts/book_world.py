@@ -38,7 +38,7 @@ from annotation.models import (
     Target,
     User,
 )
-from annotation.providers.base import Arrival, Outcome
+from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.selectors.records.facts import campaign_facts
 from annotation.services import imports, operations, recruitment
 from annotation.services.campaigns import (
@@ -62,7 +62,7 @@ from annotation.simulation.answers import answer
 from annotation.simulation.raters import SimulatedRater
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import add_response
-from tests.annotation.providers.fakes import FakeProlific
+from tests.annotation.recruitment.providers.fakes import FakeProlific
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "demo" / "examples"
 MAIN, NEXT = "Relevance, first round", "Relevance, second round"

@@ -9,9 +9,9 @@ from django import forms
 from django.conf import settings
 
 from annotation.models import Campaign, Provider, ProviderAccount, Recruitment, ReturnPolicy
-from annotation.providers import PROVIDERS
-from annotation.providers.base import AfterCode, Outcome, RejectionReason
-from annotation.providers.codes import DEFAULT_AFTER
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import AfterCode, Outcome, RejectionReason
+from annotation.recruitment.providers.codes import DEFAULT_AFTER
 from annotation.services.recruitment.terms import Terms, expected_screens, terms_of
 
 SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from annotation.providers import PROVIDERS
-from annotation.providers.base import Capability
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import Capability
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 PATH = "/r/"

@@ -13,8 +13,8 @@ from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
 from annotation.forms.recruitment import AccountForm, account_initial
 from annotation.models import Project, Provider, ProviderAccount, Role
-from annotation.providers import PROVIDERS
-from annotation.providers.base import Capability
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import Capability
 from annotation.selectors.recruitment import accounts_of
 from annotation.services import recruitment as services
 

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Recruitment
-from annotation.providers.base import Arrival, Outcome
-from annotation.providers.errors import ArrivalRefused
+from annotation.recruitment.providers.base import Arrival, Outcome
+from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.selectors.handout import Waiting, participation_of, waiting
 from annotation.selectors.screens import criteria_of, preview_screen
 from annotation.services import recruitment as services

@@ -26,7 +26,7 @@ from annotation.forms.recruitment import (
 )
 from annotation.models import Campaign, Project, Provider, Recruitment, RecruitmentState, Role, SubmissionStatus
 from annotation.parameters import whole_number
-from annotation.providers import PROVIDERS
+from annotation.recruitment.providers import PROVIDERS
 from annotation.selectors import recruitment as selectors
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import provider_of

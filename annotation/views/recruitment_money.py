@@ -13,9 +13,9 @@ from annotation.errors import AnnotationError
 from annotation.forms.recruitment import BonusForm, RejectForm, ReturnForm
 from annotation.models import Campaign, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.providers import PROVIDERS
-from annotation.providers.base import Capability, RejectionReason
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import Capability, RejectionReason
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.selectors import recruitment as selectors
 from annotation.selectors.recruitment import Row
 from annotation.services import recruitment as services

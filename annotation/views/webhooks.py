@@ -6,7 +6,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from annotation.models import ProviderAccount
-from annotation.providers.errors import NotSupported, ProviderError
+from annotation.recruitment.providers.errors import NotSupported, ProviderError
 from annotation.services import recruitment as services
 from annotation.tasks import provider_event_handle
 

@@ -5,11 +5,11 @@ from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment
-from annotation.providers.base import AfterCode, Arrival, Outcome
+from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import provider_of
 from annotation.services.recruitment.terms import Terms
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 TERMS = Terms(
     title="Rate replies",

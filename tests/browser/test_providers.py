@@ -10,8 +10,8 @@ from annotation.models import Campaign, Membership, Project, Rater, Rating, Role
 from annotation.services.recruitment import recruitment_refresh
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 PERSON = "60bf9310e8dec401be6e9615"

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from annotation.errors import AnnotationError
 from annotation.models import Project, ProviderAccount, User
-from annotation.providers import PROVIDERS, Provider, provider
-from annotation.providers.base import Account
-from annotation.providers.errors import ProviderError
-from annotation.providers.retry import Backoff
-from annotation.providers.vault import Vault
+from annotation.recruitment.providers import PROVIDERS, Provider, provider
+from annotation.recruitment.providers.base import Account
+from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.providers.retry import Backoff
+from annotation.recruitment.providers.vault import Vault
 from annotation.services.audit import audit_record
 
 WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - the name under which it is kept, not the secret

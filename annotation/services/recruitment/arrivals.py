@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from annotation.models import Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.base import Arrival, Outcome
-from annotation.providers.errors import ArrivalRefused
+from annotation.recruitment.providers.base import Arrival, Outcome
+from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.services.raters import rater_create
 
 LET_GO = (Status.RETURNED, Status.TIMED_OUT)

@@ -19,8 +19,8 @@ from annotation.errors import AnnotationError
 from annotation.models import Provider as ProviderKind
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.base import Bonus, BonusBatch
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.base import Bonus, BonusBatch
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
 from annotation.services.recruitment.accounts import client_of
 from annotation.services.recruitment.reviewing import ERASED

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.models import Campaign, Rater, Submission
-from annotation.providers.base import Arrival, Completion, Outcome
+from annotation.recruitment.providers.base import Arrival, Completion, Outcome
 from annotation.selectors.endings import Ending, Stay
 from annotation.services.recruitment.accounts import provider_of
 from annotation.services.recruitment.arrivals import LET_GO, current_submission

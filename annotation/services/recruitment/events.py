@@ -8,8 +8,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.models import ProviderAccount, ProviderEvent, Recruitment
-from annotation.providers import Provider
-from annotation.providers.errors import NotFound, ProviderError
+from annotation.recruitment.providers import Provider
+from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.services.recruitment.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
 from annotation.services.recruitment.refreshing import study_apply, submission_apply
 from annotation.services.recruitment.turns import EVENTS, turn

@@ -20,9 +20,9 @@ from annotation.models import (
     Submission,
 )
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.base import GIVEN_UP, Capability, Outcome, Study, SubmissionStatus
-from annotation.providers.base import Submission as Told
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.base import GIVEN_UP, Capability, Outcome, Study, SubmissionStatus
+from annotation.recruitment.providers.base import Submission as Told
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
 from annotation.services.decisions import rater_exclude, rater_leaves
 from annotation.services.recruitment.accounts import client_of

@@ -8,9 +8,9 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
-from annotation.providers import Provider
-from annotation.providers.base import RejectionReason
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers import Provider
+from annotation.recruitment.providers.base import RejectionReason
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
 from annotation.services.recruitment.accounts import client_of
 from annotation.services.recruitment.refreshing import note_trouble, recruitment_refresh

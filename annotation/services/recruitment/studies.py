@@ -16,9 +16,9 @@ from annotation.models import (
     ReturnPolicy,
     User,
 )
-from annotation.providers import Provider as Client
-from annotation.providers.base import AfterCode, Outcome, Study, StudyState
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers import Provider as Client
+from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
 from annotation.services.recruitment.accounts import client_of
 from annotation.services.recruitment.refreshing import study_apply

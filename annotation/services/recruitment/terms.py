@@ -7,8 +7,8 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Provider, Recruitment
-from annotation.providers.base import AfterCode, CompletionCode, Eligibility, Outcome, StudyDraft
-from annotation.providers.codes import DEFAULT_AFTER, RETURN_REASONS, check_codes, new_codes
+from annotation.recruitment.providers.base import AfterCode, CompletionCode, Eligibility, Outcome, StudyDraft
+from annotation.recruitment.providers.codes import DEFAULT_AFTER, RETURN_REASONS, check_codes, new_codes
 
 MOST_PLACES = 10_000
 LEAST_PER_HOUR = {"prolific": {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}, "mturk": {}}

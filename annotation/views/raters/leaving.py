@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign
-from annotation.providers.base import Completion
+from annotation.recruitment.providers.base import Completion
 from annotation.selectors.endings import Stay, stay_of
 from annotation.selectors.handout import Waiting, presentation_before
 from annotation.services.recruitment import stay_end

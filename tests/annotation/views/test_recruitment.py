@@ -23,8 +23,8 @@ from annotation.models import SubmissionStatus as Status
 from annotation.services import recruitment as services
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 AsUser = Callable[[User], Client]
 PERSON = "60bf9310e8dec401be6e9615"

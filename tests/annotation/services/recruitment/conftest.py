@@ -4,8 +4,8 @@ import pytest
 
 from annotation.models import Campaign, Project, Recruitment
 from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@ import pytest
 
 from annotation.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Project, ProviderAccount, Recruitment
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import secrets_of
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import mturk_account, prolific_account
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 
 def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(

@@ -5,16 +5,16 @@ from django.db import connections
 
 from annotation.models import Campaign, Participation, Rater, RaterIdentity, Recruitment, Slot, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.base import Arrival
-from annotation.providers.errors import ArrivalRefused
+from annotation.recruitment.providers.base import Arrival
+from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.selectors.endings import stay_of
 from annotation.services import recruitment as services
 from annotation.services.raters import participation_start
 from annotation.services.recruitment.arrivals import Where
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import rate_next
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import arrival_of, comes, make_recruitment
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 PERSON = "60bf9310e8dec401be6e9615"
 
@@ -88,7 +88,7 @@ def test_whoever_comes_through_a_second_study_has_taken_part_already(
 
 
 def services_outcome(name: str):  # type: ignore[no-untyped-def]
-    from annotation.providers.base import Outcome
+    from annotation.recruitment.providers.base import Outcome
 
     return Outcome(name)
 

@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from annotation.models import ProviderEvent, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.errors import WebhookRefused
+from annotation.recruitment.providers.errors import WebhookRefused
 from annotation.services import recruitment as services
-from tests.annotation.providers.fakes import FakeProlific
 from tests.annotation.recruited import comes
+from tests.annotation.recruitment.providers.fakes import FakeProlific
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from annotation import tasks
 from annotation.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.base import RejectionReason
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.base import RejectionReason
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.selectors.recruitment import submission_rows, top_ups
 from annotation.services import recruitment as services
 from annotation.services.erasure import rater_erase
 from annotation.services.raters import participation_start
 from annotation.services.recruitment.bonuses import batch_of
 from tests.annotation.campaigns import rate_next
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import arrival_of, comes
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 MESSAGE = "You answered the three attention checks with the lowest value, although their texts ask for the highest one."
 

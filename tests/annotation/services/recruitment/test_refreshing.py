@@ -19,14 +19,14 @@ from annotation.models import (
     Submission,
 )  # fmt: skip
 from annotation.models import SubmissionStatus as Status
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services import recruitment as services
 from annotation.services.campaigns import campaign_close
 from annotation.services.handout import unit_request
 from annotation.services.raters import participation_start
 from tests.annotation.campaigns import rate_next
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import comes, make_recruitment
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 
 def at_work(study: Recruitment, prolific: FakeProlific) -> tuple[Rater, str]:

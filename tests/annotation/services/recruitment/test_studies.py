@@ -5,14 +5,14 @@ import pytest
 
 from annotation.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
-from annotation.providers.base import AfterCode, Outcome
-from annotation.providers.errors import ProviderError
+from annotation.recruitment.providers.base import AfterCode, Outcome
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.services import recruitment as services
 from annotation.services.campaigns import campaign_pause
 from annotation.services.recruitment.terms import terms_of, warnings_of
 from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.providers.fakes import FakeMechanicalTurk, FakeProlific
 from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
+from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
 
 ENTRY = "http://127.0.0.1:8000/r/in/x/"
 

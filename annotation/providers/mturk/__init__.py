@@ -1,3 +1,0 @@
-from annotation.providers.mturk.client import PRODUCTION, SANDBOX, SUBMIT_ORIGINS, MechanicalTurk
-
-__all__ = ["PRODUCTION", "SANDBOX", "SUBMIT_ORIGINS", "MechanicalTurk"]

@@ -1,3 +1,0 @@
-from annotation.providers.prolific.client import Prolific
-
-__all__ = ["Prolific"]

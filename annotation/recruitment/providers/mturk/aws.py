@@ -1,0 +1,78 @@
+"""The connection to Amazon. Apart, because importing boto3 takes longer than all else a web process starts with."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from boto3.session import Session
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    HTTPClientError,
+)
+
+from annotation.recruitment.providers.errors import AccessRefused, NotFound, ProviderError
+from annotation.recruitment.providers.http import retry_after
+
+T = TypeVar("T")
+
+REGION = "us-east-1"  # the only one
+NO_ACCESS = {
+    "AccessDeniedException",
+    "IncompleteSignature",
+    "InvalidClientTokenId",
+    "InvalidSignatureException",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+    "OptInRequired",
+}
+BUSY = {"Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded", "ServiceFault"}
+
+
+def connect(*, access_key: str, secret_key: str, endpoint: str) -> Any:
+    session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret_key, region_name=REGION)
+    # One policy of patience for all providers: Backoff, not botocore's.
+    config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
+    return session.client("mturk", endpoint_url=endpoint, config=config)
+
+
+def translated(call: Callable[[], T]) -> T:
+    try:
+        return call()
+    except ClientError as error:
+        raise _refusal(error) from error
+    except (EndpointConnectionError, ConnectTimeoutError) as error:
+        message = "Mechanical Turk could not be reached."
+        raise ProviderError(message, said=str(error), retriable=True, sent=False) from error
+    except HTTPClientError as error:
+        message = "Mechanical Turk did not answer in time."
+        raise ProviderError(message, said=str(error), retriable=True, unknown=True) from error
+    except BotoCoreError as error:
+        raise ProviderError(f"The request cannot be made: {error}", said=str(error), sent=False) from error
+
+
+def _refusal(error: ClientError) -> ProviderError:
+    response: Mapping[str, Any] = error.response
+    said = str(response.get("Error", {}).get("Message") or response.get("Message") or "")
+    code = str(response.get("Error", {}).get("Code", ""))
+    turk = str(response.get("TurkErrorCode") or "")
+    meta = response.get("ResponseMetadata", {})
+    status = int(meta.get("HTTPStatusCode", 0)) or None
+    told = f"{said} ({turk})" if turk and turk not in said else said
+    text = f"Mechanical Turk said: {told}" if told else f"Mechanical Turk answered with {code}."
+    if code in NO_ACCESS or status in {401, 403}:
+        return AccessRefused(f"Mechanical Turk does not accept these keys. {told}".strip(), said=told, status=status)
+    if turk.endswith("DoesNotExist") or "does not exist" in said:
+        return NotFound(text, said=told, status=status)
+    broken = status is not None and status >= 500
+    busy = code in BUSY or status == 429
+    return ProviderError(
+        text,
+        said=told,
+        status=status,
+        retriable=busy or broken,
+        retry_after=retry_after(str(meta.get("HTTPHeaders", {}).get("retry-after", ""))),
+        unknown=broken,
+    )

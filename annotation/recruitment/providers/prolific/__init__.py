@@ -1,0 +1,3 @@
+from annotation.recruitment.providers.prolific.client import Prolific
+
+__all__ = ["Prolific"]

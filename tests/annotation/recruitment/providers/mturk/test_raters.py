@@ -1,0 +1,84 @@
+"""How workers come from Mechanical Turk and go back; AWS, How Mechanical Turk tasks are rendered."""
+
+import pytest
+
+from annotation.recruitment.providers import MechanicalTurk
+from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
+from annotation.recruitment.providers.codes import code_for, new_codes
+from annotation.recruitment.providers.errors import ArrivalRefused
+
+CAME = {
+    "assignmentId": "123RVWYBAZW00EXAMPLE456RVWYBAZW00EXAMPLE",
+    "hitId": "123RVWYBAZW00EXAMPLE",
+    "workerId": "AZ3456EXAMPLE",
+    "turkSubmitTo": "https://www.mturk.com/",
+}
+
+
+def test_a_worker_who_has_accepted_is_recognised() -> None:
+    assert MechanicalTurk().arrival(CAME) == Arrival(
+        rater="AZ3456EXAMPLE",
+        study="123RVWYBAZW00EXAMPLE",
+        session="123RVWYBAZW00EXAMPLE456RVWYBAZW00EXAMPLE",
+        return_to="https://www.mturk.com",
+    )
+
+
+@pytest.mark.parametrize("extra", [{}, {"workerId": "AZ3456EXAMPLE", "turkSubmitTo": "https://evil.example/"}])
+def test_a_preview_names_nobody_and_leads_nowhere(extra: dict[str, str]) -> None:
+    preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": CAME["hitId"], **extra}
+    came = MechanicalTurk().arrival(preview)
+    assert came == Arrival(rater="", study=CAME["hitId"], session="", is_preview=True)
+    assert came is not None
+    assert MechanicalTurk().completion(came, Outcome.COMPLETED, new_codes()).url == ""
+
+
+def test_somebody_without_the_parameters_is_nobody_of_amazons() -> None:
+    assert MechanicalTurk().arrival({"workerId": "AZ3456EXAMPLE", "PROLIFIC_PID": "x"}) is None
+
+
+@pytest.mark.parametrize("missing", ["assignmentId", "hitId", "workerId"])
+def test_one_that_is_missing_is_named(missing: str) -> None:
+    with pytest.raises(ArrivalRefused, match=missing):
+        MechanicalTurk().arrival({**CAME, missing: ""})
+
+
+@pytest.mark.parametrize(
+    "submit_to",
+    [
+        "",
+        "http://www.mturk.com/",
+        "https://www.mturk.com.evil.example/",
+        "https://evil.example/?https://www.mturk.com",
+        "https://www.mturk.com@evil.example/",
+        "https://evil.example\\@www.mturk.com/",
+        "https://www.mturk.com:8443/",
+        "https://mturk.com/",
+        "//www.mturk.com/",
+        "javascript:alert(1)",
+        "http://127.0.0.1:8000/",
+    ],
+)
+def test_a_form_is_posted_to_amazon_and_nowhere_else(submit_to: str) -> None:
+    with pytest.raises(ArrivalRefused, match="turkSubmitTo") as refusal:
+        MechanicalTurk().arrival({**CAME, "turkSubmitTo": submit_to})
+    assert "https://www.mturk.com" in refusal.value.message
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_at_the_end_a_form_is_posted_unless_the_hit_is_to_be_returned(outcome: Outcome) -> None:
+    codes = new_codes()
+    came = MechanicalTurk().arrival({**CAME, "turkSubmitTo": "https://workersandbox.mturk.com"})
+    assert came is not None
+    done = MechanicalTurk().completion(came, outcome, codes)
+    asked = next(code.after for code in codes if code.outcome == outcome) == AfterCode.ASK_RETURN
+    if asked:
+        assert (done.url, done.fields) == ("", {})
+        return
+    assert (done.url, done.method) == ("https://workersandbox.mturk.com/mturk/externalSubmit", "POST")
+    assert done.fields == {"assignmentId": came.session, "outcome": outcome.value, "code": code_for(codes, outcome)}
+
+
+def test_the_page_is_shown_in_amazons_frames_and_posts_to_amazon() -> None:
+    assert "https://worker.mturk.com" in MechanicalTurk.frame_ancestors
+    assert set(MechanicalTurk.form_targets) == {"https://www.mturk.com", "https://workersandbox.mturk.com"}

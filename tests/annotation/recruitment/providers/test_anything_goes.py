@@ -1,0 +1,49 @@
+"""Whatever a stranger puts into an address or a message, the answer is a rater, nobody, or a refusal."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.recruitment.providers import PROVIDERS, MechanicalTurk, Prolific, provider
+from annotation.recruitment.providers.errors import ArrivalRefused, WebhookRefused
+from annotation.recruitment.providers.mturk import SUBMIT_ORIGINS
+
+NAMES = ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "workerId", "turkSubmitTo", "x"]
+VALUES = st.one_of(
+    st.text(max_size=80),
+    st.from_regex(r"[0-9a-f]{24}", fullmatch=True),
+    st.sampled_from(["ASSIGNMENT_ID_NOT_AVAILABLE", "https://www.mturk.com/", "https://evil.example/", "A1"]),
+)
+QUERIES = st.dictionaries(st.sampled_from(NAMES), VALUES)
+
+
+@given(st.sampled_from(list(PROVIDERS)), QUERIES)
+def test_an_arrival_is_whole_or_refused(kind: str, query: dict[str, str]) -> None:
+    try:
+        came = provider(kind).arrival(query)
+    except ArrivalRefused:
+        return
+    if came is None:
+        return
+    if came.is_preview:
+        assert (came.rater, came.session, came.return_to) == ("", "", "")
+        return
+    for value in (came.rater, came.study, came.session):
+        assert value.isascii()
+        assert value.replace("-", "").replace("_", "").isalnum()
+    if kind == MechanicalTurk.kind:
+        assert came.return_to in SUBMIT_ORIGINS
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["X-Prolific-Request-Timestamp", "x-prolific-request-signature", "X-Event-ID", "X-Timestamp"]),
+        st.text(max_size=40),
+    ),
+    st.binary(max_size=60),
+)
+def test_a_message_nobody_signed_is_refused(headers: dict[str, str], body: bytes) -> None:
+    with pytest.raises(WebhookRefused):
+        Prolific().webhook_event(headers=headers, body=body, secret="secret", now=datetime.now(UTC))
