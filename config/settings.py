@@ -170,7 +170,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LANGUAGE_CODE = "en"
-LOCALE_PATHS = [BASE_DIR / "locale"]  # of the rater's pages; see annotation.views.raters.pages
+LOCALE_PATHS = [BASE_DIR / "locale"]  # of the rater's pages; see annotation.rating.languages
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -21,10 +21,13 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from django.conf import settings
+from django.utils.translation import to_locale
+
+from annotation.rating.languages import TRANSLATIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
-LANGUAGES = ("de", "es", "zh_Hans", "ar")
+LANGUAGES = tuple(to_locale(language.code) for language in TRANSLATIONS)
 SOURCES = (
     "templates/base_rater.html",
     "templates/annotation/rater_*.html",

@@ -17,6 +17,7 @@ from annotation.errors import AnnotationError
 from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.models import Campaign, CampaignState, Item, PresentationKind, Project, Role
 from annotation.parameters import whole_number
+from annotation.rating.languages import SOURCE
 from annotation.selectors.campaigns import plain_campaigns, rated_sources
 from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
@@ -145,7 +146,7 @@ def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> 
     try:
         with (
             services.campaign_imagined(campaign=campaign, changes=changes) as criteria,
-            translation.override(campaign.rater_language or "en"),
+            translation.override(campaign.rater_language or SOURCE.code),
         ):
             response = _preview(request, project, campaign, criteria, number)
     except AnnotationError as error:

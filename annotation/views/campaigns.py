@@ -20,6 +20,7 @@ from annotation.forms.campaigns.quality import KIND_LABELS
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role, SourceKind
 from annotation.parameters import whole_number
+from annotation.rating.languages import language_label
 from annotation.selectors import campaigns as selectors
 from annotation.selectors.screens import preview_screen
 from annotation.selectors.sent_back import set_to_join
@@ -114,6 +115,7 @@ def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         ],
         "n_prepared": {kind: len(quality.get(kind, [])) for kind in ("gold", "attention")}
         | {kind: len(qualification.get(kind, [])) for kind in ("training", "test")},
+        "language": language_label(campaign.rater_language),
         "rules": campaign.rule_versions.last(),
         "amendments": campaign.amendments.select_related("made_by"),
     }  # fmt: skip

@@ -1,10 +1,11 @@
 """The translations of the rater's pages: whole, up to date, compiled."""
 
+import re
+
 import pytest
 from django.utils import translation
 
-from annotation.services.campaigns import RATER_LANGUAGES
-from annotation.views.raters.pages import LANGUAGES, supported
+from annotation.rating.languages import LANGUAGES, supported
 from scripts import messages
 
 
@@ -26,14 +27,31 @@ def test_a_text_without_a_translation_is_found(template: messages.Catalog) -> No
     assert any("out of date" in fault for fault in found)
 
 
-def test_every_language_on_offer_is_shipped() -> None:
-    assert {language.lower().replace("_", "-") for language in messages.LANGUAGES} == set(LANGUAGES) - {"en"}
-    assert set(RATER_LANGUAGES) - {""} == set(LANGUAGES)
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_browser_gets_each_language_by_its_code_in_any_case(code: str) -> None:
+    assert supported(code) == supported(code.upper()) == code
+
+
+def test_french_sets_its_marks_apart_by_a_space_that_does_not_break() -> None:
+    with messages.catalogue_path("fr").open("rb") as file:
+        catalog = messages.pofile.read_po(file, locale="fr")
+    texts = [text for message in catalog if message.id for text in [message.string] if isinstance(text, str)]
+    texts += [text for message in catalog if isinstance(message.string, tuple) for text in message.string]
+    assert [text for text in texts if re.search(r"[^\u202f][;!?]|[^\u00a0][:%](?!\()", re.sub(r"%%", "%", text))] == []
 
 
 @pytest.mark.parametrize(
     ("code", "expected"),
-    [("de-AT", "de"), ("zh-CN", "zh-hans"), ("zh-TW", "zh-hans"), ("ar", "ar"), ("es-419", "es"), ("fr", ""), ("", "")],
+    [
+        ("de-AT", "de"),
+        ("zh-CN", "zh-hans"),
+        ("zh-TW", "zh-hans"),
+        ("ar", "ar"),
+        ("es-419", "es"),
+        ("fr-CA", "fr"),
+        ("nl", ""),
+        ("", ""),
+    ],
 )
 def test_a_browsers_language_finds_the_nearest_one_shipped(code: str, expected: str) -> None:
     assert supported(code) == expected

@@ -19,17 +19,10 @@ from annotation.models import (
     System,
     Target,
 )
+from annotation.rating.languages import BROWSER, LANGUAGES, language_label
 from annotation.services.campaigns import MAX_CRITERIA
 
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
-LANGUAGES = [
-    ("", "Each rater's own, by the browser"),
-    ("en", "English"),
-    ("de", "German"),
-    ("es", "Spanish"),
-    ("zh-hans", "Chinese (simplified)"),
-    ("ar", "Arabic"),
-]
 
 
 class Step(forms.Form):
@@ -260,7 +253,7 @@ class WordsStep(Step):
     )
     rater_language = forms.ChoiceField(
         label="Language of buttons and messages",
-        choices=LANGUAGES,
+        choices=[(code, language_label(code)) for code in (BROWSER, *LANGUAGES)],
         required=False,
         help_text="Your own texts stay as you write them.",
     )

@@ -12,13 +12,12 @@ from annotation.services.campaigns.lifecycle import (
 from annotation.services.campaigns.readiness import LaunchReport, Remark, launch_report
 from annotation.services.campaigns.scales import MAX_CRITERIA, MAX_POINTS
 from annotation.services.campaigns.starting import campaign_start, template_draft
-from annotation.services.campaigns.validation import RATER_LANGUAGES, draft_problems
+from annotation.services.campaigns.validation import draft_problems
 from annotation.services.campaigns.writing import campaign_change, campaign_create, campaign_update
 
 __all__ = [
     "MAX_CRITERIA",
     "MAX_POINTS",
-    "RATER_LANGUAGES",
     "CampaignDraft",
     "CriterionDraft",
     "LaunchReport",

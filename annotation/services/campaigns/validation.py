@@ -12,6 +12,7 @@ from annotation.models import (
     Project,
     Target,
 )
+from annotation.rating.languages import BROWSER, LANGUAGES
 from annotation.services.campaigns.drafts import CampaignDraft
 from annotation.services.campaigns.prepared import validate_prepared
 from annotation.services.campaigns.problems import Problems, refusal
@@ -32,7 +33,6 @@ RANGES = {
 }
 OPTIONAL = ("item_limit", "max_units_per_rater", "lease_min_seconds", "lease_max_seconds")
 LONGEST = {"name": 120, "completion_code": 60, "split": 40, "instructions": 50_000, "consent": 50_000}
-RATER_LANGUAGES = ("", "en", "de", "es", "zh-hans", "ar")
 CURRENCY = re.compile(r"[A-Z]{3}")
 MAX_REASONS = 10
 
@@ -56,7 +56,7 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     problems.choice("presentation", draft.presentation, PresentationKind.values)
     problems.choice("comment", draft.comment, CommentField.values)
     problems.choice("admission", draft.admission, Admission.values)
-    problems.choice("rater_language", draft.rater_language, RATER_LANGUAGES)
+    problems.choice("rater_language", draft.rater_language, (BROWSER, *LANGUAGES))
     _validate_what(draft, problems)
     _validate_pairs(draft, problems)
     _validate_reasons(draft, problems)

@@ -15,9 +15,9 @@ from django.views.decorators.cache import never_cache
 
 from annotation.markdown import markdown
 from annotation.models import Campaign
+from annotation.rating.languages import LANGUAGES, SOURCE, supported
 from annotation.views.raters.access import campaign_or_404
 
-LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "zh-hans": "简体中文", "ar": "العربية"}
 LANGUAGE_COOKIE = "assay_rater_language"
 PART = "X-Rater-Part"  # sent by rater-send.js: one request brings the next screen
 SHOWN_AT = "X-Rater-Url"  # the address that shows this part as a page
@@ -46,16 +46,7 @@ def language_of(request: HttpRequest, campaign: Campaign) -> str:
     """The campaign's, else the rater's choice, else the browser's."""
     chosen = [campaign.rater_language, request.COOKIES.get(LANGUAGE_COOKIE, "")]
     accepted = [code for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", ""))]
-    return next(filter(None, map(supported, [*chosen, *accepted])), "en")
-
-
-def supported(code: str) -> str:
-    """The language shipped that serves this code; '' where none does. Written Chinese of any kind is served."""
-    code = code.lower()
-    if code in LANGUAGES:
-        return code
-    base = code.split("-")[0]
-    return "zh-hans" if base == "zh" else base if base in LANGUAGES else ""
+    return next(filter(None, map(supported, [*chosen, *accepted])), SOURCE.code)
 
 
 def wants_part(request: HttpRequest) -> bool:
@@ -77,7 +68,7 @@ def page(
         "campaign": campaign,
         "instructions": "" if part else markdown(campaign.instructions),
         "part": part,
-        "languages": {} if part or supported(campaign.rater_language) else LANGUAGES,
+        "languages": [] if part or supported(campaign.rater_language) else LANGUAGES.values(),
         **context,
     }
     response = render(request, f"annotation/{template}.html", context, status=status)
