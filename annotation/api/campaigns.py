@@ -1,6 +1,6 @@
 """Campaigns: drafted, launched, paused, closed; how they are going; every rating they hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,14 +14,14 @@ from rest_framework.reverse import reverse
 
 from annotation.access import get_in_project_or_404, may_manage
 from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.campaigns.fields.kinds import Field, Whole
+from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, CampaignDraft, CriterionDraft
 from annotation.design import ALL_TEMPLATES
 from annotation.models import Campaign, Criterion, Dataset, Rating
 from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.monitoring import campaign_monitor
 from annotation.services.campaign_documents import campaign_export
 from annotation.services.campaigns import (
-    CampaignDraft,
-    CriterionDraft,
     campaign_clone,
     campaign_close,
     campaign_create,
@@ -33,14 +33,18 @@ from annotation.services.campaigns import (
     campaign_update,
 )
 
-DRAFTED = (
-    "name", "target", "reference_kinds", "pairs", "split", "item_limit", "presentation", "comment",
-    "cannot_judge_reasons", "instructions", "consent", "rater_language", "ratings_per_unit", "min_units_per_rater",
-    "max_units_per_rater", "seconds_between_units", "break_every_units", "lease_seconds", "lease_min_seconds",
-    "lease_max_seconds", "admission", "payment_per_unit", "payment_currency", "payment_fee_percent", "completion_code",
-    "qualification", "quality", "seed",
-)  # fmt: skip
-CONFIDENTIAL = ("completion_code", "qualification", "quality")  # worth money, or the answers to the checks
+
+def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
+    """Return each field's help and limits, as a serializer takes them."""
+    return {
+        name: {"help_text": field.help}
+        | ({"min_value": field.low, "max_value": field.high} if isinstance(field, Whole) else {})
+        for name, field in table.items()
+    }
+
+
+DESCRIBED, DESCRIBED_CRITERION = _described(CAMPAIGN), _described(CRITERION)
+CONFIDENTIAL = [name for name, field in CAMPAIGN.items() if field.confidential]
 
 # The texts that the joined rows hold are most of what a page would otherwise carry.
 LOG_COLUMNS = (
@@ -52,41 +56,33 @@ LOG_COLUMNS = (
 
 
 class CriterionSerializer(Strict, serializers.ModelSerializer):
-    labels = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="One per point, of a slider its two ends; or none."
-    )
+    labels = serializers.ListField(child=serializers.CharField(), required=False, help_text=CRITERION["labels"].help)
 
     class Meta:
         model = Criterion
-        fields = (
-            "name", "question", "kind", "scale_min", "scale_max", "step", "labels", "ties", "standard_source",
-            "standard_value",
-        )  # fmt: skip
+        fields = tuple(CRITERION)
+        extra_kwargs = DESCRIBED_CRITERION
 
 
 class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
-    systems = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names, where the target is “chosen”."
-    )
+    systems = serializers.ListField(child=serializers.CharField(), required=False, help_text=CAMPAIGN["systems"].help)
     response_list = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        help_text="Id of a list of responses, where the target is “listed”.",
+        required=False, allow_null=True, min_value=1, help_text=f"Its id. {CAMPAIGN['response_list'].help}"
     )
     criteria = CriterionSerializer(many=True)
     pairs = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2),
         required=False,
-        help_text="Pairs of names of systems to show side by side; none named means every pair.",
+        help_text=CAMPAIGN["pairs"].help,
     )
-    qualification = serializers.DictField(required=False, help_text="Training, test, pass mark, attempts.")
-    quality = serializers.DictField(required=False, help_text="Checks mixed in, and the screens they show.")
+    qualification = serializers.DictField(required=False, help_text=CAMPAIGN["qualification"].help)
+    quality = serializers.DictField(required=False, help_text=CAMPAIGN["quality"].help)
 
     class Meta:
         model = Campaign
-        fields = ("dataset", *DRAFTED, "systems", "response_list", "criteria")
+        fields = tuple(CAMPAIGN)
+        extra_kwargs = DESCRIBED
 
 
 class CloneSerializer(Strict, serializers.Serializer):
@@ -119,10 +115,11 @@ class CampaignSerializer(serializers.ModelSerializer):
     class Meta:
         model = Campaign
         fields = (
-            "id", "state", "imported", "dataset", *DRAFTED, "systems", "response_list", "criteria", "n_units", "n_done",
-            "n_wanted", "n_raters", "rater_link", "design_hash", "created_at", "launched_at", "closed_at",
+            "id", "state", "imported", *CAMPAIGN, "n_units", "n_done", "n_wanted", "n_raters", "rater_link",
+            "design_hash", "created_at", "launched_at", "closed_at",
         )  # fmt: skip
         read_only_fields = fields
+        extra_kwargs = DESCRIBED
 
     def to_representation(self, campaign: Campaign) -> dict[str, Any]:
         shown = super().to_representation(campaign)

@@ -4,7 +4,6 @@ Pure: no framework, no database.
 """
 
 from annotation.design.compare import Change, Difference, compare_designs
-from annotation.design.files import FileProblems, read_campaign_file
 from annotation.design.quality import (
     CHECK_KINDS,
     DEGRADATIONS,
@@ -25,12 +24,10 @@ __all__ = [
     "Change",
     "DesignError",
     "Difference",
-    "FileProblems",
     "PreparedScreen",
     "PreparedText",
     "QualificationDesign",
     "QualityDesign",
     "Template",
     "compare_designs",
-    "read_campaign_file",
 ]

@@ -1,12 +1,11 @@
+from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.models.accounts import Membership, Project, Role, User
 from annotation.models.audit import Amendment, AmendmentKind, AuditEntry
 from annotation.models.campaigns import (
     MIXED_IN,
-    Admission,
     Campaign,
     CampaignState,
     CheckUnit,
-    CommentField,
     Criterion,
     Presentation,
     PresentationKind,
@@ -15,7 +14,6 @@ from annotation.models.campaigns import (
     ScaleKind,
     Slot,
     SlotState,
-    Target,
     Unit,
     UnitResponse,
 )

@@ -1,14 +1,16 @@
 """A campaign, its units and slots, and every presentation of a unit to a rater."""
 
 import uuid
-from decimal import Decimal
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from annotation.campaigns.fields.choices import Admission, CommentField, Target
+from annotation.campaigns.fields.kinds import REQUIRED, Amount, Object, Pairs, Text, Texts
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.models.accounts import Project
 from annotation.models.datasets import Dataset, Item, Response, ResponseList, System
 
@@ -20,30 +22,25 @@ class CampaignState(models.TextChoices):
     CLOSED = "closed", "Closed"
 
 
-class Target(models.TextChoices):
-    REFERENCES = "references", "References"
-    OUTPUTS = "outputs", "System outputs"
-    CHOSEN = "chosen", "Outputs of chosen systems"
-    LISTED = "listed", "A list of responses"
-
-
 class PresentationKind(models.TextChoices):
     SINGLE = "single", "Single response"
     PAIR = "pair", "Pair, side by side"
     LIST = "list", "List"
 
 
-class Admission(models.TextChoices):
-    OPEN = "open", "Anybody with the link; a name if they like"
-    NAMED = "named", "Anybody with the link who gives a name"
-    ACCOUNT = "account", "Only people who sign in with an account"
-    PROVIDER = "provider", "Only people whom a provider sends"
-
-
-class CommentField(models.TextChoices):
-    OFF = "off", "None"
-    OPTIONAL = "optional", "Offered"
-    REQUIRED = "required", "Required"
+def _column(name: str) -> dict[str, Any]:
+    """Return what the table of fields declares about a column: its default and its limits."""
+    declared = CAMPAIGN[name]
+    options: dict[str, Any] = {"blank": True} if declared.default in ("", (), {}, None) else {}
+    if isinstance(declared, Texts | Pairs | Object):
+        options["default"] = dict if isinstance(declared, Object) else list
+    elif declared.default is not None and declared.default is not REQUIRED and declared.default != "":
+        options["default"] = declared.default
+    if isinstance(declared, Amount):
+        options["decimal_places"] = declared.digits
+    elif isinstance(declared, Text) and declared.longest and declared.lines == 1:
+        options["max_length"] = declared.longest
+    return options
 
 
 class Campaign(models.Model):
@@ -51,82 +48,46 @@ class Campaign(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="campaigns")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="campaigns")
-    name = models.CharField(max_length=120)
+    name = models.CharField(**_column("name"))
     state = models.CharField(max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
     imported = models.BooleanField(
         default=False, help_text="Its judgements were collected elsewhere; nothing is handed out."
     )
-    target = models.CharField(max_length=12, choices=Target.choices, default=Target.OUTPUTS)
-    systems = models.ManyToManyField(
-        System, blank=True, related_name="campaigns", help_text="Where systems are chosen."
-    )
+    target = models.CharField(max_length=12, choices=Target.choices(), **_column("target"))
+    systems = models.ManyToManyField(System, blank=True, related_name="campaigns")
     response_list = models.ForeignKey(
-        ResponseList, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
-    )
-    reference_kinds = ArrayField(
-        models.CharField(max_length=10),
-        default=list,
-        blank=True,
-        help_text="Where references are rated: only those that came from these sources; none named means all.",
-    )
-    pairs = models.JSONField(
-        default=list, blank=True, help_text="Pairs of system names to compare; none named means every pair."
-    )
-    split = models.CharField(max_length=40, blank=True, help_text="Rate only the items of this split.")
-    presentation = models.CharField(max_length=8, choices=PresentationKind.choices, default=PresentationKind.SINGLE)
-    comment = models.CharField(max_length=8, choices=CommentField.choices, default=CommentField.OFF)
-    cannot_judge_reasons = ArrayField(
-        models.CharField(max_length=80),
-        default=list,
-        blank=True,
-        help_text="Reasons a rater may give for not judging a response; none named means it is not offered.",
-    )
-    ratings_per_unit = models.PositiveSmallIntegerField(
-        default=5, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="k: slots of each unit."
-    )
-    item_limit = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Rate only the first so many items."
-    )
-    instructions = models.TextField(blank=True, help_text="Markdown, shown before the first unit and one key away.")
-    consent = models.TextField(blank=True, help_text="Markdown; a rater must agree before the first unit.")
-    lease_seconds = models.PositiveIntegerField(
-        default=600,
-        validators=[MinValueValidator(5)],
-        help_text="How long a rater may hold a unit; where the lease adapts, at first.",
-    )
-    lease_min_seconds = models.PositiveIntegerField(
+        ResponseList,
         null=True,
         blank=True,
-        help_text="With lease_max_seconds: the lease follows the campaign's own pace.",
+        on_delete=models.PROTECT,
+        related_name="campaigns",
     )
-    lease_max_seconds = models.PositiveIntegerField(null=True, blank=True)
-    max_units_per_rater = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
-    min_units_per_rater = models.PositiveIntegerField(
-        default=0, help_text="A rater who stops before so many units gets no completion code."
-    )
-    seconds_between_units = models.PositiveIntegerField(
-        default=0, help_text="At least so long from one unit handed out to a rater to the next."
-    )
-    break_every_units = models.PositiveIntegerField(default=0, help_text="Suggest a break after so many; 0 is never.")
-    admission = models.CharField(max_length=8, choices=Admission.choices, default=Admission.OPEN)
-    rater_language = models.CharField(
-        max_length=10, blank=True, help_text="Of the rater's pages; empty follows the rater's browser."
-    )
-    payment_per_unit = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal(0), help_text="For each screen that a rater answers."
-    )
-    payment_currency = models.CharField(max_length=3, default="GBP")
-    payment_fee_percent = models.DecimalField(
-        max_digits=5, decimal_places=2, default=Decimal(0), help_text="What the provider adds to what raters are paid."
-    )
-    qualification = models.JSONField(
-        default=dict, blank=True, help_text="Training and test screens; see annotation.design.QualificationDesign."
-    )
-    quality = models.JSONField(
-        default=dict, blank=True, help_text="Checks mixed in, and rules; see annotation.design.QualityDesign."
-    )
-    completion_code = models.CharField(max_length=60, blank=True, help_text="Shown when a rater has finished.")
-    seed = models.BigIntegerField(default=20150726, help_text="Every random choice of the campaign follows from it.")
+    reference_kinds = ArrayField(models.CharField(max_length=10), **_column("reference_kinds"))
+    pairs = models.JSONField(**_column("pairs"))
+    split = models.CharField(**_column("split"))
+    presentation = models.CharField(max_length=8, choices=PresentationKind.choices, **_column("presentation"))
+    comment = models.CharField(max_length=8, choices=CommentField.choices(), **_column("comment"))
+    cannot_judge_reasons = ArrayField(models.CharField(max_length=80), **_column("cannot_judge_reasons"))
+    ratings_per_unit = models.PositiveSmallIntegerField(**_column("ratings_per_unit"))
+    item_limit = models.PositiveIntegerField(null=True, **_column("item_limit"))
+    instructions = models.TextField(**_column("instructions"))
+    consent = models.TextField(**_column("consent"))
+    lease_seconds = models.PositiveIntegerField(**_column("lease_seconds"))
+    lease_min_seconds = models.PositiveIntegerField(null=True, **_column("lease_min_seconds"))
+    lease_max_seconds = models.PositiveIntegerField(null=True, **_column("lease_max_seconds"))
+    max_units_per_rater = models.PositiveIntegerField(null=True, **_column("max_units_per_rater"))
+    min_units_per_rater = models.PositiveIntegerField(**_column("min_units_per_rater"))
+    seconds_between_units = models.PositiveIntegerField(**_column("seconds_between_units"))
+    break_every_units = models.PositiveIntegerField(**_column("break_every_units"))
+    admission = models.CharField(max_length=8, choices=Admission.choices(), **_column("admission"))
+    rater_language = models.CharField(max_length=10, **_column("rater_language"))
+    payment_per_unit = models.DecimalField(max_digits=10, **_column("payment_per_unit"))
+    payment_currency = models.CharField(**_column("payment_currency"))
+    payment_fee_percent = models.DecimalField(max_digits=5, **_column("payment_fee_percent"))
+    qualification = models.JSONField(**_column("qualification"))
+    quality = models.JSONField(**_column("quality"))
+    completion_code = models.CharField(**_column("completion_code"))
+    seed = models.BigIntegerField(**_column("seed"))
     link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     design = models.JSONField(null=True, blank=True, editable=False, help_text="The frozen design, from launch on.")
     design_hash = models.CharField(max_length=64, blank=True, editable=False)
@@ -142,15 +103,15 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 condition=Q(presentation__in=PresentationKind.values), name="campaign_presentation_known"
             ),
-            models.CheckConstraint(condition=Q(target__in=Target.values), name="campaign_target_known"),
+            models.CheckConstraint(condition=Q(target__in=list(Target)), name="campaign_target_known"),
             models.CheckConstraint(
                 condition=Q(target=Target.LISTED, response_list__isnull=False)
                 | (~Q(target=Target.LISTED) & Q(response_list__isnull=True)),
                 name="campaign_names_a_list_iff_listed",
             ),
             models.CheckConstraint(condition=Q(ratings_per_unit__gte=1), name="campaign_rates_each_unit"),
-            models.CheckConstraint(condition=Q(admission__in=Admission.values), name="campaign_admission_known"),
-            models.CheckConstraint(condition=Q(comment__in=CommentField.values), name="campaign_comment_known"),
+            models.CheckConstraint(condition=Q(admission__in=list(Admission)), name="campaign_admission_known"),
+            models.CheckConstraint(condition=Q(comment__in=list(CommentField)), name="campaign_comment_known"),
             models.CheckConstraint(
                 condition=Q(lease_min_seconds__isnull=True, lease_max_seconds__isnull=True)
                 | Q(lease_min_seconds__gte=5, lease_max_seconds__gte=F("lease_min_seconds")),
@@ -198,17 +159,14 @@ class Criterion(models.Model):
     kind = models.CharField(max_length=10, choices=ScaleKind.choices, default=ScaleKind.LIKERT)
     scale_min = models.SmallIntegerField(default=1)
     scale_max = models.SmallIntegerField(default=5)
-    step = models.FloatField(default=1, help_text="Of a slider; 0 takes any number between its ends.")
-    labels = models.JSONField(
-        default=list, blank=True, help_text="One per point, from the lowest; of a slider its two ends; or none."
-    )
-    ties = models.BooleanField(default=False, help_text="Of a preference: may the two be called equal?")
+    step = models.FloatField(default=1)
+    labels = models.JSONField(default=list, blank=True)
+    ties = models.BooleanField(default=False)
     standard_source = models.CharField(
         max_length=120,
         blank=True,
-        help_text="Of a magnitude: the system or kind of reference that is the standard.",
     )
-    standard_value = models.FloatField(null=True, blank=True, help_text="What the standard text counts as.")
+    standard_value = models.FloatField(null=True, blank=True)
 
     class Meta:
         ordering = ("campaign", "position", "id")

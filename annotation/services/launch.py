@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import chain
 from typing import Any
 
@@ -21,6 +22,7 @@ from annotation.allocation import (
     plan_pairs,
     plan_singles,
 )
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import (
@@ -42,13 +44,6 @@ from annotation.services.copying import allocate_ids, copy_rows
 from annotation.services.prepared import prepared_create, prepared_hash
 
 DESIGN_VERSION = 2
-FROZEN = (
-    "target", "reference_kinds", "pairs", "split", "presentation", "ratings_per_unit", "item_limit", "instructions",
-    "consent", "comment", "cannot_judge_reasons", "lease_seconds", "lease_min_seconds", "lease_max_seconds",
-    "max_units_per_rater", "min_units_per_rater", "seconds_between_units", "break_every_units", "admission",
-    "rater_language", "payment_currency", "qualification", "quality", "seed",
-)  # fmt: skip
-FROZEN_AMOUNTS = ("payment_per_unit", "payment_fee_percent")
 
 
 def units_create(campaign: Campaign) -> Plan:
@@ -78,8 +73,11 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
         "version": DESIGN_VERSION,
         "dataset": {"slug": campaign.dataset.slug, "normalisation": campaign.dataset.normalisation},
         "systems": sorted({str(system) for unit in plan.units for system in unit.systems}),
-        **{name: getattr(campaign, name) for name in FROZEN},
-        **{name: str(getattr(campaign, name)) for name in FROZEN_AMOUNTS},
+        **{
+            name: _plain(getattr(campaign, name))
+            for name, field in CAMPAIGN.items()
+            if field.frozen and not field.related
+        },
         "criteria": [criterion_document(criterion) for criterion in campaign.criteria.all()],
         "units": len(plan.units),
         "slots": len(plan.units) * campaign.ratings_per_unit,
@@ -99,6 +97,11 @@ def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
             "size": campaign.response_list.responses.count(),
         }
     return design, hashlib.sha256(canonical_json(design)).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """JSON has no exact decimals: amounts are frozen as text."""
+    return str(value) if isinstance(value, Decimal) else value
 
 
 def _sources(campaign: Campaign) -> list[Source]:

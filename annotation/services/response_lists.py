@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from django.db import transaction
 
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, PresentationKind, ResponseList, Target, User
 from annotation.services.audit import audit_record
@@ -37,19 +38,14 @@ def campaign_for_list(
             f"“{like.name}” compares pairs of systems, and a list names responses; accepted: a campaign that shows "
             "them singly or as lists.",
         )
+    left = {name: field.default for name, field in CAMPAIGN.items() if field.selects or not field.exported}
     draft = replace(
-        draft_of(like),
+        replace(draft_of(like), **left),
         name=name.strip() or free_name(response_list.project, response_list.name),
         dataset=response_list.dataset,
         target=Target.LISTED,
         response_list=response_list,
-        systems=(),
-        reference_kinds=(),
-        pairs=(),
-        split="",
-        item_limit=None,
         ratings_per_unit=ratings_per_unit,
-        completion_code="",
     )
     made = campaign_create(project=response_list.project, draft=draft, by=by)
     if rules := rules_document(like):

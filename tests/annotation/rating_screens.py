@@ -5,10 +5,15 @@ from annotation.services.campaigns import CriterionDraft
 from tests.annotation.campaigns import make_campaign, make_dataset
 
 FLUENT = CriterionDraft(
-    "fluency", "How fluent is it?", 1, 5, ["Not at all", "A little", "Somewhat", "Mostly", "Perfectly fluent"]
+    "fluency", "How fluent is it?", labels=["Not at all", "A little", "Somewhat", "Mostly", "Perfectly fluent"]
 )
 ADEQUATE = CriterionDraft(
-    "adequacy", "How much of the meaning is there?", 0, 100, ["None", "All"], kind=ScaleKind.SLIDER
+    "adequacy",
+    "How much of the meaning is there?",
+    scale_min=0,
+    scale_max=100,
+    labels=["None", "All"],
+    kind=ScaleKind.SLIDER,
 )
 NATURAL = CriterionDraft(
     "naturalness", "How natural is it?", kind=ScaleKind.MAGNITUDE, standard_source="human", standard_value=100.0

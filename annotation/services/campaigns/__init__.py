@@ -1,7 +1,8 @@
 """Campaigns: drafted, checked, launched once with the design frozen, paused, resumed, closed; copied and compared."""
 
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.copies import campaign_clone, campaign_import, campaign_read, free_name
-from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft, draft_of
+from annotation.services.campaigns.drafts import draft_of
 from annotation.services.campaigns.imagining import campaign_imagined
 from annotation.services.campaigns.lifecycle import (
     campaign_close,

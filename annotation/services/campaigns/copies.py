@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from decimal import Decimal, InvalidOperation
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
-from annotation.design import FileProblems, read_campaign_file
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.design.files import FileProblems, draft_values, read_campaign_file
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Dataset, Project, ResponseList, System, Target, User
 from annotation.selectors.response_lists import responses_named
 from annotation.services.audit import audit_record
 from annotation.services.campaign_documents import campaign_export
-from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.problems import refusal
 from annotation.services.campaigns.validation import draft_problems
 from annotation.services.campaigns.writing import campaign_create
@@ -22,7 +21,6 @@ from annotation.services.lists import response_list_create
 from annotation.services.rules import rules_register
 from annotation.weighting.exclusion import RuleError, rules_from_data
 
-PAYMENT = ("per_unit", "currency", "fee_percent")
 SUFFIX = " (copy)"
 
 
@@ -151,22 +149,8 @@ def _listed(wanted: Mapping[str, Any], dataset: Dataset, responses: list[int], b
 
 
 def _draft(
-    document: Mapping[str, Any], dataset: Dataset, systems: list[System], found: dict[str, list[str]]
+    document: Mapping[str, Any], dataset: Dataset, systems: list[System], problems: dict[str, list[str]]
 ) -> CampaignDraft:
-    own = {one.name for one in fields(CampaignDraft)} - {
-        "dataset",
-        "systems",
-        "response_list",
-        "criteria",
-        "completion_code",
-    }
-    values = {name: document[name] for name in own if name in document}
     criteria = [CriterionDraft(**criterion) for criterion in document["criteria"]]
-    draft = CampaignDraft(**values, dataset=dataset, systems=systems, criteria=criteria)
-    payment = document["payment"]
-    for name in ("per_unit", "fee_percent"):
-        try:
-            draft = replace(draft, **{f"payment_{name}": Decimal(payment[name])})  # type: ignore[arg-type]
-        except InvalidOperation:
-            found[f"payment_{name}"] = [f"Found {payment[name]!r}; accepted: an amount, such as 0.12."]
-    return replace(draft, payment_currency=payment["currency"])
+    values = draft_values(document, problems)
+    return CampaignDraft(**values, dataset=dataset, systems=systems, criteria=criteria)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
 from annotation.models import Item, PresentationKind, ResponseSource, ScaleKind, SourceKind
-from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.problems import Problems
 
 TEXTS = {PresentationKind.SINGLE: (1, 1), PresentationKind.PAIR: (2, 2), PresentationKind.LIST: (2, 25)}

@@ -9,10 +9,11 @@ from decimal import Decimal
 from django.db.models import Avg
 from django.db.models.functions import Length
 
+from annotation.campaigns.fields.table import CampaignDraft
 from annotation.design import DesignError, QualificationDesign, QualityDesign
 from annotation.models import Campaign, CommentField, Item, PresentationKind, ScaleKind
 from annotation.selectors.campaigns import rated_sources
-from annotation.services.campaigns.drafts import CampaignDraft, draft_of
+from annotation.services.campaigns.drafts import draft_of
 from annotation.services.campaigns.validation import draft_problems
 from annotation.services.launch import standards_of, units_planned
 

@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from annotation.campaigns.fields.table import CriterionDraft
 from annotation.models import Dataset, PresentationKind, ResponseSource, ScaleKind, SourceKind
-from annotation.services.campaigns.drafts import CriterionDraft
 from annotation.services.campaigns.problems import Problems
 
 MAX_CRITERIA = 5

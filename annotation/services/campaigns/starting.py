@@ -2,12 +2,13 @@
 
 from django.db import transaction
 
-from annotation.design import ALL_TEMPLATES, Template, read_campaign_file
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.design import ALL_TEMPLATES, Template
+from annotation.design.files import draft_values, read_campaign_file
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Dataset, Project, ResponseSource, User
 from annotation.services.audit import audit_record
 from annotation.services.campaigns.copies import free_name
-from annotation.services.campaigns.drafts import CampaignDraft, CriterionDraft
 from annotation.services.campaigns.validation import draft_validate
 from annotation.services.campaigns.writing import campaign_create
 
@@ -37,7 +38,8 @@ def campaign_start(
 def template_draft(template: Template, dataset: Dataset, *, name: str) -> CampaignDraft:
     """What depends on the data set is drawn from it: who wrote the standard text, whether raters judge references."""
     read = read_campaign_file({"assay_campaign": 1, "name": name, **template.design})
-    criteria = [CriterionDraft(**criterion) for criterion in read.pop("criteria")]
+    values = draft_values(read, {})
+    criteria = [CriterionDraft(**criterion) for criterion in read["criteria"]]
     sources = ResponseSource.objects.filter(item__dataset=dataset).order_by()
     kinds = set(sources.values_list("kind", flat=True).distinct())
     standard = next((kind for kind in template.standard_kinds if kind in kinds), None)
@@ -48,12 +50,10 @@ def template_draft(template: Template, dataset: Dataset, *, name: str) -> Campai
         )
     if standard:
         criteria = [CriterionDraft(**{**vars(one), "standard_source": standard}) for one in criteria]
-    if read["presentation"] == "pair" and dataset.systems.count() < 2:
+    if values["presentation"] == "pair" and dataset.systems.count() < 2:
         raise AnnotationError.at(
             "dataset", f"{template.title!r} compares two systems; {dataset.name!r} has {dataset.systems.count()}."
         )
-    for name_of in ("dataset", "systems", "payment", "rules"):
-        read.pop(name_of)
     if template.slug == "blank" and not dataset.systems.exists():
-        read["target"] = "references"
-    return CampaignDraft(dataset=dataset, criteria=criteria, **read)
+        values["target"] = "references"
+    return CampaignDraft(dataset=dataset, criteria=criteria, **values)

@@ -1,40 +1,10 @@
 """Is a draft a campaign that can be run? Every mistake at once, each tied to its field."""
 
-import re
-from decimal import Decimal
-
-from annotation.models import (
-    Admission,
-    Campaign,
-    CommentField,
-    Item,
-    PresentationKind,
-    Project,
-    Target,
-)
-from annotation.rating.languages import BROWSER, LANGUAGES
-from annotation.services.campaigns.drafts import CampaignDraft
+from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
+from annotation.models import Campaign, Item, PresentationKind, Project, Target
 from annotation.services.campaigns.prepared import validate_prepared
 from annotation.services.campaigns.problems import Problems, refusal
 from annotation.services.campaigns.scales import REFERENCES, validate_criteria
-
-MONTH = 30 * 24 * 3600
-RANGES = {
-    "ratings_per_unit": (1, 100),
-    "item_limit": (1, 10**9),
-    "min_units_per_rater": (0, 10**9),
-    "max_units_per_rater": (1, 10**9),
-    "seconds_between_units": (0, 24 * 3600),
-    "break_every_units": (0, 10_000),
-    "lease_seconds": (5, MONTH),
-    "lease_min_seconds": (5, MONTH),
-    "lease_max_seconds": (5, MONTH),
-    "seed": (0, 2**63 - 1),
-}
-OPTIONAL = ("item_limit", "max_units_per_rater", "lease_min_seconds", "lease_max_seconds")
-LONGEST = {"name": 120, "completion_code": 60, "split": 40, "instructions": 50_000, "consent": 50_000}
-CURRENCY = re.compile(r"[A-Z]{3}")
-MAX_REASONS = 10
 
 
 def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:
@@ -48,20 +18,14 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
     if draft.dataset.project_id != project.pk and not project.is_sandbox:
         problems.refuse("dataset", f"Data set {draft.dataset.name!r} is not one of this project.")
     _validate_name(project, draft, campaign, problems)
-    _validate_ranges(draft, problems)
-    for name, longest in LONGEST.items():
-        if len(getattr(draft, name)) > longest:
-            problems.refuse(name, f"Found {len(getattr(draft, name))} characters; accepted: up to {longest:,}.")
-    problems.choice("target", draft.target, Target.values)
+    for name, field in CAMPAIGN.items():
+        value = getattr(draft, name)
+        for problem in field.problems(value) if value is not None or not field.optional else ():
+            problems.refuse(name, problem)
     problems.choice("presentation", draft.presentation, PresentationKind.values)
-    problems.choice("comment", draft.comment, CommentField.values)
-    problems.choice("admission", draft.admission, Admission.values)
-    problems.choice("rater_language", draft.rater_language, (BROWSER, *LANGUAGES))
     _validate_what(draft, problems)
     _validate_pairs(draft, problems)
-    _validate_reasons(draft, problems)
     _validate_raters(draft, problems)
-    _validate_payment(draft, problems)
     validate_criteria(draft.criteria, draft.presentation, draft.dataset, problems)
     validate_prepared(draft, problems)
     return problems.found
@@ -76,16 +40,6 @@ def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | 
     if others.exists():
         message = f"This project has a campaign named {draft.name!r} already; choose another name."
         problems.refuse("name", message)
-
-
-def _validate_ranges(draft: CampaignDraft, problems: Problems) -> None:
-    for name, (low, high) in RANGES.items():
-        value = getattr(draft, name)
-        if value is None and name in OPTIONAL:
-            continue
-        if not low <= value <= high:
-            nothing = ", or nothing for no limit" if name in OPTIONAL else ""
-            problems.refuse(name, f"Found {value}; accepted: {low} to {high}{nothing}.")
 
 
 def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
@@ -149,19 +103,6 @@ def _validate_pairs(draft: CampaignDraft, problems: Problems) -> None:
         seen.add(frozenset(pair))
 
 
-def _validate_reasons(draft: CampaignDraft, problems: Problems) -> None:
-    reasons = list(draft.cannot_judge_reasons)
-    if len(reasons) > MAX_REASONS:
-        problems.refuse("cannot_judge_reasons", f"Found {len(reasons)} reasons; accepted: up to {MAX_REASONS}.")
-    for reason in reasons:
-        if not 1 <= len(reason.strip()) <= 80:
-            problems.refuse(
-                "cannot_judge_reasons", f"Found a reason of {len(reason)} characters; accepted: 1 to 80 characters."
-            )
-    if len(set(reasons)) < len(reasons):
-        problems.refuse("cannot_judge_reasons", "A reason is there twice; accepted: each once.")
-
-
 def _validate_raters(draft: CampaignDraft, problems: Problems) -> None:
     most = draft.max_units_per_rater
     if most is not None and draft.min_units_per_rater > most:
@@ -180,18 +121,3 @@ def _validate_raters(draft: CampaignDraft, problems: Problems) -> None:
             problems.refuse(
                 "lease_seconds", f"Found {draft.lease_seconds}; accepted: within its bounds, {low} to {high}."
             )
-
-
-def _validate_payment(draft: CampaignDraft, problems: Problems) -> None:
-    for name, most, places in (("payment_per_unit", Decimal(999_999), 4), ("payment_fee_percent", Decimal(999), 2)):
-        value = Decimal(getattr(draft, name))
-        exponent = value.as_tuple().exponent
-        if not value.is_finite() or not 0 <= value <= most:
-            problems.refuse(name, f"Found {value}; accepted: 0 to {most:,}.")
-        elif isinstance(exponent, int) and -exponent > places:
-            problems.refuse(name, f"Found {value}; accepted: up to {places} digits after the point.")
-    if not CURRENCY.fullmatch(draft.payment_currency):
-        problems.refuse(
-            "payment_currency",
-            f"Found {draft.payment_currency!r}; accepted: three capital letters as in ISO 4217, such as GBP.",
-        )

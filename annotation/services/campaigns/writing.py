@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from annotation.campaigns.fields.table import CampaignDraft
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
 from annotation.services.audit import audit_record
 from annotation.services.campaigns.drafts import (
-    CampaignDraft,
     changed_fields,
     criteria_rows,
     draft_of,

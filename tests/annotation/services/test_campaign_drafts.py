@@ -1,11 +1,12 @@
 """What a draft may hold: every column, checked against the others and against the data set."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
 from annotation.selectors.campaigns import rated_sources
@@ -21,8 +22,11 @@ from annotation.services.campaigns import (
     launch_report,
 )
 from tests.annotation.campaigns import RELEVANCE, make_campaign, make_dataset
+from tests.annotation.field_examples import example
 
-SLIDER = CriterionDraft("score", "How good?", 0, 100, ["bad", "good"], kind="slider", step=0.5)
+SLIDER = CriterionDraft(
+    "score", "How good?", scale_min=0, scale_max=100, labels=["bad", "good"], kind="slider", step=0.5
+)
 MAGNITUDE = CriterionDraft(
     "worth", "Beside the standard?", kind="magnitude", standard_source="human", standard_value=100
 )
@@ -35,50 +39,53 @@ def full_draft(project: Project) -> CampaignDraft:
     dataset.items.filter(position__lt=2).update(split="test")
     texts = [{"text": "A", "expected": {"relevance": [1.0, 2.0]}}, {"text": "B", "expected": {}}]
     screens = [{"item": "item-1", "context": [], "message": "", "feedback": "", "texts": texts}]
-    return CampaignDraft(
-        dataset=dataset,
-        name="Everything",
-        criteria=[RELEVANCE, SLIDER, BETTER],
-        target="chosen",
-        systems=list(dataset.systems.filter(name__in=["Ada", "Bo"])),
-        pairs=[["Ada", "Bo"]],
-        split="test",
-        item_limit=1,
-        presentation="pair",
-        comment="optional",
-        cannot_judge_reasons=["Not English"],
-        instructions="Read.",
-        consent="Agree?",
-        rater_language="de",
-        ratings_per_unit=4,
-        min_units_per_rater=2,
-        max_units_per_rater=30,
-        seconds_between_units=1,
-        break_every_units=10,
-        lease_seconds=120,
-        lease_min_seconds=60,
-        lease_max_seconds=900,
-        admission="named",
-        payment_per_unit=Decimal("0.1250"),
-        payment_currency="EUR",
-        payment_fee_percent=Decimal("33.30"),
-        completion_code="C0DE",
-        qualification={"training": [], "test": screens, "pass_mark": 0.5, "attempts": 1},
-        quality={
+    values: dict[str, Any] = {
+        "dataset": dataset,
+        "name": "Everything",
+        "response_list": None,
+        "reference_kinds": (),
+        "criteria": [RELEVANCE, SLIDER, BETTER],
+        "target": "chosen",
+        "systems": list(dataset.systems.filter(name__in=["Ada", "Bo"])),
+        "pairs": [["Ada", "Bo"]],
+        "split": "test",
+        "item_limit": 1,
+        "presentation": "pair",
+        "comment": "optional",
+        "cannot_judge_reasons": ["Not English"],
+        "instructions": "Read.",
+        "consent": "Agree?",
+        "rater_language": "de",
+        "ratings_per_unit": 4,
+        "min_units_per_rater": 2,
+        "max_units_per_rater": 30,
+        "seconds_between_units": 1,
+        "break_every_units": 10,
+        "lease_seconds": 120,
+        "lease_min_seconds": 60,
+        "lease_max_seconds": 900,
+        "admission": "named",
+        "payment_per_unit": Decimal("0.1250"),
+        "payment_currency": "EUR",
+        "payment_fee_percent": Decimal("33.30"),
+        "completion_code": "C0DE",
+        "qualification": {"training": [], "test": screens, "pass_mark": 0.5, "attempts": 1},
+        "quality": {
             "every": 5, "mix": {"gold": 1, "repeat": 2}, "repeat_gap": 3, "gold": screens, "attention": [],
             "degraded": {"count": 4, "operations": ["drop"]}, "anchors": {"count": 2, "low": {"score": 60.0}},
         },
-        seed=99,
-    )  # fmt: skip
+        "seed": 99,
+    }  # fmt: skip
+    return CampaignDraft(**{name: values[name] if name in values else example(CAMPAIGN[name]) for name in CAMPAIGN})
 
 
 def test_a_draft_is_stored_whole_and_read_back(project: Project, manager: User) -> None:
     draft = full_draft(project)
     campaign = campaign_create(project=project, draft=draft, by=manager)
     read = draft_of(Campaign.objects.get(pk=campaign.pk))
-    for one in fields(CampaignDraft):
-        if one.name not in ("criteria", "systems", "reference_kinds"):
-            assert getattr(read, one.name) == getattr(draft, one.name), one.name
+    for name in CAMPAIGN:
+        if name not in ("criteria", "systems", "reference_kinds"):
+            assert getattr(read, name) == getattr(draft, name), name
     assert read.criteria == [criterion.stored() for criterion in draft.criteria]
     assert {system.name for system in read.systems} == {"Ada", "Bo"}
     (entry,) = campaign.audit_entries.all()
@@ -141,7 +148,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("change", "field"), WRONG)
 def test_a_draft_that_cannot_be_is_refused_at_its_field(project: Project, change: dict[str, Any], field: str) -> None:
-    draft = CampaignDraft(make_dataset(project), "Replies", [RELEVANCE])
+    draft = CampaignDraft(dataset=make_dataset(project), name="Replies", criteria=[RELEVANCE])
     assert draft_problems(project, draft) == {}
     found = draft_problems(project, replace(draft, **change))
     assert field in found
@@ -150,7 +157,9 @@ def test_a_draft_that_cannot_be_is_refused_at_its_field(project: Project, change
 
 
 def test_anchors_need_texts_by_people(project: Project) -> None:
-    draft = CampaignDraft(make_dataset(project), "Replies", [RELEVANCE], quality={"anchors": {"count": 3}})
+    draft = CampaignDraft(
+        dataset=make_dataset(project), name="Replies", criteria=[RELEVANCE], quality={"anchors": {"count": 3}}
+    )
     assert draft_problems(project, draft) == {}
     ResponseSource.objects.filter(kind=SourceKind.HUMAN).update(kind=SourceKind.MINED)
     assert list(draft_problems(project, draft)) == ["quality.anchors.count"]

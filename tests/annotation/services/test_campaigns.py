@@ -31,7 +31,9 @@ def test_launch_gives_every_unit_its_slots_and_freezes_the_design(project: Proje
     canonical = json.dumps(campaign.design, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert campaign.design_hash == hashlib.sha256(canonical.encode()).hexdigest()
     with pytest.raises(AnnotationError, match="frozen at launch"):
-        campaign_update(campaign=campaign, draft=CampaignDraft(campaign.dataset, "Other", [RELEVANCE]))
+        campaign_update(
+            campaign=campaign, draft=CampaignDraft(dataset=campaign.dataset, name="Other", criteria=[RELEVANCE])
+        )
     with pytest.raises(AnnotationError, match="only a draft can be launched"):
         campaign_launch(campaign=campaign)
 
@@ -106,7 +108,10 @@ def test_every_mistake_in_a_draft_is_named_with_its_field(project: Project) -> N
             seed=-1,
             completion_code="x" * 61,
             systems=list(elsewhere.systems.all()),
-            criteria=[CriterionDraft("a b", "?", 5, 1), CriterionDraft("c", " ", 1, 5, ["low", "high"])],
+            criteria=[
+                CriterionDraft("a b", "?", scale_min=5, scale_max=1),
+                CriterionDraft("c", " ", labels=["low", "high"]),
+            ],
         )
     assert set(refused.value.fields) == {
         "name", "ratings_per_unit", "lease_seconds", "item_limit", "seed", "completion_code", "systems",

@@ -88,7 +88,7 @@ def test_a_step_saves_and_goes_on_or_where_its_button_says(manager: User, as_use
     assert (draft.payment_currency, draft.break_every_units, str(draft.payment_per_unit)) == ("EUR", 20, "0.1000")
     assert [entry.data["fields"] for entry in draft.audit_entries.filter(verb="campaign.update", actor=manager)] == [
         ["break_every_units", "lease_seconds", "payment_per_unit", "payment_currency", "payment_fee_percent"],
-        ["seed", "criteria"],
+        ["criteria", "seed"],
     ]
 
 

@@ -1,0 +1,56 @@
+"""Fields of a campaign that hold one of a few words. Each word has its two labels beside it."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Words(StrEnum):
+    """Base of the choices. ``label`` is for pages and tables, ``offer`` for the form in which it is chosen."""
+
+    label: str
+    offer: str
+
+    def __new__(cls, value: str, label: str = "", offer: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.label = label
+        member.offer = offer or label
+        return member
+
+    @classmethod
+    def choices(cls) -> list[tuple[str, str]]:
+        return [(word.value, word.label) for word in cls]
+
+    @classmethod
+    def offers(cls) -> dict[str, str]:
+        return {word.value: word.offer for word in cls}
+
+
+class Target(Words):
+    """What is rated."""
+
+    REFERENCES = "references", "References", "References: whatever is not a system's output"
+    OUTPUTS = "outputs", "System outputs", "The outputs of all systems"
+    CHOSEN = "chosen", "Outputs of chosen systems", "The outputs of chosen systems"
+    LISTED = "listed", "A list of responses", "The responses of a list"
+
+
+class CommentField(Words):
+    """Whether a rater may, or must, comment."""
+
+    OFF = "off", "None"
+    OPTIONAL = "optional", "Offered", "Offered on every screen"
+    REQUIRED = "required", "Required", "Required on every screen"
+
+
+class Admission(Words):
+    """Who may take part by the campaign's link."""
+
+    OPEN = "open", "Anybody with the link; a name if they like", "Anybody; a name if they like"
+    NAMED = "named", "Anybody with the link who gives a name", "Anybody who gives a name"
+    ACCOUNT = "account", "Only people who sign in with an account"
+    PROVIDER = (
+        "provider",
+        "Only people whom a provider sends",
+        "Only people whom Prolific or Mechanical Turk sends; the direct link admits nobody",
+    )

@@ -1,0 +1,340 @@
+"""Kinds of fields in a campaign's design: what each accepts, and how it is stored, exported and read back.
+
+``entry`` declares a field of a dataclass; ``table_of`` lists the declarations of a dataclass.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from decimal import Decimal, InvalidOperation
+from types import NoneType
+from typing import Any, ClassVar, Protocol, Self
+
+REQUIRED: Any = object()  # the default of a field that has none
+_METADATA = "field"
+
+
+class Design(Protocol):
+    """A design that is stored as JSON, such as that of the checks."""
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """Describe one field of a design.
+
+    Attributes
+    ----------
+    name, default : str, object
+        Those of the dataclass's field; ``REQUIRED`` if it has no default.
+    label, help : str
+        For forms and the API.
+    step, section : str
+        The step of the design in which a manager sets it, and the heading above it.
+    exported : bool
+        Part of the exported file, so of every copy.
+    path : tuple of str
+        Where the file holds it: under its name, unless given.
+    stated : bool
+        A file must state it even though a draft has a default.
+    frozen : bool
+        Part of the design that is frozen and hashed at launch.
+    optional : bool
+        None is accepted.
+    confidential : bool
+        Shown to managers only.
+    selects : bool
+        Says which responses are rated: not copied to a campaign that rates a list of responses.
+    related : bool
+        Rows of other tables, which services convert.
+    """
+
+    accepts: ClassVar[str]  # in a file, in words
+    absent: ClassVar[type] = str  # makes what a file without it means, if there is no default
+
+    name: str = ""
+    default: Any = REQUIRED
+    label: str = ""
+    help: str = ""
+    step: str = ""
+    section: str = ""
+    exported: bool = True
+    path: tuple[str, ...] = ()
+    stated: bool = False
+    frozen: bool = True
+    optional: bool = False
+    confidential: bool = False
+    selects: bool = False
+    related: bool = False
+
+    @property
+    def accepted(self) -> str:
+        return f"{self.accepts} or null" if self.optional else self.accepts
+
+    def fits(self, value: object) -> bool:
+        """Return whether a file may hold the value."""
+        raise NotImplementedError
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield what is wrong with the value in a draft, apart from other fields and the data set."""
+        yield from ()
+
+    def stored(self, value: Any) -> Any:
+        """Return the value in one form, so that equal designs have equal hashes."""
+        return value
+
+    def exported_value(self, value: Any) -> Any:
+        """Return the value as a file holds it."""
+        return self.stored(value)
+
+    def imported_value(self, value: Any) -> Any:
+        """Return the value from a file. Raise ValueError if it cannot be read."""
+        return value
+
+    @property
+    def left_out(self) -> Any:
+        """What a file without the field means; ``REQUIRED`` if it must state it."""
+        if self.stated:
+            return REQUIRED
+        return self.absent() if self.default is REQUIRED or self.related else self.exported_value(self.default)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Field):
+    """A text of up to ``longest`` characters; ``pattern`` is described by ``written``."""
+
+    accepts = "text without NUL characters and halves of surrogate pairs"
+
+    longest: int = 0
+    lines: int = 1
+    pattern: str = ""
+    written: str = ""
+
+    def fits(self, value: object) -> bool:
+        return is_text(value)
+
+    def problems(self, value: Any) -> Iterator[str]:
+        if self.longest and len(value) > self.longest:
+            yield f"Found {len(value)} characters; accepted: up to {self.longest:,}."
+        elif self.pattern and not re.fullmatch(self.pattern, value):
+            yield f"Found {value!r}; accepted: {self.written}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Text):
+    """One of a few words; ``options`` maps each to its label in the form. Without options others check it."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def problems(self, value: Any) -> Iterator[str]:
+        if self.options and value not in self.options:
+            yield f"Found {value!r}; accepted: {', '.join(option or 'nothing' for option in self.options)}."
+
+    def stored(self, value: Any) -> Any:
+        return str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts(Field):
+    """A list of up to ``most`` different texts; ``is_set``: in any order."""
+
+    accepts = "a list of texts"
+    absent = list
+
+    most: int = 0
+    longest: int = 0
+    is_set: bool = False
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, list) and all(map(is_text, value))
+
+    def problems(self, value: Any) -> Iterator[str]:
+        if self.most and len(value) > self.most:
+            yield f"Found {len(value)}; accepted: up to {self.most}."
+        for text in value:
+            if self.longest and not 1 <= len(text.strip()) <= self.longest:
+                yield f"Found {len(text)} characters; accepted: 1 to {self.longest} characters each."
+        if self.most and len(set(value)) < len(value):
+            yield "Found an entry twice; accepted: each once."
+
+    def stored(self, value: Any) -> Any:
+        return list(value)
+
+    def exported_value(self, value: Any) -> Any:
+        return sorted(value) if self.is_set else list(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Field):
+    """A whole number from ``low`` to ``high``."""
+
+    accepts = "a whole number"
+
+    low: int = -(2**63)
+    high: int = 2**63 - 1
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+    def problems(self, value: Any) -> Iterator[str]:
+        if not self.low <= value <= self.high:
+            nothing = ", or nothing for no limit" if self.optional else ""
+            yield f"Found {value}; accepted: {self.low} to {self.high}{nothing}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amount(Field):
+    """An exact number from 0 to ``high`` with so many ``digits`` after the point: text in a file."""
+
+    accepts = Text.accepts
+
+    high: int
+    digits: int
+
+    def fits(self, value: object) -> bool:
+        return is_text(value)
+
+    def problems(self, value: Any) -> Iterator[str]:
+        amount = Decimal(value)
+        exponent = amount.as_tuple().exponent
+        if not amount.is_finite() or not 0 <= amount <= self.high:
+            yield f"Found {amount}; accepted: 0 to {self.high:,}."
+        elif isinstance(exponent, int) and -exponent > self.digits:
+            yield f"Found {amount}; accepted: up to {self.digits} digits after the point."
+
+    def exported_value(self, value: Any) -> Any:
+        return f"{value:.{self.digits}f}"
+
+    def imported_value(self, value: Any) -> Any:
+        try:
+            return Decimal(value)
+        except InvalidOperation as error:
+            raise ValueError(f"Found {value!r}; accepted: an amount, such as 0.12.") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Field):
+    accepts = "a number"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Field):
+    accepts = "true or false"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Field):
+    """A list of pairs of texts; ``of`` describes them."""
+
+    absent = list
+
+    of: str = "pairs of texts"
+
+    @property
+    def accepted(self) -> str:
+        return f"a list of {self.of}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, list) and all(
+            isinstance(pair, list) and len(pair) == 2 and all(map(is_text, pair)) for pair in value
+        )
+
+    def stored(self, value: Any) -> Any:
+        return [list(pair) for pair in value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Object(Field):
+    """A JSON object; with ``design``, stored with every field of the design filled in."""
+
+    accepts = "an object"
+    absent = dict
+
+    design: type[Design] | None = None
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, Mapping)
+
+    def stored(self, value: Any) -> Any:
+        """A draft may hold mistakes: they are stored as they are."""
+        if self.design is None:
+            return dict(value)
+        try:
+            return self.design.from_dict(value).to_dict()
+        except ValueError:
+            return dict(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(Field):
+    """A list of objects; with ``of``, each has that dataclass's fields."""
+
+    absent = list
+
+    of: type | None = None
+    what: str = "objects"
+
+    @property
+    def accepted(self) -> str:
+        return f"a list of {self.what}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Field):
+    """An object with the fields of the dataclass ``of``."""
+
+    absent = NoneType
+
+    of: type
+
+    @property
+    def accepted(self) -> str:
+        return f"null, or an object with {', '.join(table_of(self.of))}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, Mapping)
+
+
+def entry(kind: type[Field], default: Any = REQUIRED, label: str = "", help: str = "", **declared: Any) -> Any:  # noqa: A002
+    """Declare a dataclass's field of this kind."""
+    metadata = {_METADATA: kind(label=label, help=help, **declared)}
+    if default is REQUIRED:
+        return field(metadata=metadata)
+    return (
+        field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
+    )
+
+
+def table_of(declared: type) -> dict[str, Field]:
+    """Return the declarations of a dataclass by name, in order."""
+    table = {}
+    for one in fields(declared):
+        kind = one.metadata[_METADATA]
+        default = REQUIRED if one.default is MISSING else one.default
+        if one.default_factory is not MISSING:
+            default = one.default_factory()
+        table[one.name] = replace(kind, name=one.name, default=default, path=kind.path or (one.name,))
+    return table
+
+
+def is_text(value: object) -> bool:
+    """Return whether a database and UTF-8 can hold it: no NUL characters, no halves of surrogate pairs."""
+    return isinstance(value, str) and escaped(value) == value
+
+
+def escaped(text: str) -> str:
+    """Write what neither a database nor UTF-8 can hold as escapes."""
+    return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()

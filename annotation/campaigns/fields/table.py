@@ -1,0 +1,305 @@
+"""Every field of a campaign and of its criteria. A new field is an entry here and a column of the model.
+
+Drafts, validation, files, copies, the frozen design, the API and the forms read this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from annotation.campaigns.fields.choices import Admission, CommentField, Target
+from annotation.campaigns.fields.kinds import (
+    Amount,
+    Choice,
+    Flag,
+    Number,
+    Object,
+    Pairs,
+    Row,
+    Rows,
+    Text,
+    Texts,
+    Whole,
+    entry,
+    table_of,
+)
+from annotation.design.quality import QualificationDesign, QualityDesign
+from annotation.rating.languages import BROWSER, LANGUAGES, language_label
+
+if TYPE_CHECKING:
+    from annotation.models import Dataset, ResponseList, System
+
+DAY = 24 * 3600
+MONTH = 30 * DAY
+MANY = 10**9
+LONG = 50_000
+WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "quality"  # the steps of a design
+PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
+LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for a screen", "low": 5, "high": MONTH}
+PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
+
+
+@dataclass(frozen=True)
+class CriterionDraft:
+    """One question with its scale; ``labels`` is empty or holds one per point, of a slider its two ends.
+
+    What a kind of scale does not have, it does not keep: see ``stored``.
+    """
+
+    name: str = entry(Text, stated=True)
+    question: str = entry(Text, stated=True)
+    kind: str = entry(Choice, "likert")
+    scale_min: int = entry(Whole, 1)
+    scale_max: int = entry(Whole, 5)
+    step: float = entry(Number, 1.0, help="Of a slider; 0 takes any number between its ends.")
+    labels: Sequence[str] = entry(Texts, (), help="One per point, from the lowest; of a slider its two ends; or none.")
+    ties: bool = entry(Flag, False, help="Of a preference: may the two be called equal?")
+    standard_source: str = entry(Text, "", help="Of a magnitude: the system or kind of reference that is the standard.")
+    standard_value: float | None = entry(Number, None, help="What the standard text counts as.", optional=True)
+
+    def stored(self) -> CriterionDraft:
+        """With the columns that follow from the others, or mean nothing for its kind, set to what is stored."""
+        plain = replace(self, labels=list(self.labels))
+        if self.kind != "slider":
+            plain = replace(plain, step=1.0)
+        if self.kind != "preference":
+            plain = replace(plain, ties=False)
+        if self.kind != "magnitude":
+            plain = replace(plain, standard_source="", standard_value=None)
+        if self.kind == "magnitude":
+            return replace(plain, scale_min=0, scale_max=1, labels=[])
+        if self.kind == "preference":
+            return replace(plain, scale_min=-self.scale_max)
+        return plain
+
+
+@dataclass(frozen=True)
+class ListedResponses:
+    """A list of responses in a file: each by its item's external id and the key of its text."""
+
+    name: str = entry(Text, stated=True)
+    responses: Any = entry(Pairs, stated=True, of="pairs: an item's external id and the key of a text")
+    origin: Mapping[str, Any] = entry(Object, {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignDraft:
+    """Everything that a manager decides about a campaign before its launch, in the order of its file."""
+
+    name: str = entry(Text, label="Name", help="Raters see it, too.", step=WHAT, longest=120, stated=True, frozen=False)
+    dataset: Dataset = entry(Object, label="Data set", step=WHAT, related=True)
+    target: str = entry(
+        Choice, Target.OUTPUTS, "What is rated", step=WHAT, options=Target.offers(), stated=True, selects=True
+    )
+    systems: Sequence[System] = entry(
+        Texts, (), "Systems", "Names, where the target is “chosen”.", step=WHAT, related=True, selects=True
+    )
+    response_list: ResponseList | None = entry(
+        Row,
+        None,
+        "List of responses",
+        "Where the target is “listed”.",
+        step=WHAT,
+        of=ListedResponses,
+        optional=True,
+        related=True,
+        selects=True,
+    )
+    reference_kinds: Sequence[str] = entry(
+        Texts, (), "References that came as", "None marked means all of them.", step=WHAT, is_set=True, selects=True
+    )
+    pairs: Sequence[Sequence[str]] = entry(
+        Pairs,
+        (),
+        "Pairs of systems",
+        "None marked means every pair.",
+        step=SCREEN,
+        of="pairs of system names",
+        selects=True,
+    )
+    split: str = entry(Text, "", "Items of the split", step=WHAT, longest=40, selects=True)
+    item_limit: int | None = entry(
+        Whole,
+        None,
+        "Only the first so many items",
+        "Empty means all.",
+        step=WHAT,
+        low=1,
+        high=MANY,
+        optional=True,
+        selects=True,
+    )
+    presentation: str = entry(Choice, "single", "How it is shown", step=SCREEN, stated=True)
+    criteria: Sequence[CriterionDraft] = entry(
+        Rows, label="What is asked", step=SCREEN, of=CriterionDraft, what="criteria", stated=True, related=True
+    )
+    comment: str = entry(Choice, CommentField.OFF, "A field for comments", step=SCREEN, options=CommentField.offers())
+    cannot_judge_reasons: Sequence[str] = entry(
+        Texts,
+        (),
+        "Reasons for not judging",
+        "A line for each. With at least one, raters are offered “Cannot judge this?” beside every response.",
+        step=SCREEN,
+        most=10,
+        longest=80,
+    )
+    instructions: str = entry(
+        Text,
+        "",
+        "Instructions",
+        "Markdown. Raters read it before they start, and with one key while they rate.",
+        step=WORDS,
+        longest=LONG,
+        lines=16,
+    )
+    consent: str = entry(
+        Text,
+        "",
+        "Consent text",
+        "Markdown. If there is any, a rater must agree before the first screen.",
+        step=WORDS,
+        longest=LONG,
+        lines=12,
+    )
+    rater_language: str = entry(
+        Choice,
+        BROWSER,
+        "Language of buttons and messages",
+        "Your own texts stay as you write them.",
+        step=WORDS,
+        options={code: language_label(code) for code in (BROWSER, *LANGUAGES)},
+    )
+    ratings_per_unit: int = entry(
+        Whole,
+        5,
+        "Ratings of each unit",
+        "So many different raters see each screen.",
+        step=RATERS,
+        low=1,
+        high=100,
+        stated=True,
+    )
+    min_units_per_rater: int = entry(
+        Whole, 0, "At least", "Who stops before so many screens gets no completion code.", **PER_RATER, low=0, high=MANY
+    )
+    max_units_per_rater: int | None = entry(
+        Whole,
+        None,
+        "At most",
+        "Screens by one rater; empty means no limit.",
+        **PER_RATER,
+        low=1,
+        high=MANY,
+        optional=True,
+    )
+    seconds_between_units: int = entry(
+        Whole,
+        0,
+        "Seconds between screens",
+        "From one handed out to the next; 0 asks for none.",
+        **PER_RATER,
+        low=0,
+        high=DAY,
+    )
+    break_every_units: int = entry(
+        Whole, 0, "Suggest a break every", "Screens; 0 is never.", **PER_RATER, low=0, high=10_000
+    )
+    lease_seconds: int = entry(
+        Whole,
+        600,
+        "Seconds for a screen",
+        "Without an answer it then goes to another rater. A late answer is kept and paid all the same.",
+        **LEASE,
+    )
+    lease_min_seconds: int | None = entry(
+        Whole,
+        None,
+        "Follow the raters' own pace, not below",
+        "Seconds. Empty, and empty below: the time stays fixed.",
+        **LEASE,
+        optional=True,
+    )
+    lease_max_seconds: int | None = entry(Whole, None, "and not above", "Seconds.", **LEASE, optional=True)
+    admission: str = entry(
+        Choice,
+        Admission.OPEN,
+        "Who may take part by the link",
+        "Recruitment services have links of their own.",
+        step=RATERS,
+        options=Admission.offers(),
+    )
+    payment_per_unit: Decimal = entry(
+        Amount,
+        Decimal(0),
+        "Payment for each screen",
+        "Checks among the work are paid like it.",
+        **PAYMENT,
+        path=("payment", "per_unit"),
+        high=999_999,
+        digits=4,
+    )
+    payment_currency: str = entry(
+        Text,
+        "GBP",
+        "Currency",
+        "Such as GBP, EUR, USD.",
+        **PAYMENT,
+        path=("payment", "currency"),
+        longest=3,
+        pattern="[A-Z]{3}",
+        written="three capital letters as in ISO 4217, such as GBP",
+    )
+    payment_fee_percent: Decimal = entry(
+        Amount,
+        Decimal(0),
+        "Fee of the provider, in percent",
+        **PAYMENT,
+        path=("payment", "fee_percent"),
+        high=999,
+        digits=2,
+    )
+    completion_code: str = entry(  # worth money, so it stays out of files and copies
+        Text,
+        "",
+        "Completion code",
+        "Shown at the end to those who came by the link and did enough.",
+        step=RATERS,
+        section="At the end",
+        longest=60,
+        exported=False,
+        frozen=False,
+        confidential=True,
+    )
+    qualification: Mapping[str, Any] = entry(
+        Object,
+        {},
+        "Qualification",
+        "Training, test, pass mark, attempts.",
+        step=QUALITY,
+        design=QualificationDesign,
+        confidential=True,
+    )
+    quality: Mapping[str, Any] = entry(
+        Object,
+        {},
+        "Checks",
+        "Checks mixed in, and the screens they show.",
+        step=QUALITY,
+        design=QualityDesign,
+        confidential=True,
+    )
+    seed: int = entry(
+        Whole,
+        20150726,
+        "Seed",
+        "Every random choice follows from it: who meets what, in which order.",
+        step=SCREEN,
+        low=0,
+    )
+
+
+CAMPAIGN = table_of(CampaignDraft)
+CRITERION = table_of(CriterionDraft)
