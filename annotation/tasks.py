@@ -5,6 +5,7 @@ from contextlib import suppress
 from celery import Task, shared_task
 from django.conf import settings
 
+from annotation.core.shards import Enqueue
 from annotation.errors import AnnotationError
 from annotation.models import (
     Corpus,
@@ -42,6 +43,16 @@ from annotation.services import (
 def again(task: Task, job_id: int) -> None:
     """Enqueue once more; the message is worthless once the next sweep may have sent another."""
     task.apply_async((job_id,), expires=settings.SWEEP_SECONDS)
+
+
+def helpers(task: Task, job_id: int) -> Enqueue:
+    """Return what enqueues a number of helpers for a job in shards. A lost message costs speed, nothing else."""
+
+    def enqueue(number: int) -> None:
+        for _ in range(number):
+            task.delay(job_id)
+
+    return enqueue
 
 
 @shared_task
@@ -135,16 +146,12 @@ def corpus_index(corpus_id: int) -> None:
 
 @shared_task
 def mining_run_execute(run_id: int) -> None:
-    def enqueue(helpers: int) -> None:
-        for _ in range(helpers):
-            mining_run_help.delay(run_id)
-
-    mining.mining_run_execute(run_id=run_id, enqueue=enqueue)
+    mining.mining_run_execute(run_id=run_id, enqueue=helpers(mining_run_help, run_id))
 
 
 @shared_task
 def mining_run_help(run_id: int) -> None:
-    """Share a run's work with whoever holds it; other tasks have their turn in between."""
+    """Work beside the worker that holds the run; other tasks have their turn in between."""
     if mining.mining_run_help(run_id=run_id):
         mining_run_help.delay(run_id)
 

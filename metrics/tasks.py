@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation.services import jobs
-from annotation.tasks import again
+from annotation.tasks import again, helpers
 from metrics.models import ScoreRun, TrainedModel
 from metrics.services import results, runs, training
 
@@ -21,16 +21,12 @@ def requeue_stale() -> None:
 
 @shared_task
 def execute(job_id: int) -> None:
-    def enqueue(helpers: int) -> None:
-        for _ in range(helpers):
-            help_out.delay(job_id)
-
-    runs.score_run_execute(run_id=job_id, enqueue=enqueue)
+    runs.score_run_execute(run_id=job_id, enqueue=helpers(help_out, job_id))
 
 
 @shared_task
 def help_out(job_id: int) -> None:
-    """A worker beside the one that holds the run. A lost message costs speed, nothing else."""
+    """Work beside the worker that holds the run; other tasks have their turn in between."""
     if runs.score_run_help(run_id=job_id):
         help_out.delay(job_id)
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from annotation.core.progress import Progress
 from annotation.errors import AnnotationError
 from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
 from annotation.services.imports import report_rows
@@ -55,9 +56,9 @@ def refusing() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     """A bar on standard error; silent where that is not a terminal."""
-    with tqdm(total=1, file=sys.stderr, disable=None, bar_format="{desc:<40} {bar} {elapsed}") as bar:
+    with tqdm(total=1, file=sys.stderr, disable=quiet or None, bar_format="{desc:<40} {bar} {elapsed}") as bar:
 
         def show(done: int, total: int, note: str = "") -> None:
             bar.total, bar.n = total, done

@@ -8,7 +8,7 @@ import gzip
 import io
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from annotation.core.progress import Beat, noop
 from annotation.lines import UTF8_MARK, UTF16_MARKS, json_object
 from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
 from annotation.mining.refusal import refuse
@@ -32,7 +33,6 @@ BEAT_CHUNKS = 64
 BEAT_LINES = 20_000
 NAMES_TOLD = 20
 
-Beat = Callable[[], None]
 Column = str | int | None
 
 
@@ -107,10 +107,6 @@ class ReadReport:
             self.other_columns.append(name)
 
 
-def no_beat() -> None:
-    """For readers that nobody waits for."""
-
-
 # --- Reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -123,7 +119,7 @@ def read_triples(
     header: bool = True,
     turn_separator: str = TURN_SEPARATOR,
     report: ReadReport,
-    beat: Beat = no_beat,
+    beat: Beat = noop,
 ) -> Iterator[Triple]:
     """The triples of a file, one at a time, in its order.
 

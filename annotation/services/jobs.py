@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from annotation.core.progress import Progress, noop
 from annotation.errors import AnnotationError, JobCancelled, JobLost
 from annotation.models import Heartbeat, Job, JobState
 
@@ -34,6 +35,7 @@ class Claim:
     model: type[Job]
     job_id: int
     token: uuid.UUID
+    listener: Progress = noop  # is called with each progress that is recorded
 
     def _mine(self) -> models.QuerySet[Job]:
         return self.model._default_manager.filter(pk=self.job_id, lease_token=self.token, state=JobState.RUNNING)
@@ -51,6 +53,7 @@ class Claim:
             raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
         if self._mine().filter(cancel_requested=True).exists():
             raise JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
+        self.listener(done, total, note)
 
     def lock(self) -> None:
         """Inside a transaction: make sure the job is still ours, and keep it ours until commit."""
@@ -59,6 +62,7 @@ class Claim:
 
     def finish(self, **fields: Any) -> None:
         self._end(JobState.DONE, progress_done=F("progress_total"), error="", **fields)
+        self.listener(1, 1, "Done")
 
     def fail(self, message: str, **fields: Any) -> None:
         self._end(JobState.FAILED, error=message, **fields)
@@ -80,8 +84,8 @@ def claimable() -> Q:
     return Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
 
 
-def job_claim(model: type[Job], job_id: int) -> Claim | None:
-    """Take a queued job, or one whose worker's lease ran out. None: somebody else has it, or it is finished."""
+def job_claim(model: type[Job], job_id: int, progress: Progress = noop) -> Claim | None:
+    """Take a queued job, or one whose worker's lease ran out. None: another worker has it, or it is finished."""
     token = uuid.uuid4()
     changed = (
         model._default_manager.filter(claimable(), pk=job_id)
@@ -96,7 +100,7 @@ def job_claim(model: type[Job], job_id: int) -> Claim | None:
             error="",
         )
     )
-    return Claim(model, job_id, token) if changed == 1 else None
+    return Claim(model, job_id, token, progress) if changed == 1 else None
 
 
 @contextmanager
@@ -123,24 +127,27 @@ def lease_kept(claim: Claim) -> Iterator[None]:
         keeper.join()
 
 
-def job_run(model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None]) -> None:
+def job_run(
+    model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None], *, progress: Progress = noop
+) -> None:
     """Claim, work, finish. ``work`` ends with ``claim.finish`` in its transaction.
 
-    ``claim.progress`` tells people how far it is, and the work whether to stop: call it as often as either matters.
-    A domain error fails the job with its message. Anything else is recorded, too, and raised for the log.
+    ``claim.progress`` shows people how far it is, and raises when the work is to stop: call it as often as either
+    matters. ``progress`` is called with the same, for a caller that waits. A domain error fails the job with its
+    message. Anything else is recorded, too, and raised for the log.
     """
-    claim = job_claim(model, job_id)
+    claim = job_claim(model, job_id, progress)
     if claim is None:
         log.info("job not claimed", job=model.__name__, id=job_id)
         return
     try:
         with lease_kept(claim):
-            _work_or_say_why_not(model._default_manager.get(pk=job_id), claim, work)
+            _run_and_record_failure(model._default_manager.get(pk=job_id), claim, work)
     except JobLost:
         log.warning("job lost", job=model.__name__, id=job_id)
 
 
-def _work_or_say_why_not(job: AnyJob, claim: Claim, work: Callable[[AnyJob, Claim], None]) -> None:
+def _run_and_record_failure(job: AnyJob, claim: Claim, work: Callable[[AnyJob, Claim], None]) -> None:
     try:
         if job.cancel_requested:
             raise JobCancelled("Cancelled before it began.")
@@ -171,13 +178,21 @@ def job_request_cancel(job: Job) -> None:
 
 def job_requeue(job: Job) -> bool:
     """Start a failed or cancelled job over. False where it is neither."""
-    changed = type(job)._default_manager.filter(
-        pk=job.pk, state__in=[JobState.FAILED, JobState.CANCELLED]
-    ).update(
-        state=JobState.QUEUED, finished_at=None, cancel_requested=False, error="", attempt=0, progress_done=0,
-        progress_note="", **CLEARED,
-    )  # fmt: skip
-    return changed == 1
+    return jobs_requeue(type(job)._default_manager.filter(pk=job.pk)) == 1
+
+
+def jobs_requeue(jobs: models.QuerySet[Any]) -> int:
+    """Start those that failed or were cancelled over; return how many."""
+    return jobs.filter(state__in=[JobState.FAILED, JobState.CANCELLED]).update(
+        state=JobState.QUEUED,
+        finished_at=None,
+        cancel_requested=False,
+        error="",
+        attempt=0,
+        progress_done=0,
+        progress_note="",
+        **CLEARED,
+    )
 
 
 def job_abandon(job: Job) -> None:
@@ -190,8 +205,8 @@ def job_abandon(job: Job) -> None:
     )
 
 
-def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
-    """Jobs to hand to a worker again: their worker died, or their message got lost. Gives up after MAX_ATTEMPTS."""
+def jobs_give_up(model: type[Job]) -> None:
+    """Fail the jobs that every worker died of."""
     exhausted = model._default_manager.filter(
         state=JobState.RUNNING, lease_expires_at__lt=Now(), attempt__gte=MAX_ATTEMPTS
     )
@@ -201,6 +216,11 @@ def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
         error=f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died.",
         **CLEARED,
     )
+
+
+def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
+    """Jobs to hand to a worker again: their worker died, or their message got lost."""
+    jobs_give_up(model)
     waiting = Q(state=JobState.QUEUED, created_at__lt=Now() - timedelta(seconds=queued_for_seconds))
     lost = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
     return list(model._default_manager.filter(waiting | lost).values_list("pk", flat=True)[:100])
@@ -211,5 +231,5 @@ def heartbeat(name: str) -> None:
 
 
 def heartbeat_forget(name: str) -> None:
-    """Before a start: what an earlier life said does not count."""
+    """Forget the heartbeat of an earlier start."""
     Heartbeat.objects.filter(name=name).delete()

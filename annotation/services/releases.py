@@ -9,7 +9,7 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from annotation.canonical import canonical_json
+from annotation.core.progress import Progress, noop
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
 from annotation.numbers import finite_or_none
@@ -117,21 +118,9 @@ def release_create(
     )
 
 
-def release_build(*, release_id: int, watch: Callable[[int, int, str], None] | None = None) -> None:
-    """Compute a queued release. Safe to call twice: one call claims it, the weights appear together with ``done``.
-
-    ``watch`` hears of each step, too: steps done, of how many, and what comes now.
-    """
-
-    def build(release: Release, claim: Claim) -> None:
-        def progress(done: int, note: str) -> None:
-            claim.progress(done, STEPS, note)
-            if watch:
-                watch(done, STEPS, note)
-
-        _build(release, claim, progress)
-
-    job_run(Release, release_id, build)
+def release_build(*, release_id: int, progress: Progress = noop) -> None:
+    """Compute a queued release. Safe to call twice: one call claims it, the weights appear together with ``done``."""
+    job_run(Release, release_id, _build, progress=progress)
 
 
 @transaction.atomic
@@ -287,24 +276,24 @@ def _check_named(named: Sequence[str | int], found: Iterable[object], rule: Excl
 # --- Building --------------------------------------------------------------------------------------------------------
 
 
-def _build(release: Release, claim: Claim, progress: Callable[[int, str], None]) -> None:
+def _build(release: Release, claim: Claim) -> None:
     reference_set = release.reference_set
     campaigns = release_campaigns(release)  # those it was asked for with: the set may have gained one since
     with transaction.atomic():
         ratings_await(campaigns=campaigns)
         last, last_check = last_rating_id(campaigns), last_check_answer_id(campaigns)
-    progress(0, "Finding the references")
+    claim.progress(0, STEPS, "Finding the references")
     chosen = references(reference_set)
-    progress(1, "Reading ratings")
+    claim.progress(1, STEPS, "Reading ratings")
     used = used_ratings(release, campaigns, chosen.response_id, last, last_check)
-    progress(2, "Weighing, with intervals over raters")
+    claim.progress(2, STEPS, "Weighing, with intervals over raters")
     weighed = _weigh(release, chosen, used)
     release.signature = weighed.result.signature
-    progress(3, "Writing the report")
+    claim.progress(3, STEPS, "Writing the report")
     bins = release_bins(release, campaigns, used.judgements.low, used.judgements.high)
     report = _report(release, campaigns, weighed, last) | {"last_check_answer_id": last_check} | reported_bins(bins)
     rows = list(_weight_rows(weighed))
-    progress(4, "Storing the weights")
+    claim.progress(4, STEPS, "Storing the weights")
     digest = content_hash(release, (row[1:] for row in rows))
     with transaction.atomic():
         claim.lock()

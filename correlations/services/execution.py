@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
+from annotation.core.progress import Progress, noop
 from annotation.services.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import Study
@@ -40,9 +41,9 @@ STAGES = {
 }
 
 
-def study_execute(*, study_id: int) -> None:
+def study_execute(*, study_id: int, progress: Progress = noop) -> None:
     """Claim the study, compute, store. What one worker left half done, another does over, with the same result."""
-    job_run(Study, study_id, _compute)
+    job_run(Study, study_id, _compute, progress=progress)
 
 
 def _compute(study: Study, claim: Claim) -> None:

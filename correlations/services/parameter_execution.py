@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import transaction
 
+from annotation.core.progress import Progress, noop
 from annotation.models import Item
 from annotation.numbers import finite_or_none
 from annotation.services.jobs import Claim, job_run
@@ -71,9 +72,9 @@ class Sweep:
     pooled: bool
 
 
-def parameter_study_execute(*, study_id: int) -> None:
+def parameter_study_execute(*, study_id: int, progress: Progress = noop) -> None:
     """Claim the study, compute, store."""
-    job_run(ParameterStudy, study_id, _compute)
+    job_run(ParameterStudy, study_id, _compute, progress=progress)
 
 
 def _compute(study: ParameterStudy, claim: Claim) -> None:

@@ -1,12 +1,11 @@
-"""One bar for the many stages of a study, told often enough to keep the lease and seldom enough to cost nothing."""
+"""Report the many stages of a study as one bar."""
 
-import time
 from collections.abc import Callable
 
+from annotation.core.progress import Throttle
 from annotation.services.jobs import Claim
 
 PARTS = 1000
-INTERVAL_SECONDS = 0.25
 
 
 class StagedProgress:
@@ -20,16 +19,13 @@ class StagedProgress:
         for name, share in shares.items():
             self.bounds[name] = (PARTS * before / whole, PARTS * (before + share) / whole)
             before += share
-        self.last = 0.0
 
     def stage(self, name: str) -> Callable[[int, int], None]:
         low, high = self.bounds[name]
-        self.last = 0.0  # the first word of a stage is always passed on
+        throttle = Throttle()
 
         def report(done: int, total: int) -> None:
-            now = time.monotonic()
-            if now - self.last >= INTERVAL_SECONDS:
-                self.last = now
+            if throttle.due():
                 self.claim.progress(round(low + (high - low) * done / max(total, 1)), PARTS, name)
 
         report(0, 1)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import transaction
 
+from annotation.core.progress import noop
 from annotation.models import JobState, System
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep, SystemScore
@@ -32,10 +33,6 @@ NAMED_ITEMS = 1000  # items left out that a run's report names; its shards name 
 COUNTS = ("items", "items_scored", "items_partly", "references", "references_in_release")
 
 
-def nobody_follows(done: int, total: int) -> None:
-    """For results that are there at once."""
-
-
 @dataclass(frozen=True, eq=False)
 class RunResult:
     """What is stored when all shards are done."""
@@ -46,7 +43,7 @@ class RunResult:
     scores: list[SystemScore]
 
 
-def run_result(run: ScoreRun, follow: Step = nobody_follows) -> RunResult:
+def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
     """Sums, scores and intervals, from one shard at a time."""
     report = joined_report(list(shards_of(run).values_list("report", flat=True)))
     if not report["items"]:
@@ -61,7 +58,7 @@ def run_result(run: ScoreRun, follow: Step = nobody_follows) -> RunResult:
         for number, packed in enumerate(blocks(counted_statistics(run))):
             np.add(sums, packed.sum(axis=1), out=sums)
             yield packed
-            follow(number + 1, -(-n // BLOCK))
+            progress(number + 1, -(-n // BLOCK))
 
     if n and not is_pool:
         replicates = bootstrap_replicates(summed(), n, aggregate, replicates=REPLICATES, seed=SEED)

@@ -10,6 +10,8 @@ import numpy as np
 from django.db import transaction
 
 from annotation.canonical import canonical_json
+from annotation.core.progress import Progress, Throttle, noop
+from annotation.core.shards import Enqueue, is_going_on, shards_help
 from annotation.models import Dataset, JobState, Project, Release, System, User
 from annotation.selectors.releases import release_name
 from annotation.services.jobs import Claim, job_claim, job_requeue, job_run
@@ -24,19 +26,10 @@ from metrics.selectors.runs import ordered_systems
 from metrics.services.models import parameters_with_models
 from metrics.services.results import run_result, run_store
 from metrics.services.scoring import Scorer, shard_fields
-from metrics.services.shards import (
-    Enqueue,
-    nobody_helps,
-    run_finish,
-    shards_done,
-    shards_help,
-    shards_work,
-    whole_run_store,
-)
+from metrics.services.shards import run_finish, shard_work, shards_done, shards_work, whole_run_store
 from metrics.subsets import Subset
 
 ALL = Subset()
-BEAT_SECONDS = 0.5
 HASHED = ("model", "text")  # kinds of parameters of which a signature may hold the first digits of a hash alone
 # In a signature; runs of before the hashes had as many digits are not recognised, and not checked.
 TEXTS = re.compile(rf"\|(outputs|sources):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
@@ -193,15 +186,17 @@ def _get_or_create(
     return run, created
 
 
-def score_run_execute(*, run_id: int, enqueue: Enqueue = nobody_helps) -> None:
-    """Claims, works, finishes; safe to run twice. ``enqueue`` is told how many helpers could find something to do."""
-    job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue))
+def score_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
+    """Claim, work, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
+    job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue), progress=progress)
 
 
 def score_run_help(*, run_id: int) -> bool:
-    """Take shards of a run that somebody else holds, for a while; True where there may be more."""
-    run = ScoreRun.objects.filter(pk=run_id, state=JobState.RUNNING).select_related("release__reference_set").first()
-    return run is not None and shards_help(run, metric_from(run.metric, run.parameters))
+    """Take shards of a run that another worker holds, for one turn. Return whether there may be more."""
+    run = ScoreRun.objects.filter(pk=run_id).select_related("release__reference_set").first()
+    if run is None or not is_going_on(run):
+        return False
+    return shards_help(run, run.shards.all(), shard_work(run, metric_from(run.metric, run.parameters)))
 
 
 def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
@@ -230,27 +225,21 @@ def _check_outputs(run: ScoreRun) -> None:
 
 
 class RunProgress:
-    """How far a run is, in hundredths, told often enough for people and not more often."""
+    """Report how far a run is, in hundredths."""
 
     def __init__(self, run: ScoreRun, claim: Claim) -> None:
         self.run, self.claim = run, claim
-        self.spoke = 0.0
+        self.throttle = Throttle()
 
     def shards(self) -> None:
-        if self._may_speak():
+        if self.throttle.due():
             done, total = shards_done(self.run)
             note = f"{done:,} of {total:,} parts scored" if total > 1 else "Scoring"
             self.claim.progress(RESAMPLING_FROM * done // max(total, 1), 100, note)
 
     def resampled(self, done: int, total: int) -> None:
-        if self._may_speak():
+        if self.throttle.due():
             self.claim.progress(RESAMPLING_FROM + (100 - RESAMPLING_FROM) * done // total, 100, "Resampling")
-
-    def _may_speak(self) -> bool:
-        if time.monotonic() - self.spoke < BEAT_SECONDS:
-            return False
-        self.spoke = time.monotonic()
-        return True
 
 
 def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics) -> None:

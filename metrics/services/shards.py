@@ -1,12 +1,6 @@
-"""A run in shards: items by position, shards to workers, arrays into the database a shard at a time.
+"""A score run in shards: items by position, in steps, arrays into the database a shard at a time."""
 
-The worker that holds the run takes shard after shard like any helper, waits at the end for those that others hold, and
-makes the result of all. A worker that dies leaves its shard to whoever claims it after the lease; what is done stays
-done, because the arrays of a shard are written in the statement that ends it.
-"""
-
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import Any
 
@@ -16,16 +10,15 @@ from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Length, Now
 
-from annotation.errors import JobCancelled
+from annotation.core.progress import Beat
+from annotation.core.shards import Enqueue, Work, shards_finish
 from annotation.models import JobState
 from annotation.selectors.arrays import number_columns
-from annotation.services.jobs import Claim, claimable, job_requeue, job_run, stale_ids
+from annotation.services.jobs import Claim, jobs_requeue
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.metric import CorpusState, Metric
-from metrics.scoring.models.store import ModelStore
 from metrics.scoring.states import state_from_bytes, state_to_bytes
-from metrics.selectors.arrays import ARRAYS
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.selectors.runs import ordered_systems
 from metrics.services.results import run_result, run_store
@@ -33,21 +26,12 @@ from metrics.services.scoring import Scorer, empty_shard_fields, model_store, sh
 from metrics.subsets import Subset
 
 IntArray = npt.NDArray[np.int64]
-Enqueue = Callable[[int], None]
-Beat = Callable[[], None]
 
 EVERY_POSITION = 2**31 - 1  # after the last that an item can have
 SHARD_TEXTS = 100_000  # hypotheses of all systems, and references, that a shard is of
 POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes, where it cannot be put together
 JOINED_BYTES = 128 << 20  # of states of parts, that are held at once
 PIECES = 8  # in which what is held is joined
-MAX_HELPERS = 7
-HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
-WAIT_SECONDS = 0.2
-
-
-def nobody_helps(helpers: int) -> None:
-    """For callers that work alone."""
 
 
 # --- Where a run is cut -----------------------------------------------------------------------------------------------
@@ -114,45 +98,28 @@ def run_finish(run: ScoreRun) -> dict[str, Any]:
 
 
 def shards_work(run: ScoreRun, claim: Claim, metric: Metric, beat: Beat, enqueue: Enqueue) -> None:
-    """Make the shards of a run unless somebody did before, and see to it that all are done."""
-    _take_back(run, JobState.FAILED, JobState.CANCELLED)
+    """Cut the run into shards, unless an earlier attempt has, and see to it that all are done."""
+    jobs_requeue(run.shards.all())
+    work = shard_work(run, metric)
+
+    def finish(step: ShardStep) -> None:
+        shards_finish(run.shards.filter(step=step), work, failure=_failure, beat=beat, enqueue=enqueue)
+
     begun = list(run.shards.filter(step=ShardStep.SCORES).values_list("start", "stop"))
     cut = begun or ranges(run, metric)
     if len(cut) > 1 and has_state(metric) and not begun:
         _make(run, claim, ShardStep.STATE, cut)
-        _until_done(run, metric, ShardStep.STATE, beat, enqueue)
+        finish(ShardStep.STATE)
         _join_states(run, claim, beat)
     if not begun:
         _make(run, claim, ShardStep.SCORES, cut)
-    _until_done(run, metric, ShardStep.SCORES, beat, enqueue)
-
-
-def shards_help(run: ScoreRun, metric: Metric) -> bool:
-    """Take shards of a run that somebody else holds, for a while; True where there may be more."""
-    ends, models = time.monotonic() + HELP_SECONDS, model_store()
-    while _goes_on(run.pk):
-        shard_id = _next_shard(run)
-        if shard_id is None:
-            return False
-        if time.monotonic() > ends:
-            return True
-        _work_on_shard(run, metric, models, shard_id, lambda: _stop_where_the_run_stops(run.pk))
-    return False
+    finish(ShardStep.SCORES)
 
 
 def shards_done(run: ScoreRun) -> tuple[int, int]:
-    """How many shards are done, and how many there are."""
+    """Return how many shards are done, and how many there are."""
     states = list(run.shards.values_list("state", flat=True))
     return states.count(JobState.DONE), len(states)
-
-
-def _goes_on(run_id: int) -> bool:
-    return ScoreRun.objects.filter(pk=run_id, state=JobState.RUNNING, cancel_requested=False).exists()
-
-
-def _stop_where_the_run_stops(run_id: int) -> None:
-    if not _goes_on(run_id):
-        raise JobCancelled("The run has ended.")
 
 
 def _make(run: ScoreRun, claim: Claim, step: ShardStep, cut: Iterable[tuple[int, int]]) -> None:
@@ -165,51 +132,19 @@ def _make(run: ScoreRun, claim: Claim, step: ShardStep, cut: Iterable[tuple[int,
             )
 
 
-def _until_done(run: ScoreRun, metric: Metric, step: ShardStep, beat: Beat, enqueue: Enqueue) -> None:
-    unfinished, models = run.shards.filter(step=step).exclude(state=JobState.DONE), model_store()
-    waiting = unfinished.count()
-    if waiting > 1:
-        enqueue(min(waiting - 1, MAX_HELPERS))
-    while True:
-        beat()
-        shard_id = _next_shard(run)
-        if shard_id is not None:
-            _work_on_shard(run, metric, models, shard_id, beat)
-        elif not unfinished.exists():
-            return
-        else:  # others hold the rest, or gave it back when they saw the run cancelled, which goes on again
-            _take_back(run, JobState.CANCELLED)
-            time.sleep(WAIT_SECONDS)
-        _fail_with_a_shard(run)
-
-
-def _take_back(run: ScoreRun, *states: JobState) -> None:
-    for shard in run.shards.filter(state__in=states).defer(*ARRAYS):
-        job_requeue(shard)
-
-
-def _next_shard(run: ScoreRun) -> int | None:
-    """A shard that nobody works on: waiting, or left by a worker that died."""
-    found: int | None = run.shards.filter(claimable()).order_by("number").values_list("pk", flat=True).first()
-    return found
-
-
-def _fail_with_a_shard(run: ScoreRun) -> None:
-    """A run is whole or not at all."""
-    stale_ids(ScoreShard)  # gives up those that every worker died of
-    failed = run.shards.filter(state=JobState.FAILED).order_by("number").defer(*ARRAYS).first()
-    if failed is not None:
-        where = "" if failed.stop == EVERY_POSITION and not failed.start else f"Items from position {failed.start} on: "
-        raise MetricsError(f"{where}{failed.error}")
+def _failure(shard: ScoreShard) -> MetricsError:
+    where = "" if shard.stop == EVERY_POSITION and not shard.start else f"Items from position {shard.start} on: "
+    return MetricsError(f"{where}{shard.error}")
 
 
 # --- One shard --------------------------------------------------------------------------------------------------------
 
 
-def _work_on_shard(run: ScoreRun, metric: Metric, models: ModelStore, shard_id: int, beat: Beat) -> None:
-    """All arrays of the shard, or none; nothing where somebody else was faster."""
+def shard_work(run: ScoreRun, metric: Metric) -> Work[ScoreShard]:
+    """Return what scores a shard of the run; its arrays are written in the statement that ends it."""
+    models = model_store()
 
-    def work(shard: ScoreShard, claim: Claim) -> None:
+    def work(shard: ScoreShard, claim: Claim, beat: Beat) -> None:
         subset = Subset.from_mapping(run.subset)
         corpus = shard_corpus(run, shard, subset)
         beat()
@@ -225,7 +160,7 @@ def _work_on_shard(run: ScoreRun, metric: Metric, models: ModelStore, shard_id: 
         beat()
         claim.finish(**shard_fields(scorer, metric, subset, statistics))
 
-    job_run(ScoreShard, shard_id, work)
+    return work
 
 
 def shard_corpus(run: ScoreRun, shard: ScoreShard, subset: Subset) -> Corpus:

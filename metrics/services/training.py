@@ -13,10 +13,10 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from annotation.canonical import canonical_json
+from annotation.core.progress import Progress, noop
 from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User
 from annotation.services.audit import audit_record
 from annotation.services.jobs import Claim, job_run
-from annotation.services.mining.watching import Watch, nobody_watches
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION
@@ -104,12 +104,12 @@ def model_train_on_upload(
 
 def model_train_on_file(
     *, project: Project, by: User | None, name: str, kind: str, path: Path,
-    options: Mapping[str, Any] | None = None, keep_apart: bool = True, watch: Watch = nobody_watches,
+    options: Mapping[str, Any] | None = None, keep_apart: bool = True, progress: Progress = noop,
 ) -> TrainedModel:  # fmt: skip
     """Train on a file of this host of any length, here and now."""
     source = {"file": path.name[:255], "keep_apart": keep_apart, "here": True}
     model = _create(project, by, name, kind, options, source)
-    return _here_and_now(model, lambda job, claim: _train(job, claim, lambda: path.open("rb"), watch))
+    return _here_and_now(model, lambda job, claim: _train(job, claim, lambda: path.open("rb")), progress)
 
 
 def model_register_upload(
@@ -125,12 +125,12 @@ def model_register_upload(
 
 
 def model_register(
-    *, project: Project, by: User | None, name: str, kind: str, path: str, watch: Watch = nobody_watches
+    *, project: Project, by: User | None, name: str, kind: str, path: str, progress: Progress = noop
 ) -> TrainedModel:
     """Take in a model that lies on this host, here and now: a file made elsewhere, or a folder of a model."""
     get_kind_or_refuse(kind)
     model = _create(project, by, name, kind, None, {"registered": Path(path).name[:255], "here": True})
-    return _here_and_now(model, lambda job, claim: _take_in(job, claim, path, watch))
+    return _here_and_now(model, lambda job, claim: _take_in(job, claim, path), progress)
 
 
 def get_kind_or_refuse(name: str) -> Kind:
@@ -208,9 +208,9 @@ def _checked_options(kind: Kind, options: Mapping[str, Any]) -> dict[str, Any]:
 # --- Work -------------------------------------------------------------------------------------------------------------
 
 
-def model_execute(*, model_id: int) -> None:
-    """Claims, works, finishes; safe to run twice."""
-    job_run(TrainedModel, model_id, _work)
+def model_execute(*, model_id: int, progress: Progress = noop) -> None:
+    """Claim, work, finish; safe to run twice."""
+    job_run(TrainedModel, model_id, _work, progress=progress)
 
 
 def _work(model: TrainedModel, claim: Claim) -> None:
@@ -218,9 +218,9 @@ def _work(model: TrainedModel, claim: Claim) -> None:
         raise MetricsError("A command read the file and ended early. Run the command again.")
     if "registered" in model.source:
         with read_file(_content(model), model.source["registered"]) as path:
-            _take_in(model, claim, str(path), nobody_watches)
+            _take_in(model, claim, str(path))
     else:
-        _train(model, claim, lambda: io.BytesIO(_content(model)), nobody_watches)
+        _train(model, claim, lambda: io.BytesIO(_content(model)))
 
 
 def _content(model: TrainedModel) -> bytes:
@@ -229,7 +229,7 @@ def _content(model: TrainedModel) -> bytes:
     return bytes(model.content)
 
 
-def _here_and_now(model: TrainedModel, work: Callable[[TrainedModel, Claim], None]) -> TrainedModel:
+def _here_and_now(model: TrainedModel, work: Callable[[TrainedModel, Claim], None], progress: Progress) -> TrainedModel:
     def watched(job: TrainedModel, claim: Claim) -> None:
         try:
             work(job, claim)
@@ -237,26 +237,22 @@ def _here_and_now(model: TrainedModel, work: Callable[[TrainedModel, Claim], Non
             claim.fail("Interrupted.")
             raise
 
-    job_run(TrainedModel, model.pk, watched)
+    job_run(TrainedModel, model.pk, watched, progress=progress)
     model.refresh_from_db()
     return model
 
 
-def _train(model: TrainedModel, claim: Claim, open_file: OpenFile, watch: Watch) -> None:
-    def say(done: int, total: int, note: str) -> None:
-        claim.progress(done, total, note)
-        watch(done, total, note)
-
+def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> None:
     started = time.monotonic()
     kind = get_kind_or_refuse(model.kind)
     read = _texts(model, open_file)
     groups = compared_keys(model.project)
-    say(0, 0, "Reading texts")
+    claim.progress(0, 0, "Reading texts")
     found = survey(
         read,
         groups=groups,
         keep_apart=model.source["keep_apart"],
-        progress=lambda n: say(n, 0, f"Reading: {n:,} texts"),
+        progress=lambda n: claim.progress(n, 0, f"Reading: {n:,} texts"),
     )
     if not found.n_texts:
         raise MetricsError(_nothing_left(found))
@@ -268,28 +264,29 @@ def _train(model: TrainedModel, claim: Claim, open_file: OpenFile, watch: Watch)
         _finish(model, claim, known.digest, known.size, facts, started, training_hash)
         return
     n = found.n_texts
-    say(0, n, f"Training on {n:,} texts")
+    claim.progress(0, n, f"Training on {n:,} texts")
     try:
         trained = kind.train(
             kept_texts(read, found),
             kind.checked(model.options),
-            lambda done: say(min(done, n), n, f"Training on {n:,} texts" if done < n else "All texts read, computing"),
+            lambda done: claim.progress(
+                min(done, n), n, f"Training on {n:,} texts" if done < n else "All texts read, computing"
+            ),
         )
     except ValueError as error:
         raise MetricsError(f"{error}.") from error
     _keep(model, claim, kind, trained, facts, started, training_hash)
 
 
-def _take_in(model: TrainedModel, claim: Claim, path: str, watch: Watch) -> None:
-    def say(done: int, total: int) -> None:
+def _take_in(model: TrainedModel, claim: Claim, path: str) -> None:
+    def read(done: int, total: int) -> None:
         claim.progress(done // 1024, total // 1024, "Reading the model")
-        watch(done, total, "Reading the model")
 
     started = time.monotonic()
     kind = get_kind_or_refuse(model.kind)
     claim.progress(0, 0, "Reading the model")
     try:
-        taken = stored(kind, path, Path(settings.MODELS_DIR), say)
+        taken = stored(kind, path, Path(settings.MODELS_DIR), read)
     except (ValueError, OSError) as error:
         message = str(error).replace(f"{Path(path).parent}/", "")  # of an upload nobody knows the folder
         raise MetricsError(f"{message}.") from error

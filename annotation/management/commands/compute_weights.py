@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
 from annotation.errors import AnnotationError
+from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import COMMON_PARAMETERS, release_build, release_create
@@ -93,15 +93,8 @@ class Command(BaseCommand):
             exclusion_rules=rules,
             with_excluded=options["with_excluded"],
         )
-        with tqdm(desc="Weights", unit="step", disable=options["verbosity"] == 0) as bar:
-
-            def watch(done: int, total: int, note: str) -> None:
-                bar.total, bar.n = total, done
-                bar.set_postfix_str(note)
-
-            release_build(release_id=release.pk, watch=watch)
-            bar.n = bar.total or 0
-            bar.set_postfix_str("done")
+        with progress_bar(quiet=options["verbosity"] == 0) as progress:
+            release_build(release_id=release.pk, progress=progress)
         release.refresh_from_db()
         return release
 

@@ -68,7 +68,7 @@ class Command(BaseCommand):
         with stream, refusing(), progress_bar() as progress:
             corpus = corpus_stream(
                 project=project, by=user, name=options["name"], filename=_name(options["file"]), stream=stream,
-                size=size, options=_reading(options), watch=progress, **details,
+                size=size, options=_reading(options), progress=progress, **details,
             )  # fmt: skip
         self._tell(corpus, as_json=options["json"])
 

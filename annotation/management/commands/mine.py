@@ -78,7 +78,7 @@ class Command(BaseCommand):
         with refusing():
             run = _asked(project, user, options)
         with progress_bar() as progress:
-            mining_run_execute(run_id=run.pk, watch=progress)
+            mining_run_execute(run_id=run.pk, progress=progress)
         run.refresh_from_db()
         if run.state != JobState.DONE:
             raise CommandError(run.error or f"The run ended as {run.state}.")

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 import bm25s
 import numpy as np
 
+from annotation.core.progress import noop
 from annotation.mining.index.files import (
     DATA,
     FIELDS,
@@ -64,7 +65,7 @@ def build_index(
     folder: Path,
     *,
     parameters: IndexParameters | None = None,
-    beat: Callable[[int], None] = lambda done: None,
+    beat: Callable[[int], None] = noop,
 ) -> IndexReport:
     """Index ``triples`` in their order; the folder appears when all of it is on disk, or not at all.
 

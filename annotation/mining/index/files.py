@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from annotation.canonical import canonical_json
+from annotation.core.progress import Beat, noop
 from annotation.mining.index.parameters import INDEX_VERSION
 
 FORMAT = "assay-triple-index"
@@ -68,14 +69,14 @@ def read_header(folder: Path) -> dict[str, Any]:
     return header
 
 
-def verify_contents(folder: Path, header: Mapping[str, Any], *, beat: Callable[[], None] = lambda: None) -> None:
+def verify_contents(folder: Path, header: Mapping[str, Any], *, beat: Beat = noop) -> None:
     """Reads every byte: a changed file of the right length is found here alone."""
     for name in NAMES:
         if file_hash(folder / name, beat=beat) != header["files"][name]["sha256"]:
             raise UnreadableIndex(f"{folder / name}: damaged, its contents have changed; build the index again")
 
 
-def file_hash(path: Path, *, beat: Callable[[], None] = lambda: None) -> str:
+def file_hash(path: Path, *, beat: Beat = noop) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(HASH_BYTES):
@@ -84,7 +85,7 @@ def file_hash(path: Path, *, beat: Callable[[], None] = lambda: None) -> str:
     return digest.hexdigest()
 
 
-def describe_files(folder: Path, *, beat: Callable[[], None]) -> dict[str, dict[str, Any]]:
+def describe_files(folder: Path, *, beat: Beat) -> dict[str, dict[str, Any]]:
     return {
         name: {"bytes": (folder / name).stat().st_size, "sha256": file_hash(folder / name, beat=beat)} for name in NAMES
     }

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.allocation import draws
+from annotation.core.progress import Beat
 from annotation.errors import AnnotationError
 from annotation.mining.hygiene import clean, mask, step_from_dict
 from annotation.models import Corpus, SourceKind
 from annotation.selectors.mining import corpus_index
 from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.services.imports.reading import Beat
 
 BEAT_EVERY = 500
 

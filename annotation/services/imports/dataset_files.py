@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from annotation.core.progress import Beat, noop
 from annotation.models import SourceKind
 from annotation.problems import Problems
 from annotation.services.imports.content import (
@@ -14,16 +15,7 @@ from annotation.services.imports.content import (
     check_text,
     check_texts,
 )
-from annotation.services.imports.reading import (
-    Beat,
-    Oddities,
-    beating,
-    check_header,
-    no_beat,
-    read_jsonl,
-    read_table,
-    square,
-)
+from annotation.services.imports.reading import Oddities, beating, check_header, read_jsonl, read_table, square
 
 TURN_SEPARATOR = "|||"
 ITEM_NAMES = ("id", "context", "message", "meaning_representation", "split", "references", "outputs")
@@ -37,7 +29,7 @@ RESPONSE_COLUMNS = ("system", "kind", "text", "rank", "score", "source_context",
 
 
 def read_dataset(
-    content: bytes, *, filename: str, file_format: str, turn_separator: str = TURN_SEPARATOR, beat: Beat = no_beat
+    content: bytes, *, filename: str, file_format: str, turn_separator: str = TURN_SEPARATOR, beat: Beat = noop
 ) -> tuple[DatasetContent, Oddities]:
     """Everything a file says; ImportRefused with every bad row where it cannot be read."""
     problems = Problems(filename)

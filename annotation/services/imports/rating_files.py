@@ -2,6 +2,7 @@
 
 from django.utils.text import slugify
 
+from annotation.core.progress import Beat, noop
 from annotation.problems import Problems
 from annotation.services.imports import rating_options as shapes
 from annotation.services.imports.rating_appraise import appraise_rows
@@ -12,7 +13,7 @@ from annotation.services.imports.rating_options import OWN_COLUMNS, RatingOption
 from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_rows import jsonl_rows, table_rows
 from annotation.services.imports.rating_wide import aggregate_rows, rater_rows
-from annotation.services.imports.reading import Beat, beating, no_beat, read_table
+from annotation.services.imports.reading import beating, read_table
 
 __all__ = ["OWN_COLUMNS", "Judgement", "RatingContent", "RatingOptions", "read_ratings"]
 
@@ -39,7 +40,7 @@ def read_ratings(
     filename: str,
     file_format: str,
     options: RatingOptions,
-    beat: Beat = no_beat,
+    beat: Beat = noop,
     collect: Problems | None = None,
 ) -> RatingContent:
     """Every judgement of the file. Bad rows are refused here, or left to a caller that has more to say: ``collect``."""

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from annotation.core.progress import Beat
 from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.reading import Beat, Oddities, beating, decode
+from annotation.services.imports.reading import Oddities, beating, decode
 
 TYPES = ("rating", "number", "choices")
 TASK_ID = "task id"

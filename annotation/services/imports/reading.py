@@ -2,10 +2,11 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from annotation.core.progress import Beat, noop
 from annotation.lines import UTF8_MARK, UTF16_MARKS, json_object
 from annotation.problems import Problems
 
@@ -17,7 +18,6 @@ CSV_FIELD_LIMIT = 16 * 1024 * 1024
 BEAT_ROWS = 20_000
 
 AnyRow = TypeVar("AnyRow")
-Beat = Callable[[], None]
 
 # The module's own limit, 128 KiB a cell, is below what a context document may need.
 csv.field_size_limit(CSV_FIELD_LIMIT)
@@ -51,10 +51,6 @@ class Table:
     header_line: int
     rows: list[Row]
     oddities: Oddities = field(default_factory=Oddities)
-
-
-def no_beat() -> None:
-    """For readers that nobody waits for."""
 
 
 def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
@@ -100,7 +96,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def read_tsv(content: bytes, problems: Problems, beat: Beat = no_beat) -> Table:
+def read_tsv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
     """Tab-separated: no quoting, so a quote character is a character and a cell holds neither tab nor line break."""
     oddities = Oddities()
     rows = []
@@ -114,7 +110,7 @@ def read_tsv(content: bytes, problems: Problems, beat: Beat = no_beat) -> Table:
     return _with_header(rows, oddities, problems)
 
 
-def read_csv(content: bytes, problems: Problems, beat: Beat = no_beat) -> Table:
+def read_csv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
     """Comma-separated as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
     oddities = Oddities()
     reader = csv.reader(io.StringIO(decode(content, problems, oddities), newline=""), strict=True)
@@ -173,7 +169,7 @@ def check_header(table: Table, problems: Problems, *, required: Sequence[str], k
     problems.refuse()
 
 
-def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat = no_beat) -> Table:
+def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat = noop) -> Table:
     return (read_csv if file_format == "csv" else read_tsv)(content, problems, beat)
 
 

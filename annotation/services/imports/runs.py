@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
+from annotation.core.progress import Beat, Progress, noop
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
 from annotation.normalisation import DEFAULT_RULE, RULES
@@ -19,17 +20,12 @@ from annotation.services.imports.rating_options import RATING_ENDINGS
 from annotation.services.imports.rating_preview import draft_store
 from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_store import join_shared, known_of, match, store_aliases, store_campaign
-from annotation.services.imports.reading import ENDINGS, OTHER_ENDINGS, Beat, format_of
+from annotation.services.imports.reading import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.services.jobs import Claim, job_run
 
-Progress = Callable[[int, int, str], None]
 STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")
 NAME_CHARACTERS = 120
-
-
-def no_progress(done: int, total: int, note: str = "") -> None:
-    """For callers that show none."""
 
 
 def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[str, str] = ENDINGS) -> str:
@@ -81,24 +77,19 @@ def dataset_import_create(
     )  # fmt: skip
 
 
-def dataset_import_execute(*, import_id: int, progress: Progress = no_progress) -> None:
-    """Claims, works, finishes; safe to run twice. ``progress`` is told, too, for a caller that waits."""
-    job_run(DatasetImport, import_id, lambda job, claim: _execute_dataset_import(job, claim, progress))
+def dataset_import_execute(*, import_id: int, progress: Progress = noop) -> None:
+    """Claim, work, finish; safe to run twice."""
+    job_run(DatasetImport, import_id, _execute_dataset_import, progress=progress)
 
 
 def _beat(claim: Claim, note: str) -> Beat:
     return lambda: claim.progress(0, STEPS, note)
 
 
-def _tell(claim: Claim, progress: Progress, done: int, note: str) -> None:
-    claim.progress(done, STEPS, note)
-    progress(done, STEPS, note)
-
-
-def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress) -> None:
+def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
     def work() -> None:
         note = f"Reading {job.filename}"
-        _tell(claim, progress, 0, note)
+        claim.progress(0, STEPS, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
         if sample := job.options.get("sample"):
             read, found = sample_draw(sample, _beat(claim, note))
@@ -111,7 +102,7 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress
                 beat=_beat(claim, note),
             )
             found = oddities.counts()
-        _tell(claim, progress, 1, f"Storing {len(read.items)} items")
+        claim.progress(1, STEPS, f"Storing {len(read.items)} items")
         with transaction.atomic():
             claim.lock()
             dataset = dataset_create(
@@ -121,8 +112,6 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim, progress: Progress
             )  # fmt: skip
             counts = read.counts(dataset.normalisation) | found
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
-
-        progress(STEPS, STEPS, "Done")
 
     _fail_with_report(claim, work)
 
@@ -190,15 +179,15 @@ def rating_import_draft(
     )  # fmt: skip
 
 
-def rating_import_execute(*, import_id: int, progress: Progress = no_progress) -> None:
-    """Claims, works, finishes; safe to run twice. ``progress`` is told, too, for a caller that waits."""
-    job_run(RatingImport, import_id, lambda job, claim: _execute_rating_import(job, claim, progress))
+def rating_import_execute(*, import_id: int, progress: Progress = noop) -> None:
+    """Claim, work, finish; safe to run twice."""
+    job_run(RatingImport, import_id, _execute_rating_import, progress=progress)
 
 
-def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) -> None:
+def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
     def work() -> None:
         note = f"Reading {job.filename}"
-        _tell(claim, progress, 0, note)
+        claim.progress(0, STEPS, note)
         options = RatingOptions(**job.options)
         problems = Problems(job.filename)
         content = read_ratings(
@@ -209,7 +198,7 @@ def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) 
             beat=_beat(claim, note),
             collect=problems,
         )
-        _tell(claim, progress, 1, f"Storing {len(content.judgements)} judgements")
+        claim.progress(1, STEPS, f"Storing {len(content.judgements)} judgements")
         with transaction.atomic():
             claim.lock()
             campaign, counts = campaign_import(
@@ -217,8 +206,6 @@ def _execute_rating_import(job: RatingImport, claim: Claim, progress: Progress) 
                 filename=job.filename, problems=problems,
             )  # fmt: skip
             claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
-
-        progress(STEPS, STEPS, "Done")
 
     _fail_with_report(claim, work)
 

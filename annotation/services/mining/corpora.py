@@ -13,17 +13,17 @@ from typing import Any, BinaryIO
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from annotation.core.progress import Beat, Progress, noop
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.mining.index import IndexParameters, IndexReport, build_index
 from annotation.mining.opening import FORMATS, begin
-from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, no_beat, read_triples
+from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, read_triples
 from annotation.mining.refusal import ParameterRefused
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User
 from annotation.selectors.mining import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.services.audit import audit_record
 from annotation.services.jobs import Claim, job_run
-from annotation.services.mining.watching import Watch, nobody_watches
 
 NAME_CHARACTERS = 120
 BEAT_TRIPLES = 2000
@@ -66,7 +66,7 @@ def corpus_from_dataset(
 
 def corpus_stream(
     *, project: Project, by: User | None, name: str, filename: str, stream: BinaryIO, options: Mapping[str, Any],
-    size: int = 0, watch: Watch = nobody_watches, **details: str,
+    size: int = 0, progress: Progress = noop, **details: str,
 ) -> Corpus:  # fmt: skip
     """Read a stream of any length into a new index, here and now; ``size`` is how many bytes it has, where known.
 
@@ -78,12 +78,12 @@ def corpus_stream(
 
     def work(job: Corpus, claim: Claim) -> None:
         try:
-            _index(job, claim, stream, size, watch)
+            _index(job, claim, stream, size)
         except (KeyboardInterrupt, SystemExit):
             claim.fail("Interrupted before everything was read.")
             raise
 
-    job_run(Corpus, corpus.pk, work)
+    job_run(Corpus, corpus.pk, work, progress=progress)
     corpus.refresh_from_db()
     return corpus
 
@@ -104,16 +104,14 @@ def _begun(stream: BinaryIO, filename: str, options: Mapping[str, Any]) -> tuple
             "turn_separator": options.get("turn_separator") or TURN_SEPARATOR,
         }
         with suppress(ImportRefused):  # of nothing: the parameters are checked
-            next(_read(io.BytesIO(b""), asked, ReadReport(filename), no_beat))
+            next(_read(io.BytesIO(b""), asked, ReadReport(filename), noop))
     except ParameterRefused as refusal:
         field = {"file": "file_format"}.get(refusal.field, refusal.field)
         raise AnnotationError.at(field, str(refusal)) from refusal
     return stream, {**asked, "index": _index_parameters(options.get("index") or {}).to_dict()}
 
 
-def _read(
-    stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Callable[[], None]
-) -> Iterator[Triple]:
+def _read(stream: BinaryIO, options: Mapping[str, Any], report: ReadReport, beat: Beat) -> Iterator[Triple]:
     named = options["columns"]
     without = {} if options["header"] else {"context": None}  # numbers for some are numbers for all
     columns = Columns(**{**without, **named}) if named else None
@@ -178,27 +176,27 @@ def _create(project: Project, by: User | None, name: str, details: Mapping[str, 
 # --- Indexing ---------------------------------------------------------------------------------------------------------
 
 
-def corpus_index(*, corpus_id: int, watch: Watch = nobody_watches) -> None:
-    """Claims, works, finishes; safe to run twice."""
-    job_run(Corpus, corpus_id, lambda corpus, claim: _index(corpus, claim, None, 0, watch))
+def corpus_index(*, corpus_id: int, progress: Progress = noop) -> None:
+    """Claim, work, finish; safe to run twice."""
+    job_run(Corpus, corpus_id, lambda corpus, claim: _index(corpus, claim, None, 0), progress=progress)
 
 
-def _index(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int, watch: Watch) -> None:
+def _index(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int) -> None:
     try:
-        _index_or_refuse(corpus, claim, stream, size, watch)
+        _index_or_refuse(corpus, claim, stream, size)
     except ImportRefused as refusal:
         claim.fail(refusal.message, report={"errors": refusal.rows, "total": refusal.total}, content=None)
 
 
-def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int, watch: Watch) -> None:
-    telling = _Telling(claim, watch)
+def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size: int) -> None:
+    progress = _IndexProgress(claim)
     report = ReadReport(corpus.filename)
-    triples, telling.position, telling.size = _source(corpus, stream, size, report, telling.breathe)
+    triples, progress.position, progress.size = _source(corpus, stream, size, report, progress.beat)
     folder = corpus_folder(corpus)
     parameters = _index_parameters(corpus.options["index"])
     try:
-        all_of_them = _at_least_one(telling.reading(triples), corpus)
-        built = build_index(all_of_them, folder, parameters=parameters, beat=telling.beat)
+        all_of_them = _at_least_one(progress.reading(triples), corpus)
+        built = build_index(all_of_them, folder, parameters=parameters, beat=progress.beat)
     except OSError as error:
         raise AnnotationError(_no_room(folder, error)) from error
     except ValueError as error:
@@ -206,7 +204,6 @@ def _index_or_refuse(corpus: Corpus, claim: Claim, stream: BinaryIO | None, size
     with transaction.atomic():
         claim.lock()
         claim.finish(**_finished(built, report))
-    watch(telling.size, telling.size, "Done")
 
 
 def _finished(built: IndexReport, report: ReadReport) -> dict[str, Any]:
@@ -238,11 +235,11 @@ def _no_room(folder: Path, error: OSError) -> str:
     )
 
 
-class _Telling:
-    """How far it is, for whoever watches: by the bytes that were read, or by triples where their number is known."""
+class _IndexProgress:
+    """Report how far it is: by the bytes that were read, or by triples if their number is known."""
 
-    def __init__(self, claim: Claim, watch: Watch) -> None:
-        self.claim, self.watch = claim, watch
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
         self.size = 0
         self.position: Callable[[int], int] = int
         self.n = 0
@@ -251,25 +248,19 @@ class _Telling:
     def reading(self, triples: Iterable[Triple]) -> Iterator[Triple]:
         for self.n, triple in enumerate(triples, start=1):
             if self.n % BEAT_TRIPLES == 0:
-                self.say(f"Reading: {self.n:,} triples")
+                self.beat()
             yield triple
         self.read_all = True
-        self.say(f"Indexing {self.n:,} triples")
+        self.beat()
 
-    def breathe(self) -> None:
-        self.beat(self.n)
-
-    def beat(self, _: int) -> None:
-        self.say(f"Indexing {self.n:,} triples" if self.read_all else f"Reading: {self.n:,} triples")
-
-    def say(self, note: str) -> None:
+    def beat(self, *_: object) -> None:
+        note = f"Indexing {self.n:,} triples" if self.read_all else f"Reading: {self.n:,} triples"
         done = self.size if self.read_all else min(self.position(self.n), self.size)
         self.claim.progress(done, self.size, note)
-        self.watch(done, self.size, note)
 
 
 def _source(
-    corpus: Corpus, stream: BinaryIO | None, size: int, report: ReadReport, beat: Callable[[], None]
+    corpus: Corpus, stream: BinaryIO | None, size: int, report: ReadReport, beat: Beat
 ) -> tuple[Iterable[Triple], Callable[[int], int], int]:
     """The triples; and, of so many read, how far that is of how much."""
     options = corpus.options

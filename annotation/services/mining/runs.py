@@ -1,19 +1,15 @@
-"""Mining runs: seeds in shards, shards to workers, candidates into the database a shard at a time.
+"""Mining runs: create, cancel, delete, and mine the seeds shard by shard."""
 
-The worker that holds the run hands out nothing: it takes shard after shard like any helper, and waits at the end for
-those that others hold. A worker that dies leaves its shard to whoever claims it after the lease; what is done stays
-done, because the candidates of a shard are written in the transaction that ends it.
-"""
-
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
 from django.db import connection, transaction
 from django.db.models import Count, Q
 
-from annotation.errors import AnnotationError, JobCancelled
+from annotation.core.progress import Beat, Progress, Throttle, noop
+from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
+from annotation.errors import AnnotationError
 from annotation.mining.candidates import Candidate, mine
 from annotation.mining.index import TripleIndex
 from annotation.mining.refusal import ParameterRefused
@@ -45,22 +41,12 @@ from annotation.selectors.mining import (
 )
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
-from annotation.services.jobs import Claim, claimable, job_request_cancel, job_requeue, job_run, stale_ids
-from annotation.services.mining.watching import Watch, nobody_watches
+from annotation.services.jobs import Claim, job_request_cancel, job_run, jobs_requeue
 
 log = structlog.get_logger("assay.mining")
-Enqueue = Callable[[int], None]
 
 SHARD_SEEDS = 50
-MAX_HELPERS = 7
-HELP_SECONDS = 30  # then whoever helps lets other work have its turn, and comes back
-BEAT_SECONDS = 0.5
-WAIT_SECONDS = 0.2
 EXAMPLES = 5
-
-
-def nobody_helps(helpers: int) -> None:
-    """For callers that work alone."""
 
 
 # --- What may be asked for --------------------------------------------------------------------------------------------
@@ -171,83 +157,44 @@ def mining_run_delete(*, run: MiningRun, by: User | None = None) -> None:
 # --- Working ----------------------------------------------------------------------------------------------------------
 
 
-def mining_run_execute(*, run_id: int, watch: Watch = nobody_watches, enqueue: Enqueue = nobody_helps) -> None:
-    """Claims, works, finishes; safe to run twice. ``enqueue`` is told how many helpers could find something to do."""
-    job_run(MiningRun, run_id, lambda run, claim: _execute(run, claim, watch, enqueue))
+def mining_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
+    """Claim, work, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
+    job_run(MiningRun, run_id, lambda run, claim: _execute(run, claim, enqueue), progress=progress)
 
 
 def mining_run_help(*, run_id: int) -> bool:
-    """Take shards of a run that somebody else holds, for a while; True where there may be more."""
+    """Take shards of a run that another worker holds, for one turn. Return whether there may be more."""
     run = MiningRun.objects.select_related("dataset", "corpus").defer("corpus__content").filter(pk=run_id).first()
-    if run is None or not _goes_on(run_id):
+    if run is None or not is_going_on(run):
         return False
     try:
         index = corpus_index(run.corpus)
     except AnnotationError as error:  # the others go on without this host
         log.warning("cannot help to mine", run=run_id, error=error.message)
         return False
-    ends = time.monotonic() + HELP_SECONDS
-    while _goes_on(run_id):
-        shard_id = _next_shard(run)
-        if shard_id is None:
-            return False
-        if time.monotonic() > ends:
-            return True
-        _work_on_shard(run, shard_id, index, _stop_where_the_run_stops(run_id))
-    return False
+    return shards_help(run, run.shards.all(), _shard_work(run, index))
 
 
-def _goes_on(run_id: int) -> bool:
-    return MiningRun.objects.filter(pk=run_id, state=JobState.RUNNING, cancel_requested=False).exists()
-
-
-def _stop_where_the_run_stops(run_id: int) -> Callable[[], None]:
-    def look() -> None:
-        if not _goes_on(run_id):
-            raise JobCancelled("The run has ended.")
-
-    return look
-
-
-def _execute(run: MiningRun, claim: Claim, watch: Watch, enqueue: Enqueue) -> None:
+def _execute(run: MiningRun, claim: Claim, enqueue: Enqueue) -> None:
     index = corpus_index(run.corpus)
     corpus_verify(run.corpus)
     _make_shards(run, claim)
-    total = run.progress_total
-    spoke = 0.0
+    total, throttle = run.progress_total, Throttle()
 
-    def beat(*, now: bool = False) -> None:
-        nonlocal spoke
-        if not now and time.monotonic() - spoke < BEAT_SECONDS:
-            return
-        spoke = time.monotonic()
-        done = seeds_done(run)
-        claim.progress(done, total, f"{done:,} of {total:,} seeds")
-        watch(done, total, "seeds")
+    def beat() -> None:
+        if throttle.due():
+            done = seeds_done(run)
+            claim.progress(done, total, f"{done:,} of {total:,} seeds")
 
-    beat()
-    waiting = run.shards.exclude(state=JobState.DONE).count()
-    enqueue(min(waiting - 1, MAX_HELPERS) if waiting else 0)
-    while True:
-        shard_id = _next_shard(run)
-        if shard_id is not None:
-            _work_on_shard(run, shard_id, index, beat)
-        elif not run.shards.exclude(state=JobState.DONE).exists():
-            break
-        else:  # others hold the rest, or gave it back when they saw the run cancelled, which goes on again
-            _take_back(run, JobState.CANCELLED)
-            time.sleep(WAIT_SECONDS)
-        beat()
-        _fail_with_a_shard(run)
+    shards_finish(run.shards.all(), _shard_work(run, index), failure=_failure, beat=beat, enqueue=enqueue)
     report = mining_report(run)
     with transaction.atomic():
         claim.lock()
         claim.finish(report=report, progress_note="")
-    watch(total, total, "Done")
 
 
 def _make_shards(run: MiningRun, claim: Claim) -> None:
-    """Once for a run, whoever takes it up; shards that failed or were cancelled may try again."""
+    """Cut the run, unless an earlier attempt has; shards that failed or were cancelled may try again."""
     with transaction.atomic():
         claim.lock()
         if not run.shards.exists():
@@ -258,49 +205,32 @@ def _make_shards(run: MiningRun, claim: Claim) -> None:
                 for number, piece in enumerate(pieces)
             )
             run.progress_total = len(items)
-        _take_back(run, JobState.FAILED, JobState.CANCELLED)
+        jobs_requeue(run.shards.all())
 
 
-def _take_back(run: MiningRun, *states: JobState) -> None:
-    for shard in run.shards.filter(state__in=states):
-        job_requeue(shard)
+def _failure(shard: MiningShard) -> AnnotationError:
+    return AnnotationError(f"Seeds {shard.number * SHARD_SEEDS + 1} and following: {shard.error}")
 
 
-def _next_shard(run: MiningRun) -> int | None:
-    """A shard that nobody works on: waiting, or left by a worker that died."""
-    found: int | None = run.shards.filter(claimable()).order_by("number").values_list("pk", flat=True).first()
-    return found
-
-
-def _fail_with_a_shard(run: MiningRun) -> None:
-    """A run is whole or not at all."""
-    stale_ids(MiningShard)  # gives up those that every worker died of
-    failed = run.shards.filter(state=JobState.FAILED).order_by("number").first()
-    if failed is not None:
-        raise AnnotationError(f"Seeds {failed.number * SHARD_SEEDS + 1} and following: {failed.error}")
-
-
-def _work_on_shard(run: MiningRun, shard_id: int, index: TripleIndex, beat: Callable[[], None]) -> None:
-    """All candidates of the shard's seeds, or none; nothing where somebody else was faster."""
+def _shard_work(run: MiningRun, index: TripleIndex) -> Work[MiningShard]:
     specification = MiningSpecification.from_dict(run.specification["mining"])
     choice = SeedChoice.of(run.specification["seeds"])
 
-    def work(shard: MiningShard, claim: Claim) -> None:
+    def work(shard: MiningShard, claim: Claim, beat: Beat) -> None:
         rows: list[tuple[object, ...]] = []
-        spoke = time.monotonic()
+        throttle = Throttle()
         for number, seed in enumerate(seeds(run.dataset, choice, shard.item_ids)):
             with told_of_damage(run.corpus):
-                rows += [_row(run, shard, seed.item_id, one) for one in mine(seed, index, specification)]
-            if time.monotonic() - spoke > BEAT_SECONDS:
+                rows += [_row(run, shard, seed.item_id, candidate) for candidate in mine(seed, index, specification)]
+            if throttle.due():
                 claim.progress(number + 1, len(shard.item_ids))
                 beat()
-                spoke = time.monotonic()
         with transaction.atomic():
             claim.lock()
             copy_rows(MinedCandidate, COLUMNS, rows)
             claim.finish()
 
-    job_run(MiningShard, shard_id, work)
+    return work
 
 
 COLUMNS = (

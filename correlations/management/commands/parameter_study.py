@@ -7,6 +7,7 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
 from annotation.errors import AnnotationError
+from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
 from correlations.management.specifications import as_json, read_specification
@@ -14,8 +15,6 @@ from correlations.models import ParameterStudy
 from correlations.parameter_specification import read_values
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
-from correlations.services.progress import PARTS
-from metrics.management.progress import followed
 from metrics.scoring.registry import METRICS
 from metrics.scoring.written import read_metric
 
@@ -73,7 +72,8 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         job_requeue(study)
         quiet = options["json"]
-        followed(ParameterStudy, study.pk, lambda: parameter_study_execute(study_id=study.pk), total=PARTS, quiet=quiet)
+        with progress_bar(quiet=quiet) as progress:
+            parameter_study_execute(study_id=study.pk, progress=progress)
         study.refresh_from_db()
         if study.state != JobState.DONE:
             raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")

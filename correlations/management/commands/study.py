@@ -8,15 +8,14 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
 from annotation.errors import AnnotationError
+from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
 from correlations.management.specifications import as_json, read_specification
 from correlations.models import Study
 from correlations.selectors.metrics import RUN
 from correlations.services.execution import study_execute
-from correlations.services.progress import PARTS
 from correlations.services.studies import study_create
-from metrics.management.progress import followed
 from metrics.scoring.written import read_metric
 
 DESCRIPTION = """\
@@ -85,7 +84,8 @@ class Command(BaseCommand):
         except AnnotationError as error:
             raise CommandError(error.message) from error
         job_requeue(study)
-        followed(Study, study.pk, lambda: study_execute(study_id=study.pk), total=PARTS, quiet=options["json"])
+        with progress_bar(quiet=options["json"]) as progress:
+            study_execute(study_id=study.pk, progress=progress)
         study.refresh_from_db()
         if study.state != JobState.DONE:
             raise CommandError(f"Study {study.pk} is {study.get_state_display().lower()}. {study.error}")

@@ -8,10 +8,10 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
 from annotation.errors import AnnotationError
+from annotation.management.importing import progress_bar
 from annotation.models import Dataset, JobState, Project, Release, System
 from annotation.selectors.releases import finished_releases, release_named, release_names
 from annotation.services.jobs import job_requeue
-from metrics.management.progress import followed
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.written import read_metric
@@ -77,7 +77,8 @@ class Command(BaseCommand):
         except (AnnotationError, ValueError) as error:
             raise CommandError(str(error)) from error
         job_requeue(run)
-        followed(ScoreRun, run.pk, lambda: score_run_execute(run_id=run.pk), total=100, quiet=options["json"])
+        with progress_bar(quiet=options["json"]) as progress:
+            score_run_execute(run_id=run.pk, progress=progress)
         run = ScoreRun.objects.get(pk=run.pk)
         if run.state != JobState.DONE:
             raise CommandError(f"Run {run.pk} is {run.get_state_display().lower()}. {run.error}")

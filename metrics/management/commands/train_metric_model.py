@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand
 
 from annotation.management.importing import member_and_project, progress_bar, refusing
 from annotation.models import JobState, Project, SourceKind
-from metrics.management.progress import followed
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, TRAINABLE
 from metrics.scoring.parameters import Parameter
@@ -98,7 +97,7 @@ class Command(BaseCommand):
         if options["register"]:
             with progress_bar() as progress:
                 return services.model_register(
-                    **given, path=str(Path(options["register"]).expanduser()), watch=progress
+                    **given, path=str(Path(options["register"]).expanduser()), progress=progress
                 )
         given |= {"options": chosen_options(options), "keep_apart": not options["with_judged"]}
         if options["from_file"]:
@@ -106,15 +105,10 @@ class Command(BaseCommand):
             if not path.is_file():
                 raise CommandError(f"--from-file: found no {path}; accepted: a file that can be read.")
             with progress_bar() as progress:
-                return services.model_train_on_file(**given, path=path, watch=progress)
+                return services.model_train_on_file(**given, path=path, progress=progress)
         model = self._asked_for(given, project, options)
-        followed(
-            TrainedModel,
-            model.pk,
-            lambda: services.model_execute(model_id=model.pk),
-            total=model.progress_total or 1,
-            quiet=options["json"],
-        )
+        with progress_bar(quiet=options["json"]) as progress:
+            services.model_execute(model_id=model.pk, progress=progress)
         model.refresh_from_db()
         return model
 

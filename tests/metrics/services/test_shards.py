@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from annotation.errors import AnnotationError
 from annotation.models import JobState, Project
-from annotation.services.jobs import Claim, job_claim, job_request_cancel, job_requeue
+from annotation.services.jobs import Claim, job_claim, job_request_cancel, job_requeue, job_run
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.distinct import Distinct
 from metrics.scoring.metric import Metric, Workspace
@@ -205,14 +205,13 @@ def test_what_was_done_before_a_run_was_cancelled_is_not_done_again(
     world: World, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = created(world)
-    work = shards._work_on_shard
 
     def and_cancel(*given: object) -> None:
-        work(*given)
+        job_run(*given)
         job_request_cancel(run)
 
-    monkeypatch.setattr(shards, "_work_on_shard", and_cancel)
-    monkeypatch.setattr("metrics.services.runs.BEAT_SECONDS", 0)
+    monkeypatch.setattr("annotation.core.shards.job_run", and_cancel)
+    monkeypatch.setattr("annotation.core.progress.INTERVAL_SECONDS", 0)
     score_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.CANCELLED

@@ -164,7 +164,7 @@ def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: Us
     with os.fdopen(reading, "rb") as stream:
         corpus = services.corpus_stream(
             project=project, by=manager, name="Pool", filename="standard input", stream=stream,
-            options={"file_format": "jsonl"}, watch=lambda done, total, note: told.append(note),
+            options={"file_format": "jsonl"}, progress=lambda done, total, note: told.append(note),
         )  # fmt: skip
     writer.join()
     assert (corpus.state, corpus.n_triples) == (JobState.DONE, len(TRIPLES) * 2000)
@@ -261,7 +261,7 @@ def test_a_worker_that_died_after_the_files_were_there_leaves_them_to_the_next(p
 
 def test_cancelling_leaves_no_files(project: Project) -> None:
     corpus = uploaded_corpus(project, content=triples_file(TRIPLES * 1000))
-    services.corpus_index(corpus_id=corpus.pk, watch=lambda done, total, note: jobs.job_request_cancel(corpus))
+    services.corpus_index(corpus_id=corpus.pk, progress=lambda done, total, note: jobs.job_request_cancel(corpus))
     corpus.refresh_from_db()
     assert corpus.state == JobState.CANCELLED
     assert files_of(corpus) == []

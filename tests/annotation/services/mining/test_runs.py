@@ -3,6 +3,7 @@
 import pytest
 from django.db.models.functions import Now
 
+from annotation.core import progress, shards
 from annotation.errors import AnnotationError
 from annotation.mining.candidates import mine
 from annotation.mining.specification import MiningSpecification
@@ -159,9 +160,9 @@ def test_done_shards_stay_done_when_the_worker_dies(project: Project, one_seed_a
             raise Died
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BEAT_SECONDS", -1)
+        patch.setattr(progress, "INTERVAL_SECONDS", -1)
         with pytest.raises(Died):
-            services.mining_run_execute(run_id=run.pk, watch=die_after_two)
+            services.mining_run_execute(run_id=run.pk, progress=die_after_two)
     run.refresh_from_db()
     assert run.state == JobState.RUNNING
     times = dict(MiningShard.objects.filter(run=run, state=JobState.DONE).values_list("pk", "finished_at"))
@@ -191,7 +192,7 @@ def test_helpers_take_what_nobody_works_on_and_the_holder_finishes(project: Proj
 
 
 def test_a_helper_gives_others_their_turn_and_comes_back(project, one_seed_a_shard, monkeypatch) -> None:
-    monkeypatch.setattr(module, "HELP_SECONDS", -1)
+    monkeypatch.setattr(shards, "TURN_SECONDS", -1)
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
     turns: list[bool] = []
     services.mining_run_execute(
@@ -209,14 +210,14 @@ def test_a_helper_has_nothing_to_do_where_no_run_goes_on(project: Project) -> No
 
 
 def test_a_cancelled_run_stops_and_goes_on_where_it_was(project, one_seed_a_shard, monkeypatch) -> None:
-    monkeypatch.setattr(module, "BEAT_SECONDS", -1)
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", -1)
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
 
     def cancel_after_one(done: int, total: int, note: str) -> None:
         if done == 1:
             services.mining_run_cancel(run=run)
 
-    services.mining_run_execute(run_id=run.pk, watch=cancel_after_one)
+    services.mining_run_execute(run_id=run.pk, progress=cancel_after_one)
     run.refresh_from_db()
     assert run.state == JobState.CANCELLED
     assert not run.shards.filter(state=JobState.RUNNING).exists()
