@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol
 
 import altair as alt
 import numpy as np
-import vl_convert
 
+from annotation.core.charts import Spec, Theme, finish, palette
 from annotation.numbers import finite_or_none
-
-Theme = Literal["light", "dark"]
 
 
 class Stretch(Protocol):
@@ -30,22 +28,9 @@ class Stretch(Protocol):
     def high(self) -> float: ...
 
 
-PICTURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
-PICTURE_WIDTH = 640
 BIN = 0.1  # of weights: what five ratings on five points can tell apart
 
 FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the figure
-
-PALETTES: dict[str, dict[str, str]] = {
-    "light": {
-        "paper": "#ffffff", "ink": "#1d2125", "muted": "#5b6168", "line": "#e3dfd6", "axis": "#8a8b86",
-        "accent": "#0b5a63", "second": "#b07a1e", "positive": "#0b7a6b", "negative": "#c2410c", "zero": "#8a8b86",
-    },
-    "dark": {
-        "paper": "#1a1e21", "ink": "#e9e6df", "muted": "#a5aab0", "line": "#30363a", "axis": "#72797f",
-        "accent": "#6fc7cb", "second": "#e0b25c", "positive": "#2bb5a0", "negative": "#ef7a45", "zero": "#72797f",
-    },
-}  # fmt: skip
 
 
 def tenths(values: np.ndarray) -> np.ndarray:
@@ -70,11 +55,11 @@ def tenths_counted(
     ]
 
 
-def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
+def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
     """References per weight, in bins of 0.1, coloured by sign."""
     rows = tenths_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
-    colours = PALETTES[theme]
-    signs = ["negative", "zero", "positive"]
+    colours = palette(theme)
+    signs = {"negative": colours.negative, "zero": colours.line_strong, "positive": colours.positive}
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(cornerRadiusEnd=2)
@@ -84,17 +69,17 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light", picture:
             y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
             y2=alt.datum(0),
             color=alt.Color(
-                "sign:N", legend=None, scale=alt.Scale(domain=signs, range=[colours[sign] for sign in signs])
+                "sign:N",
+                legend=None,
+                scale=alt.Scale(domain=list(signs), range=list(signs.values())),
             ),
             tooltip=[alt.Tooltip("weight:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
-def value_distribution(
-    counts: Mapping[str, Sequence[tuple[float, int]]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, theme: Theme = "light") -> Spec:
     """Ratings per point of the scale, one bar per criterion."""
     rows = [
         {"criterion": name, "value": value, "ratings": count, "share": count / (sum(n for _, n in points) or 1)}
@@ -117,60 +102,52 @@ def value_distribution(
             ],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
-def ratings_per_hour(
-    hours: Sequence[tuple[datetime, int]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def ratings_per_hour(hours: Sequence[tuple[datetime, int]], *, theme: Theme = "light") -> Spec:
     """Ratings per hour, over the hours in which there was any."""
     rows = [{"hour": hour.isoformat(), "ratings": count} for hour, count in hours]
-    colours = PALETTES[theme]
+    colours = palette(theme)
     chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2, color=colours["accent"])
+        .mark_bar(cornerRadiusEnd=2, color=colours.accent)
         .encode(
             x=alt.X("hour:T", timeUnit="yearmonthdatehours", title="Hour (your time)"),
             y=alt.Y("ratings:Q", title="Ratings", axis=alt.Axis(format=",d", tickMinStep=1)),
             tooltip=[alt.Tooltip("hour:T", format="%d %b %Y, %H:00"), alt.Tooltip("ratings:Q", format=",")],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
-def ratings_per_response(
-    counts: Sequence[tuple[int, int]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def ratings_per_response(counts: Sequence[tuple[int, int]], *, theme: Theme = "light") -> Spec:
     """Responses per number of judgements they have."""
     rows = [{"judgements": n, "responses": count} for n, count in counts]
     size = FEW_BARS_WIDTH if len(rows) <= FEW_BARS else alt.Undefined
     chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(cornerRadiusEnd=2, color=PALETTES[theme]["accent"], size=size)
+        .mark_bar(cornerRadiusEnd=2, color=palette(theme).accent, size=size)
         .encode(
             x=alt.X("judgements:O", title="Judgements of a response", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("responses:Q", title="Responses", axis=alt.Axis(format=",d", tickMinStep=1)),
             tooltip=[alt.Tooltip("judgements:O"), alt.Tooltip("responses:Q", format=",")],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
-def drift_over_hours(
-    parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def drift_over_hours(parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light") -> Spec:
     """Ratings less their rater's own mean, over the hours since the first."""
-    return _drift(parts, "Hours since the first rating", theme, picture)
+    return _drift(parts, "Hours since the first rating", theme)
 
 
-def drift_over_screens(
-    parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def drift_over_screens(parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light") -> Spec:
     """The same, over the screens of each rater."""
-    return _drift(parts, "Screen in the rater's own sequence", theme, picture)
+    return _drift(parts, "Screen in the rater's own sequence", theme)
 
 
-def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme, picture: bool) -> dict[str, Any]:
+def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme) -> Spec:
     rows = [
         {
             "criterion": name,
@@ -197,17 +174,15 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme, pic
     )  # fmt: skip
     bars = base.mark_rule(opacity=0.45).encode(y="low:Q", y2="high:Q")
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(
-        y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(PALETTES[theme]["zero"])
+        y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(palette(theme).line_strong)
     )  # fmt: skip
-    return finished(alt.layer(zero, bars, points), theme, picture)
+    return finish(alt.layer(zero, bars, points), theme)
 
 
-def raters_by_time(
-    raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light") -> Spec:
     """One mark per rater: median seconds against agreement with the others, by state."""
-    colours = PALETTES[theme]
-    states = {"at work": colours["accent"], "flagged": colours["second"], "excluded": colours["negative"]}
+    colours = palette(theme)
+    states = {"at work": colours.accent, "flagged": colours.gold, "excluded": colours.negative}
     chart = (
         alt.Chart(alt.InlineData(values=list(raters)))
         .mark_point(filled=True, size=80, opacity=0.85)
@@ -216,7 +191,7 @@ def raters_by_time(
             y=alt.Y("agreement:Q", title="Agreement with the others", scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "state:N", title=None, scale=alt.Scale(domain=list(states), range=list(states.values())),
-                legend=alt.Legend(orient="top", direction="horizontal"),
+                legend=alt.Legend(direction="horizontal"),
             ),
             shape=alt.Shape(
                 "state:N", title=None, scale=alt.Scale(domain=list(states), range=["circle", "triangle-up", "cross"])
@@ -227,18 +202,7 @@ def raters_by_time(
             ],
         )
     )  # fmt: skip
-    return finished(chart, theme, picture)
-
-
-def picture_of(specification: Mapping[str, Any], kind: str) -> bytes:
-    """A specification drawn as svg, png (twice the size, for print) or pdf."""
-    if kind == "svg":
-        return vl_convert.vegalite_to_svg(dict(specification)).encode()
-    if kind == "png":
-        return vl_convert.vegalite_to_png(dict(specification), scale=2)
-    if kind == "pdf":
-        return vl_convert.vegalite_to_pdf(dict(specification))
-    raise ValueError(f"kind of picture is {kind!r}; accepted: {', '.join(PICTURE_TYPES)}")
+    return finish(chart, theme)
 
 
 def _signed_axis() -> alt.Axis:
@@ -247,27 +211,8 @@ def _signed_axis() -> alt.Axis:
 
 
 def _criterion_colour(names: Mapping[str, object], theme: Theme) -> alt.Color:
-    colours = PALETTES[theme]
-    wheel = [colours["accent"], colours["second"], colours["negative"], colours["axis"]]
+    colours = palette(theme)
+    wheel = [colours.accent, colours.gold, colours.negative, colours.line_strong]
     ranged = [wheel[index % len(wheel)] for index in range(len(names))]
-    legend = alt.Legend(title=None, orient="top", direction="horizontal") if len(names) > 1 else None
+    legend = alt.Legend(title=None) if len(names) > 1 else None
     return alt.Color("criterion:N", legend=legend, scale=alt.Scale(domain=list(names), range=ranged))
-
-
-def finished(chart: alt.Chart | alt.LayerChart, theme: Theme, picture: bool) -> dict[str, Any]:
-    colours = PALETTES[theme]
-    words = {"labelColor": colours["muted"], "titleColor": colours["ink"], "labelFontSize": 12, "titleFontSize": 12}
-    themed = (
-        chart.properties(width=PICTURE_WIDTH if picture else "container", height=220)
-        .configure(background=colours["paper"] if picture else "transparent", padding=12 if picture else 4)
-        .configure_view(stroke=None)
-        .configure_axis(
-            **words,
-            titleFontWeight=600,
-            domainColor=colours["axis"],
-            tickColor=colours["axis"],
-            gridColor=colours["line"],
-        )
-        .configure_legend(labelColor=colours["muted"], labelFontSize=12)
-    )
-    return cast(dict[str, Any], themed.to_dict())

@@ -1,22 +1,21 @@
 """The charts of a dry run: numbers in, Vega-Lite specification out."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 
-from annotation.charts import PALETTES, Theme, finished
+from annotation.core.charts import Spec, Theme, finish, palette
 
 
-def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
+def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") -> Spec:
     """Share of the places that are filled, over the raters' own hours."""
     rows = [{"hours": at, "filled": share} for at, share in curve]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_area(
             interpolate="step-after",
-            line={"color": PALETTES[theme]["accent"], "strokeWidth": 2},
-            color=PALETTES[theme]["accent"],
+            line={"color": palette(theme).accent, "strokeWidth": 2},
+            color=palette(theme).accent,
             fillOpacity=0.15,
         )
         .encode(
@@ -25,7 +24,7 @@ def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light", p
             tooltip=[alt.Tooltip("hours:Q", format=".2f"), alt.Tooltip("filled:Q", format=".0%")],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
 def widths_by_ratings(
@@ -35,14 +34,13 @@ def widths_by_ratings(
     target: float,
     planned: int,
     theme: Theme = "light",
-    picture: bool = False,
-) -> dict[str, Any]:
+) -> Spec:
     """Half-width of the weights' intervals by ratings of each unit, with the one aimed at."""
-    colours = PALETTES[theme]
+    colours = palette(theme)
     lines = {"all raters": expected}
     if list(map(list, kept)) != list(map(list, expected)):
         lines["without excluded raters"] = kept
-    names, shades = list(lines), [colours["accent"], colours["second"]][: len(lines)]
+    names, shades = list(lines), [colours.accent, colours.gold][: len(lines)]
     rows = [
         {"ratings": k, "half": half, "who": name, "planned": k == planned}
         for name, points in lines.items()
@@ -54,7 +52,7 @@ def widths_by_ratings(
         y=alt.Y("half:Q", title="Weights, give or take", scale=alt.Scale(zero=True)),
         color=alt.Color(
             "who:N",
-            legend=alt.Legend(title=None, orient="top", direction="horizontal") if len(names) > 1 else None,
+            legend=alt.Legend(title=None) if len(names) > 1 else None,
             scale=alt.Scale(domain=names, range=shades),
         ),
         strokeDash=alt.StrokeDash(
@@ -62,6 +60,6 @@ def widths_by_ratings(
         ),
         tooltip=["who:N", alt.Tooltip("ratings:Q", format="d"), alt.Tooltip("half:Q", format=".2f")],
     )
-    rule = alt.Chart(alt.InlineData(values=[{"target": target}])).mark_rule(color=colours["negative"], strokeWidth=1.5)
+    rule = alt.Chart(alt.InlineData(values=[{"target": target}])).mark_rule(color=colours.negative, strokeWidth=1.5)
     here = encoded.mark_point(filled=True, size=80).transform_filter("datum.planned")
-    return finished(encoded.mark_line() + here + rule.encode(y="target:Q"), theme, picture)
+    return finish(encoded.mark_line() + here + rule.encode(y="target:Q"), theme)

@@ -1,19 +1,18 @@
 """Charts of two releases side by side: numbers in, Vega-Lite specification out."""
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 
-from annotation.charts import BIN, PALETTES, Theme, finished, tenths, tenths_counted
+from annotation.charts import BIN, tenths, tenths_counted
+from annotation.core.charts import Spec, Theme, finish, palette
 
 
-def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light", picture: bool = False) -> dict[str, Any]:
+def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
     """References per move of their weight, in steps of 0.1, coloured by direction."""
     rows = tenths_counted(moves, "move", "direction", ("down", "hardly", "up"))
-    colours = PALETTES[theme]
+    colours = palette(theme)
     furthest = max([0.5, *(abs(float(row["move"])) for row in rows)]) + 0.1
-    domain, colour = ["down", "hardly", "up"], [colours["negative"], colours["zero"], colours["positive"]]
+    domain, colour = ["down", "hardly", "up"], [colours.negative, colours.line_strong, colours.positive]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(cornerRadiusEnd=2)
@@ -31,12 +30,10 @@ def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light", picture: bool
             tooltip=[alt.Tooltip("move:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)
 
 
-def weights_then_and_now(
-    before: np.ndarray, after: np.ndarray, *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def weights_then_and_now(before: np.ndarray, after: np.ndarray, *, theme: Theme = "light") -> Spec:
     """Shared references by their two weights, in cells of 0.1: a dot's area is how many; on the diagonal none moved."""
     cells = np.stack([tenths(before), tenths(after)], axis=1)
     places, counts = np.unique(cells, axis=0, return_counts=True)
@@ -44,8 +41,8 @@ def weights_then_and_now(
         {"before": round(x * BIN, 1), "after": round(y * BIN, 1), "references": count, "moved": _direction(x, y)}
         for (x, y), count in zip(places.tolist(), counts.tolist(), strict=True)
     ]
-    colours = PALETTES[theme]
-    domain, colour = ["down", "same", "up"], [colours["negative"], colours["zero"], colours["positive"]]
+    colours = palette(theme)
+    domain, colour = ["down", "same", "up"], [colours.negative, colours.line_strong, colours.positive]
     scale = alt.Scale(domain=[-1.08, 1.08], nice=False)
     words = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
     axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=words)
@@ -67,10 +64,10 @@ def weights_then_and_now(
     ends = alt.InlineData(values=[{"before": -1, "after": -1}, {"before": 1, "after": 1}])
     diagonal = (
         alt.Chart(ends)
-        .mark_line(color=colours["muted"], strokeDash=[4, 4], strokeWidth=1)
+        .mark_line(color=colours.muted, strokeDash=[4, 4], strokeWidth=1)
         .encode(x=alt.X("before:Q", scale=scale), y=alt.Y("after:Q", scale=scale))
     )
-    return finished(diagonal + dots, theme, picture)
+    return finish(diagonal + dots, theme)
 
 
 def _direction(before: int, after: int) -> str:

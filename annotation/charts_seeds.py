@@ -1,11 +1,10 @@
 """The chart of a seed selection: numbers in, Vega-Lite specification out."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 
-from annotation.charts import PALETTES, Theme, finished
+from annotation.core.charts import Spec, Theme, finish, palette
 
 WIDTH = 0.018  # of a bar, as a share of the scale, where a mean is a point
 
@@ -16,8 +15,7 @@ def seed_means(
     threshold: float,
     scale: Sequence[float],
     theme: Theme = "light",
-    picture: bool = False,
-) -> dict[str, Any]:
+) -> Spec:
     """Seeds by their mean rating, those at the threshold or above in another colour; ``bars`` are [from, to, seeds]."""
     low, high = scale
     half = WIDTH * (high - low) / 2
@@ -31,7 +29,7 @@ def seed_means(
         }
         for first, last, n in bars
     ]
-    colours = PALETTES[theme]
+    colours = palette(theme)
     fates = ["kept", "left out"]
     domain = [low - 2 * half, high + 2 * half]
     drawn = (
@@ -44,15 +42,15 @@ def seed_means(
             y2=alt.datum(0),
             color=alt.Color(
                 "fate:N",
-                legend=alt.Legend(title=None, orient="top", direction="horizontal"),
-                scale=alt.Scale(domain=fates, range=[colours["accent"], colours["zero"]]),
+                legend=alt.Legend(title=None),
+                scale=alt.Scale(domain=fates, range=[colours.accent, colours.line_strong]),
             ),
             tooltip=["mean:N", alt.Tooltip("seeds:Q", format=","), "fate:N"],
         )
     )
     rule = (
         alt.Chart(alt.InlineData(values=[{"threshold": threshold - 1.6 * half}]))
-        .mark_rule(color=colours["second"], strokeWidth=1.5, strokeDash=[4, 3])
+        .mark_rule(color=colours.gold, strokeWidth=1.5, strokeDash=[4, 3])
         .encode(x="threshold:Q")
     )
-    return finished(drawn + rule, theme, picture)
+    return finish(drawn + rule, theme)

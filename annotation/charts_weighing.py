@@ -1,12 +1,12 @@
 """The charts of what stands behind a release's weights: numbers in, Vega-Lite specification out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import altair as alt
 import numpy as np
 
-from annotation.charts import PALETTES, Theme, finished
+from annotation.core.charts import Spec, Theme, finish, palette, themed
 
 CELL = 0.1  # of weights, as in the distribution
 SMALL = 210
@@ -31,12 +31,12 @@ def _cells(own: np.ndarray, other: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, most: int) -> alt.LayerChart:
-    colours = PALETTES[theme]
+    colours = palette(theme)
     scale = alt.Scale(domain=[-1.08, 1.08], nice=False)
     ticks = {"values": [-1, -0.5, 0, 0.5, 1], "format": "+.1f", "grid": True}
     same = (
         alt.Chart(alt.InlineData(values=[{"own": -1, "other": -1}, {"own": 1, "other": 1}]))
-        .mark_line(color=colours["axis"], strokeDash=[4, 3], strokeWidth=1)
+        .mark_line(color=colours.line_strong, strokeDash=[4, 3], strokeWidth=1)
         .encode(x=alt.X("own:Q"), y=alt.Y("other:Q"))
     )
     points = (
@@ -49,7 +49,7 @@ def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, mos
             color=alt.Color(
                 "sign:N",
                 legend=None,
-                scale=alt.Scale(domain=[KEPT, TURNED], range=[colours["accent"], colours["negative"]]),
+                scale=alt.Scale(domain=[KEPT, TURNED], range=[colours.accent, colours.negative]),
             ),
             tooltip=[
                 alt.Tooltip("own:Q", title="this release", format="+.1f"),
@@ -62,36 +62,24 @@ def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, mos
     return alt.layer(same, points)
 
 
-def weight_against(own: np.ndarray, other: np.ndarray, label: str, *, theme: Theme = "light") -> dict[str, Any]:
+def weight_against(own: np.ndarray, other: np.ndarray, label: str, *, theme: Theme = "light") -> Spec:
     """A release's weights against those of one other scheme; a circle's area counts references."""
     rows = _cells(own, other)
     most = max((row["references"] for row in rows), default=1)
-    return finished(_against(rows, label, theme, most=most), theme, picture=False)
+    return finish(_against(rows, label, theme, most=most), theme)
 
 
-def weights_against(
-    own: np.ndarray, others: Sequence[tuple[str, np.ndarray]], *, theme: Theme = "light"
-) -> dict[str, Any]:
+def weights_against(own: np.ndarray, others: Sequence[tuple[str, np.ndarray]], *, theme: Theme = "light") -> Spec:
     """The same for several schemes, side by side on one picture."""
     cells = [(label, _cells(own, other)) for label, other in others]
     most = max((row["references"] for _, rows in cells for row in rows), default=1)
     small = [_against(rows, label, theme, most=most).properties(width=SMALL, height=SMALL) for label, rows in cells]
-    colours = PALETTES[theme]
-    words = {"labelColor": colours["muted"], "titleColor": colours["ink"], "labelFontSize": 12, "titleFontSize": 12}
-    chart = (
-        alt.concat(*small, columns=3)
-        .configure(background=colours["paper"], padding=12)
-        .configure_view(stroke=None)
-        .configure_axis(**words, domainColor=colours["axis"], tickColor=colours["axis"], gridColor=colours["line"])
-    )
-    return cast(dict[str, Any], chart.to_dict())
+    return themed(alt.concat(*small, columns=3).to_dict(), theme)
 
 
-def rater_influence(
-    raters: Sequence[tuple[str, int, float, int]], *, theme: Theme = "light", picture: bool = False
-) -> dict[str, Any]:
+def rater_influence(raters: Sequence[tuple[str, int, float, int]], *, theme: Theme = "light") -> Spec:
     """One mark per rater: ratings given, and the largest change of a weight when the rater is left out."""
-    colours = PALETTES[theme]
+    colours = palette(theme)
     rows = [
         {"rater": name, "ratings": n, "change": change, "turned": turned, "turns": "some" if turned else "none"}
         for name, n, change, turned in raters
@@ -105,8 +93,8 @@ def rater_influence(
             y=alt.Y("change:Q", title="Largest change of a weight", axis=alt.Axis(format=".1f")),
             color=alt.Color(
                 "turns:N",
-                legend=alt.Legend(title="Signs turn without them", orient="top", titleLimit=0, direction="horizontal"),
-                scale=alt.Scale(domain=["none", "some"], range=[colours["accent"], colours["negative"]]),
+                legend=alt.Legend(title="Signs turn without them", titleLimit=0),
+                scale=alt.Scale(domain=["none", "some"], range=[colours.accent, colours.negative]),
             ),
             tooltip=[
                 alt.Tooltip("rater:N"),
@@ -116,4 +104,4 @@ def rater_influence(
             ],
         )
     )
-    return finished(chart, theme, picture)
+    return finish(chart, theme)

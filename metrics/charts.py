@@ -1,20 +1,19 @@
-"""The figures of a score run, as Vega-Lite specifications."""
+"""The charts of a score run, as Vega-Lite specifications."""
 
 from collections.abc import Sequence
 from typing import Any
 
-LEAST_HEIGHT, LEGEND = 84, 62  # pixels; on the page a legend stands below the figure beside
-PICTURE = {"width": 560, "background": "white"}
+from annotation.core.charts import Spec, Theme, metric_colours, palette, themed
+
+LEAST_HEIGHT, LEGEND = 84, 62  # pixels; on the page a legend stands below the chart beside
 
 
-def segment_distribution(
-    histogram: Sequence[dict[str, Any]], *, dark: bool = False, picture: bool = False
-) -> dict[str, Any]:
+def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = "light") -> Spec:
     """Share of each system's segments per bin of segment score: one row per system, darker where more."""
     systems = len({entry["system"] for entry in histogram})
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
-    shades = ["#1d3338", "#8fd3cf"] if dark else ["#dcebe9", "#0b5358"]
-    return {
+    shades = [palette(theme).accent_soft, palette(theme).accent]
+    spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",
         "width": "container",
@@ -44,15 +43,13 @@ def segment_distribution(
                 {"field": "share", "title": "Share", "format": ".1%"},
             ],
         },
-        **(PICTURE if picture else {}),
     }  # fmt: skip
+    return themed(spec, theme)
 
 
-def system_scores(
-    rows: Sequence[dict[str, Any]], *, title: str, dark: bool = False, picture: bool = False
-) -> dict[str, Any]:
+def system_scores(rows: Sequence[dict[str, Any]], *, title: str, theme: Theme = "light") -> Spec:
     """Each system's score with its interval, in the order given: ``system``, ``score``, ``low``, ``high``."""
-    colour = "#6fc7cb" if dark else "#0b5a63"
+    colour = metric_colours([title], theme)[title]
     y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
     tooltip = [
         {"field": "system", "title": "System"},
@@ -76,14 +73,14 @@ def system_scores(
         "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": colour},
         "encoding": {"x": {"field": "score", "type": "quantitative", "title": title, "scale": scale}},
     }
-    return {
+    spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": f"{title} of each system" + ", with 95% intervals" * has_intervals,
         "width": "container",
-        "height": max(LEAST_HEIGHT, 26 * len(rows)) + (0 if picture else LEGEND),
+        "height": max(LEAST_HEIGHT, 26 * len(rows)) + LEGEND,
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": tooltip},
         # A layer whose filter leaves nothing has no extent, of which Vega warns.
         "layer": [intervals, points] if has_intervals else [points],
-        **(PICTURE if picture else {}),
     }
+    return themed(spec, theme)

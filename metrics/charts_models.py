@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from annotation.charts import PALETTES, Theme, finished
+from annotation.core.charts import Spec, Theme, finish, palette
 
 
 def spectrum_points(values: Sequence[float]) -> list[dict[str, float]]:
@@ -29,12 +29,11 @@ def spectrum_words(facts: Mapping[str, Any]) -> dict[str, float] | None:
     return {"n": len(values), "half": half, "most": most, "last": values[-1] / values[0]}
 
 
-def spectrum(values: Sequence[float], *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
+def spectrum(values: Sequence[float], *, theme: Theme = "light") -> Spec:
     """Singular values by dimension, falling; where the line is flat, further dimensions tell little apart."""
-    theme: Theme = "dark" if dark else "light"
     drawn = (
         alt.Chart(alt.InlineData(values=spectrum_points(values)))
-        .mark_line(color=PALETTES[theme]["accent"], point=alt.OverlayMarkDef(size=18, color=PALETTES[theme]["accent"]))
+        .mark_line(color=palette(theme).accent, point=alt.OverlayMarkDef(size=18, color=palette(theme).accent))
         .encode(
             x=alt.X("dimension:Q", title="Dimension", axis=alt.Axis(format="d", tickMinStep=1)),
             y=alt.Y("value:Q", title="Singular value", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
@@ -45,4 +44,4 @@ def spectrum(values: Sequence[float], *, dark: bool = False, picture: bool = Fal
             ],
         )
     )
-    return finished(drawn, theme, picture)
+    return finish(drawn, theme)

@@ -9,11 +9,11 @@ run_urls: list[URLPattern | URLResolver] = [
     path("cancel/", runs.run_cancel, name="run-cancel"),
     path("retry/", runs.run_retry, name="run-retry"),
     path("figure/", runs.run_figure, name="run-figure"),
-    path("figure.<str:file_format>", runs.run_figure_download, name="run-figure-download"),
+    path("figure.<str:file_format>", runs.run_figure, name="run-figure-download"),
     path("pairs/", comparisons.run_comparisons, name="run-comparisons"),
     path("disagreements/", comparisons.run_disagreements, name="run-disagreements"),
     path("scores/", runs.run_scores_figure, name="run-scores-figure"),
-    path("scores.<str:file_format>", runs.run_scores_figure_download, name="run-scores-figure-download"),
+    path("scores.<str:file_format>", runs.run_scores_figure, name="run-scores-figure-download"),
     path("<slug:table>.<str:file_format>", runs.run_download, name="run-download"),
     path("systems/<int:system_pk>/", segments.run_system_detail, name="run-system-detail"),
     path(

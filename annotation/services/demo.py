@@ -2,7 +2,6 @@
 
 import gzip
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.core.progress import Progress, noop
 from annotation.models import (
     Campaign,
     Dataset,
@@ -31,7 +31,7 @@ from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaig
 from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.services.imports.rating_files import RatingOptions, read_ratings
 from annotation.services.imports.reading import Table, read_tsv
-from annotation.services.imports.runs import campaign_import, dataset_create, no_progress
+from annotation.services.imports.runs import campaign_import, dataset_create
 
 FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
 PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"
@@ -78,8 +78,6 @@ This is a trial campaign of the demo. Your ratings are stored under a pseudonym,
 You may stop at any time; what you have sent stays.
 """
 
-Progress = Callable[[int, int, str], None]
-
 
 def raw_file(name: str) -> bytes:
     """The content of one published file."""
@@ -87,7 +85,7 @@ def raw_file(name: str) -> bytes:
 
 
 @transaction.atomic
-def demo_import(*, by: User, progress: Progress = no_progress) -> dict[str, Any]:
+def demo_import(*, by: User, progress: Progress = noop) -> dict[str, Any]:
     """The demo's project, data set, two imported and three live campaigns; what is there already stays as it is.
 
     Returns counts for each of ``dataset``, ``references`` and ``outputs`` that was imported now; empty if none was.

@@ -19,7 +19,7 @@ from annotation.parameters import whole_number
 from annotation.selectors.dry_runs import LABELS, comparison, dry_run_report, dry_runs_of, specified
 from annotation.services import dry_runs as services
 from annotation.services import jobs
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.jobs import start_over
 
 LISTED = 50
@@ -147,9 +147,9 @@ def campaign_dry_run_chart(
 ) -> HttpResponse:
     _, campaign = _campaign_or_404(request, project_slug, pk)
     run = _run_or_404(campaign, number, state=JobState.DONE)
-    theme, picture = chart_theme(request), file_format != "json"
+    theme = chart_theme(request)
     if name == "places":
-        specification = charts_dry_runs.places_filled(run.result["curve"], theme=theme, picture=picture)
+        specification = charts_dry_runs.places_filled(run.result["curve"], theme=theme)
     else:
         row = next((row for row in run.result["certainty"] if f"weights-{row['criterion']}" == name), None)
         if row is None:
@@ -160,13 +160,8 @@ def campaign_dry_run_chart(
             target=row["target"],
             planned=run.result["ratings_per_unit"],
             theme=theme,
-            picture=picture,
         )
-    return (
-        picture_response(specification, file_format, f"dry-run-{run.pk}-{name}")
-        if picture
-        else JsonResponse(specification)
-    )
+    return chart_response(specification, file_format, f"dry-run-{run.pk}-{name}")
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------

@@ -1,20 +1,21 @@
 """Charts as answers: a specification for the browser, or a picture to keep."""
 
-from collections.abc import Mapping
-from typing import Any
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.http import content_disposition_header
 
-from django.http import Http404, HttpRequest, HttpResponse
-
-from annotation import charts
+from annotation.core.charts import MEDIA_TYPES, Spec, Theme, render
 
 
-def chart_theme(request: HttpRequest) -> charts.Theme:
+def chart_theme(request: HttpRequest) -> Theme:
     return "dark" if request.GET.get("theme") == "dark" else "light"
 
 
-def picture_response(specification: Mapping[str, Any], kind: str, name: str) -> HttpResponse:
-    if kind not in charts.PICTURE_TYPES:
-        raise Http404(f"No figure as {kind!r}; there are json, {', '.join(charts.PICTURE_TYPES)}.")
-    response = HttpResponse(charts.picture_of(specification, kind), content_type=charts.PICTURE_TYPES[kind])
-    response["Content-Disposition"] = f'inline; filename="{name}.{kind}"'
+def chart_response(specification: Spec, file_format: str, name: str) -> HttpResponse:
+    """A specification as JSON, or drawn as one of ``MEDIA_TYPES``; another format is a 404."""
+    if file_format == "json":
+        return JsonResponse(specification)
+    if file_format not in MEDIA_TYPES:
+        raise Http404(f"No figure as {file_format!r}; there are json, {', '.join(MEDIA_TYPES)}.")
+    response = HttpResponse(render(specification, file_format), content_type=MEDIA_TYPES[file_format])
+    response["Content-Disposition"] = content_disposition_header(True, f"{name}.{file_format}")
     return response

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -15,7 +15,7 @@ from annotation.models import Campaign, Project
 from annotation.selectors import monitoring as selectors
 from annotation.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
 from annotation.selectors.quality import moment
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 
 CHARTS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[Figures], Any]]] = {
     "values": (
@@ -82,11 +82,8 @@ def campaign_chart(request: HttpRequest, project_slug: str, pk: int, name: str, 
     if name not in CHARTS:
         raise Http404(f"No chart {name!r}; there are {', '.join(CHARTS)}.")
     draw, numbers = CHARTS[name]
-    theme, picture = chart_theme(request), file_format != "json"
-    specification = draw(numbers(_figures_or_404(campaign)), theme=theme, picture=picture)
-    if not picture:
-        return JsonResponse(specification)
-    return picture_response(specification, file_format, f"campaign-{campaign.pk}-{name}")
+    specification = draw(numbers(_figures_or_404(campaign)), theme=chart_theme(request))
+    return chart_response(specification, file_format, f"campaign-{campaign.pk}-{name}")
 
 
 @login_required

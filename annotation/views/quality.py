@@ -35,7 +35,7 @@ from annotation.selectors.rater_work import rater_screens
 from annotation.selectors.rule_preview import rules_preview
 from annotation.services import decisions as deciding
 from annotation.services.rules import rules_apply, rules_read, rules_register
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 from annotation.weighting.exclusion import rules_from_data
 
 PAGE = 100
@@ -116,11 +116,8 @@ def campaign_raters_chart(request: HttpRequest, project_slug: str, pk: int, file
     project = get_project_or_404(request.user, project_slug)
     campaign = _campaign_or_404(project, pk)
     marks = _marks(rater_quality_rows(campaign))
-    theme, picture = chart_theme(request), file_format != "json"
-    specification = charts.raters_by_time(marks, theme=theme, picture=picture)
-    if not picture:
-        return JsonResponse(specification)
-    return picture_response(specification, file_format, f"campaign-{campaign.pk}-raters")
+    specification = charts.raters_by_time(marks, theme=chart_theme(request))
+    return chart_response(specification, file_format, f"campaign-{campaign.pk}-raters")
 
 
 def _marks(rows: list[RaterRow]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -24,7 +24,7 @@ from annotation.services import seeds as services
 from annotation.services.jobs import job_request_cancel
 from annotation.services.seeds_selecting import seeds_select_create
 from annotation.tasks import dataset_import_execute, seeds_select_execute
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 
 PAGE = 50
 MEMBER_COLUMNS = (
@@ -182,15 +182,12 @@ def seed_chart(request: HttpRequest, project_slug: str, dataset_slug: str, file_
         selection = get_selection_or_404(dataset)
         scale, threshold = selection.report["scale"], selection.threshold
         drawn = selection.report["distribution"]
-    theme = chart_theme(request)
-    if file_format == "json":
-        return JsonResponse(seed_means(drawn, threshold=threshold, scale=scale, theme=theme))
     if file_format in ("csv", "jsonl", "parquet"):
         columns = ["mean_from", "mean_to", "seeds", "kept"]
         rows = ((first, last, n, first >= threshold) for first, last, n in drawn)
         return table_response(format=file_format, filename=f"{dataset.slug}-seed-means", columns=columns, rows=rows)
-    specification = seed_means(drawn, threshold=threshold, scale=scale, theme=theme, picture=True)
-    return picture_response(specification, file_format, f"{dataset.slug}-seed-means")
+    specification = seed_means(drawn, threshold=threshold, scale=scale, theme=chart_theme(request))
+    return chart_response(specification, file_format, f"{dataset.slug}-seed-means")
 
 
 def get_selection_or_404(dataset: Dataset) -> SeedSelection:

@@ -1,4 +1,4 @@
-"""Charts: arrays in, checked Vega-Lite specifications out; ``render`` turns those into SVG, PNG and PDF.
+"""Charts: arrays in, checked Vega-Lite specifications out.
 
 Every function takes ``theme`` ("light" or "dark"), ``width`` ("container" fills the page's element, or pixels), and
 returns a dict that any Vega-Lite 6 runtime draws, Vega's CSP-safe expression interpreter included.
@@ -7,7 +7,6 @@ returns a dict that any Vega-Lite 6 runtime draws, Vega's CSP-safe expression in
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
 from correlations.charts.parameters import ParameterAxis, parameter_chart
-from correlations.charts.render import render
 from correlations.charts.sweeps import sweep_chart
 
 __all__ = [
@@ -16,6 +15,5 @@ __all__ = [
     "forest_plot",
     "observation_scatter",
     "parameter_chart",
-    "render",
     "sweep_chart",
 ]

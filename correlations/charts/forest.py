@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from correlations.charts.theme import Spec, Theme, Width, colours, finish, inline, layers, records, signed
+from annotation.core.charts import Spec, Theme, Width, finish, metric_colours, palette
+from correlations.charts.data import inline, layers, records, signed
 
 _NOWHERE = (math.nan, math.nan)
 _LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24
@@ -54,7 +55,7 @@ def forest_plot(
     'Correlation with human ratings'
     """
     _check(rows)
-    palette = colours(theme)
+    colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     lines = list(dict.fromkeys(_line(row) for row in rows))
     coefficients = [name for name in _NAMES if any(row.coefficient == name for row in rows)]
@@ -66,13 +67,13 @@ def forest_plot(
         sort=lines,
         title=None,
         scale=alt.Scale(paddingInner=0.25),
-        axis=alt.Axis(labelLimit=260, labelColor=palette.text, grid=False),
+        axis=alt.Axis(labelLimit=260, labelColor=colours.ink, grid=False),
     )
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     colour = alt.Color(
         "metric:N",
         sort=metrics,
-        scale=alt.Scale(domain=metrics, range=_cycle(palette.categories, metrics)),
+        scale=alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values())),
         legend=None,
     )
     ends = [value for row in rows for value in (row.mean, *row.honest, *row.paper, 0.0) if not math.isnan(value)]
@@ -92,12 +93,12 @@ def forest_plot(
         alt.Tooltip("paper:N", title="Paper’s interval"),
     ]
     base = alt.Chart(data).encode(y=y, yOffset=offset)
-    zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+    zero = alt.Chart(inline([{"x": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
     band = base.mark_rule(strokeWidth=8, opacity=0.26, strokeCap="round", aria=False)
     whisker = base.mark_rule(strokeWidth=1.6, aria=False)
     tick = base.mark_tick(thickness=1.6, size=9, aria=False)
-    point = base.mark_point(filled=True, size=80, opacity=1, stroke=palette.background, strokeWidth=1)
-    undefined = base.mark_text(align="left", dx=6, color=palette.muted, fontStyle="italic").transform_filter(
+    point = base.mark_point(filled=True, size=80, opacity=1, stroke=colours.surface, strokeWidth=1)
+    undefined = base.mark_text(align="left", dx=6, color=colours.muted, fontStyle="italic").transform_filter(
         alt.datum.undefined != ""
     )
     chart = layers(
@@ -114,7 +115,7 @@ def forest_plot(
                 sort=shown,
                 scale=alt.Scale(domain=shown, range=["circle", "diamond"][: len(shown)]),
                 legend=alt.Legend(
-                    title=None, symbolFillColor=palette.muted, symbolStrokeColor=palette.muted, direction="vertical"
+                    title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
                 ),
             ),
             tooltip=tooltip,
@@ -123,10 +124,10 @@ def forest_plot(
     )
     return finish(
         chart,
+        theme,
         title=title,
         subtitle=["Band: bootstrap over items", "Line: the paper’s interval (Fisher z)"],
         description=_in_words(rows),
-        theme=theme,
         width=width,
         height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
     )
@@ -134,10 +135,6 @@ def forest_plot(
 
 def _line(row: ForestRow) -> str:
     return f"{row.metric} · {row.subset}" if row.subset else row.metric
-
-
-def _cycle(values: Sequence[str], names: Sequence[str]) -> list[str]:
-    return [values[index % len(values)] for index in range(len(names))]
 
 
 def _data(rows: Sequence[ForestRow]) -> alt.InlineData:

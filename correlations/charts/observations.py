@@ -8,7 +8,8 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from correlations.charts.theme import Spec, Theme, Width, checked, colours, finish, inline, layers, records, signed
+from annotation.core.charts import Spec, Theme, Width, finish, palette
+from correlations.charts.data import checked, inline, layers, records, signed
 
 
 def observation_scatter(
@@ -45,7 +46,7 @@ def observation_scatter(
     >>> observation_scatter([0.1, -0.2, 0.3], [0.01, -0.01, -0.02], metric_name="BLEU")["description"]
     'BLEU against human ratings. 3 units; in 2 of them metric and raters prefer the same system.'
     """
-    palette = colours(theme)
+    colours = palette(theme)
     x = checked("human", human, finite=False)
     y = checked("metric", metric, length=x.size, finite=False)
     if pairs is not None and len(pairs) != x.size:
@@ -62,8 +63,8 @@ def observation_scatter(
     agreeing = inline(
         [{"x": 0, "x2": reach_x, "y": 0, "y2": reach_y}, {"x": -reach_x, "x2": 0, "y": -reach_y, "y2": 0}]
     )
-    quadrants = alt.Chart(agreeing).mark_rect(color=palette.positive, opacity=0.07, aria=False)
-    axes = alt.Chart(inline([{"zero": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+    quadrants = alt.Chart(agreeing).mark_rect(color=colours.positive, opacity=0.07, aria=False)
+    axes = alt.Chart(inline([{"zero": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
     tooltip = [
         alt.Tooltip("human_shown:N", title="Rating difference"),
         alt.Tooltip("metric_shown:N", title=f"{metric_name} difference"),
@@ -88,7 +89,7 @@ def observation_scatter(
     y_axis = alt.Y(
         "metric:Q", title=f"difference of {metric_name}", scale=y_scale, axis=alt.Axis(tickCount=6, format="~g")
     )
-    points = alt.Chart(data).mark_circle(size=44, color=palette.positive, opacity=0.6)
+    points = alt.Chart(data).mark_circle(size=44, color=colours.positive, opacity=0.6)
     chart = layers(
         quadrants.encode(x=alt.X("x:Q", scale=x_scale), x2="x2:Q", y=alt.Y("y:Q", scale=y_scale), y2="y2:Q"),
         axes.encode(x=alt.X("zero:Q", scale=x_scale)),
@@ -99,10 +100,10 @@ def observation_scatter(
     left_out = f"; {(~kept).sum()} undefined units left out" if not kept.all() else ""
     return finish(
         chart,
+        theme,
         title=f"{metric_name} against human ratings",
         subtitle=[line for line in (subtitle, f"Shaded: metric and raters prefer the same system{left_out}") if line],
         description=f"{x.size} units; in {agree} of them metric and raters prefer the same system{left_out}.",
-        theme=theme,
         width=width,
         height=360,
     )

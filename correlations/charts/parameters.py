@@ -11,22 +11,8 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from correlations.charts.theme import (
-    DASHES,
-    SHAPES,
-    Colours,
-    Floats,
-    Spec,
-    Theme,
-    Width,
-    checked,
-    colours,
-    finish,
-    inline,
-    layers,
-    records,
-    signed,
-)
+from annotation.core.charts import DASHES, SHAPES, Palette, Spec, Theme, Width, finish, palette
+from correlations.charts.data import Floats, checked, inline, layers, records, signed
 
 _HEIGHT = 280
 _MANY_FOLD = 20  # from this ratio of largest to smallest on, whole numbers are shown on a logarithmic axis
@@ -90,20 +76,20 @@ def parameter_chart(
         name: tuple(_checked(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n)))
         for name in values
     }
-    palette, x = colours(theme), _x(axis)
-    colour, shape, dash = _channels(list(values), palette)
+    colours, x = palette(theme), _x(axis)
+    colour, shape, dash = _channels(list(values), colours)
     domain = _domain([*values.values(), *(end for pair in ends.values() for end in pair)])
     scale = alt.Scale(domain=domain)
     y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))
     base = alt.Chart(_points(axis, values, ends)).encode(x=x, color=colour)
     drawn: list[alt.Chart] = []
     if domain[0] < 0 < domain[1]:
-        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
         drawn.append(zero.encode(y=y))
     if intervals:
         band = base.mark_area(opacity=0.12, aria=False)
         drawn.append(band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"))
-    drawn += _marked(axis, x, domain, palette)
+    drawn += _marked(axis, x, domain, colours)
     tooltip = [
         alt.Tooltip("coefficient:N", title="Coefficient"),
         alt.Tooltip("name:N", title=axis.label),
@@ -116,16 +102,16 @@ def parameter_chart(
     ]
     return finish(
         layers(*drawn),
+        theme,
         title=title,
         subtitle="Band: bootstrap over items, 95%" if intervals else "No interval",
         description=_in_words(axis, values),
-        theme=theme,
         width=width,
         height=_HEIGHT,
     )
 
 
-def _channels(names: Sequence[str], palette: Colours) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+def _channels(names: Sequence[str], colours: Palette) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
     """Colour, shape and dash of each coefficient, with one legend: Vega merges only equal ones."""
     legend = alt.Legend(title=None, direction="vertical", symbolOpacity=1)
 
@@ -133,7 +119,7 @@ def _channels(names: Sequence[str], palette: Colours) -> tuple[alt.Color, alt.Sh
         return alt.Scale(domain=names, range=list(values[: len(names)]))
 
     return (
-        alt.Color("coefficient:N", sort=names, scale=scale(palette.categories), legend=legend),
+        alt.Color("coefficient:N", sort=names, scale=scale(colours.categories), legend=legend),
         alt.Shape("coefficient:N", sort=names, scale=scale(SHAPES), legend=legend),
         alt.StrokeDash("coefficient:N", scale=scale(DASHES), legend=legend),
     )
@@ -197,7 +183,7 @@ def _points(
     )
 
 
-def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], palette: Colours) -> list[alt.Chart]:
+def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours: Palette) -> list[alt.Chart]:
     """Upright lines at the value in use and at the best one, named at their feet."""
     marked = []
     if axis.chosen is not None and axis.chosen == axis.best:
@@ -218,9 +204,9 @@ def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], palette:
             }
         ])  # fmt: skip
         chart = alt.Chart(data).encode(x=x)
-        drawn.append(chart.mark_rule(color=palette.muted, strokeDash=dash, aria=False))
+        drawn.append(chart.mark_rule(color=colours.muted, strokeDash=dash, aria=False))
         text = chart.mark_text(
-            align="right" if last else "left", dx=-6 if last else 6, color=palette.text, fontSize=12, fontWeight=600
+            align="right" if last else "left", dx=-6 if last else 6, color=colours.ink, fontSize=12, fontWeight=600
         )
         drawn.append(text.encode(y=alt.Y("value:Q", scale=alt.Scale(domain=domain)), text="text:N"))
     return drawn

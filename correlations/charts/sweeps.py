@@ -11,21 +11,8 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from correlations.charts.theme import (
-    DASHES,
-    SHAPES,
-    Floats,
-    Spec,
-    Theme,
-    Width,
-    checked,
-    colours,
-    finish,
-    inline,
-    layers,
-    records,
-    signed,
-)
+from annotation.core.charts import DASHES, SHAPES, Spec, Theme, Width, finish, metric_colours, palette
+from correlations.charts.data import Floats, checked, inline, layers, records, signed
 
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300
@@ -67,7 +54,7 @@ def sweep_chart(
     points : array of shape (n,)
         Thresholds in [-1, 1], unit sizes or orders; strictly increasing.
     series : mapping from metric name to array of shape (n,)
-        Coefficients in [-1, 1]; NaN leaves a gap. The order of the names fixes colour, mark and dash.
+        Coefficients in [-1, 1]; NaN leaves a gap. The order of the names fixes mark and dash.
     kind : {"threshold", "unit_size", "order"}
     intervals : mapping from metric name to two arrays of shape (n,), optional
         Low and high ends, drawn as a band.
@@ -89,7 +76,7 @@ def sweep_chart(
     """
     if kind not in _AXES:
         raise ValueError(f"kind is {kind!r}: accepted are {', '.join(_AXES)}")
-    axis, palette = _AXES[kind], colours(theme)
+    axis, colours = _AXES[kind], palette(theme)
     places = checked("points", points)
     if (np.diff(places) <= 0).any():
         raise ValueError(f"points are {places.tolist()}: strictly increasing values are expected")
@@ -101,9 +88,8 @@ def sweep_chart(
     told = _told_apart(values, in_colour)
     names = [*told, *(name for name in values if name not in told)]
     greys = len(names) - len(told)
-    colour = alt.Color(
-        "metric:N", scale=_scale(names, [*palette.categories[: len(told)], *[palette.muted] * greys]), legend=None
-    )
+    shades = [*metric_colours(told, theme).values(), *[colours.muted] * greys]
+    colour = alt.Color("metric:N", scale=_scale(names, shades), legend=None)
     shape = alt.Shape("metric:N", scale=_scale(names, [*SHAPES[: len(told)], *["circle"] * greys]), legend=None)
     dash = alt.StrokeDash("metric:N", scale=_scale(names, [*DASHES[: len(told)], *[[1, 0]] * greys]), legend=None)
     faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=told), alt.value(1), alt.value(0.35))
@@ -113,7 +99,7 @@ def sweep_chart(
     base = alt.Chart(_points(places, values, lows, highs)).encode(x=x, color=colour)
     drawn: list[alt.Chart] = []
     if domain[0] < 0 < domain[1]:
-        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=palette.muted, strokeDash=[3, 3], aria=False)
+        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
         drawn.append(zero.encode(y=y))
     if intervals:
         band = base.mark_area(opacity=0.1, aria=False)
@@ -135,10 +121,10 @@ def sweep_chart(
     shown_title = title or axis.chart_title
     return finish(
         layers(*drawn),
+        theme,
         title=shown_title,
         subtitle="Mean over assignments" + ("; band: 95% interval" if intervals else ""),
         description=_in_words(coefficient, axis, places, values),
-        theme=theme,
         width=width,
         height=_HEIGHT,
     )

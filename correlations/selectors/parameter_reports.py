@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from annotation.core.charts import Spec, Theme
 from correlations.charts import ParameterAxis, parameter_chart
-from correlations.charts.theme import Spec, Theme
 from correlations.models import ParameterStudy
 from correlations.selectors.reports import Table
 from correlations.stats.parameters import best_place

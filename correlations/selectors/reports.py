@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from annotation.core.charts import Spec, Theme
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
-from correlations.charts.theme import Spec, Theme
 from correlations.models import Study
 
 NAN = float("nan")

@@ -10,12 +10,11 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from annotation.access import get_project_or_404
+from annotation.core.charts import Spec
 from annotation.exports import table_response
 from annotation.models import User
 from annotation.selectors.releases import release_name
-from correlations.charts import render
-from correlations.charts.render import MEDIA_TYPES
-from correlations.charts.theme import Spec, Theme
+from annotation.views.figures import chart_response, chart_theme
 from correlations.models import ParameterStudy, Study
 from correlations.selectors import parameter_reports, reports
 from correlations.selectors.lists import listed_studies
@@ -108,10 +107,7 @@ def study_figure_download(
     request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str, kind: Kind
 ) -> HttpResponse:
     study, name = _found(request, project_slug, pk, kind)
-    if file_format not in MEDIA_TYPES:
-        raise Http404(f"No figure as {file_format!r}; there are {', '.join(MEDIA_TYPES)}.")
-    content = render(_figure(request, study, figure, kind), file_format)  # type: ignore[arg-type] # checked above
-    return _named(HttpResponse(content, content_type=MEDIA_TYPES[file_format]), f"{name}-{figure}.{file_format}")
+    return chart_response(_figure(request, study, figure, kind), file_format, f"{name}-{figure}")
 
 
 def _found(request: HttpRequest, project_slug: str, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
@@ -121,8 +117,7 @@ def _found(request: HttpRequest, project_slug: str, pk: int, kind: Kind) -> tupl
 
 
 def _figure(request: HttpRequest, study: Study | ParameterStudy, figure: str, kind: Kind) -> Spec:
-    theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
-    found = kind.figure(study, figure, theme=theme)
+    found = kind.figure(study, figure, theme=chart_theme(request))
     if found is None:
         raise Http404(f"No figure {figure!r} in this study.")
     return found

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import capfirst
@@ -16,11 +16,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
-from annotation.charts import PICTURE_TYPES, picture_of
+from annotation.core.charts import MEDIA_TYPES
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Role, User
 from annotation.services.jobs import job_request_cancel
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.jobs import start_over
 from metrics import charts_models, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
@@ -298,23 +299,21 @@ def _singular_values(project: Project, pk: int) -> list[float]:
 
 @login_required
 @require_GET
-def model_spectrum(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
+def model_spectrum(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    return JsonResponse(charts_models.spectrum(_singular_values(project, pk), dark=request.GET.get("theme") == "dark"))
+    specification = charts_models.spectrum(_singular_values(project, pk), theme=chart_theme(request))
+    return chart_response(specification, "json", "")
 
 
 @login_required
 @require_GET
 def model_spectrum_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponseBase:
-    """The figure as a picture, or its numbers as a table."""
+    """The chart as a picture, or its numbers as a table."""
     project = get_project_or_404(cast(User, request.user), project_slug)
     values = _singular_values(project, pk)
     filename = f"{project.slug}-model-{pk}-singular-values"
-    if file_format not in PICTURE_TYPES:
-        rows = [(point["dimension"], point["value"], point["share"]) for point in charts_models.spectrum_points(values)]
-        columns = ("dimension", "singular_value", "cumulative_share")
-        return table_response(format=file_format, filename=filename, columns=columns, rows=rows)
-    content = picture_of(charts_models.spectrum(values, picture=True), file_format)
-    response = HttpResponse(content, content_type=PICTURE_TYPES[file_format])
-    response["Content-Disposition"] = content_disposition_header(True, f"{filename}.{file_format}")
-    return response
+    if file_format in MEDIA_TYPES:
+        return chart_response(charts_models.spectrum(values, theme=chart_theme(request)), file_format, filename)
+    rows = [(point["dimension"], point["value"], point["share"]) for point in charts_models.spectrum_points(values)]
+    columns = ("dimension", "singular_value", "cumulative_share")
+    return table_response(format=file_format, filename=filename, columns=columns, rows=rows)

@@ -8,19 +8,18 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import models, transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
-from annotation.charts import PICTURE_TYPES, picture_of
 from annotation.exports import table_response
 from annotation.models import Dataset, JobState, Project, Release, Role, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.jobs import start_over
 from metrics import charts, tasks
 from metrics.errors import MetricsError
@@ -316,48 +315,22 @@ def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
 
 @login_required
 @require_GET
-def run_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
+def run_figure(request: HttpRequest, project_slug: str, pk: int, file_format: str = "json") -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
-    dark = request.GET.get("theme") == "dark"
-    return JsonResponse(charts.segment_distribution(_histogram(get_run_or_404(project, pk)), dark=dark))
+    run = get_run_or_404(project, pk)
+    specification = charts.segment_distribution(_histogram(run), theme=chart_theme(request))
+    return chart_response(specification, file_format, f"{project.slug}-run-{run.pk}-segments")
 
 
 @login_required
 @require_GET
-def run_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
+def run_scores_figure(request: HttpRequest, project_slug: str, pk: int, file_format: str = "json") -> HttpResponse:
     project = get_project_or_404(cast(User, request.user), project_slug)
     run = get_run_or_404(project, pk)
-    specification = charts.segment_distribution(_histogram(run), picture=True)
-    return _picture(specification, f"{project.slug}-run-{run.pk}-segments", file_format)
-
-
-def _scores_figure(run: ScoreRun, *, dark: bool = False, picture: bool = False) -> dict[str, Any]:
     rows = [
         {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
         for one in selectors.system_scores(finished_or_404(run))
         if one.score is not None
     ]
-    return charts.system_scores(rows, title=selectors.metric_label(run), dark=dark, picture=picture)
-
-
-@login_required
-@require_GET
-def run_scores_figure(request: HttpRequest, project_slug: str, pk: int) -> JsonResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    return JsonResponse(_scores_figure(get_run_or_404(project, pk), dark=request.GET.get("theme") == "dark"))
-
-
-@login_required
-@require_GET
-def run_scores_figure_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
-    return _picture(_scores_figure(run, picture=True), f"{project.slug}-run-{run.pk}-scores", file_format)
-
-
-def _picture(specification: dict[str, Any], name: str, file_format: str) -> HttpResponse:
-    if file_format not in PICTURE_TYPES:
-        raise Http404(f"No figure as {file_format!r}; there are {', '.join(PICTURE_TYPES)}.")
-    response = HttpResponse(picture_of(specification, file_format), content_type=PICTURE_TYPES[file_format])
-    response["Content-Disposition"] = content_disposition_header(True, f"{name}.{file_format}")
-    return response
+    specification = charts.system_scores(rows, title=selectors.metric_label(run), theme=chart_theme(request))
+    return chart_response(specification, file_format, f"{project.slug}-run-{run.pk}-scores")

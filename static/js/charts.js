@@ -1,6 +1,5 @@
-/* Draws every [data-chart]: from data-chart-url (fetched with ?theme=light|dark) or from the JSON script named by
-   data-chart-spec. The Vega bundle is large, so it is fetched only when a page holds a chart. Expressions are
-   interpreted (ast: true): the Content-Security-Policy forbids evaluating strings. */
+/* Draws every [data-chart] from data-chart-url (fetched with ?theme=light|dark). The Vega bundle is large,
+   so it is fetched only when a page holds a chart. Expressions are interpreted (ast: true): the Content-Security-Policy forbids evaluating strings. */
 (() => {
   "use strict";
   const bundleUrl = document.currentScript.dataset.vega;
@@ -20,30 +19,18 @@
 
   const theme = () => document.documentElement.dataset.bsTheme || "light";
 
-  /* Defaults taken from the page's own colours; a specification's own config wins over them. */
+  /* What depends on the room that the page has; the look is the specification's own. */
   function pageConfig(element) {
-    const style = getComputedStyle(document.documentElement);
-    const token = (name) => style.getPropertyValue(`--assay-${name}`).trim();
     const isNarrow = element.clientWidth < 400;
-    const words = { labelColor: token("muted"), titleColor: token("ink"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 };
     return {
-      background: "transparent",
-      font: token("sans"),
-      view: { stroke: "transparent" },
-      axis: { ...words, labelSeparation: 10, domainColor: token("line-strong"), tickColor: token("line-strong"), gridColor: token("line") },
+      axis: { labelSeparation: 10 },
       axisQuantitative: { tickCount: 6 },
       axisXQuantitative: { tickCount: isNarrow ? 4 : 6 },
       axisX: isNarrow ? { titleX: -36, titleAlign: "left" } : {}, // centred, a long one would be cut off
-      legend: { ...words, orient: "top", direction: "horizontal" },
-      header: words,
-      title: { color: token("ink"), subtitleColor: token("muted") },
-      style: { "guide-label": { fill: token("muted") }, "guide-title": { fill: token("ink") } },
-      mark: { color: token("accent") },
     };
   }
 
   async function specification(element) {
-    if (element.dataset.chartSpec) return JSON.parse(document.getElementById(element.dataset.chartSpec).textContent);
     const url = new URL(element.dataset.chartUrl, location.href);
     url.searchParams.set("theme", theme());
     const response = await fetch(url, { headers: { Accept: "application/json" } });

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annotation import charts
+from annotation.core.charts import render
 
 
 def rows_of(specification):
@@ -26,10 +27,5 @@ def test_values_are_shares_of_each_criterion():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("kind", "beginning"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_every_chart_becomes_a_picture(theme, kind, beginning):
-    specification = charts.ratings_per_hour([(datetime(2026, 3, 1, 12, tzinfo=UTC), 7)], theme=theme, picture=True)
-    assert charts.picture_of(specification, kind).startswith(beginning)
-
-
-def test_another_kind_of_picture_is_refused():
-    with pytest.raises(ValueError, match="kind of picture is 'gif'; accepted: svg, png, pdf"):
-        charts.picture_of(charts.ratings_per_response([(3, 10)]), "gif")
+    specification = charts.ratings_per_hour([(datetime(2026, 3, 1, 12, tzinfo=UTC), 7)], theme=theme)
+    assert render(specification, kind).startswith(beginning)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from annotation import charts
 from annotation.charts_weighing import rater_influence, weight_against, weights_against
+from annotation.core.charts import render
 
 
 def drawn(specification, data):
@@ -27,10 +27,10 @@ def test_the_picture_holds_one_small_multiple_per_scheme():
     own = np.array([0.5, -0.5])
     specification = weights_against(own, [("Median", own), ("Z-scores", -own)])
     assert [one["layer"][1]["encoding"]["y"]["title"] for one in specification["concat"]] == ["Median", "Z-scores"]
-    assert charts.picture_of(specification, "svg").startswith(b"<svg")
+    assert render(specification, "svg").startswith(b"<svg")
 
 
 def test_raters_without_a_change_have_no_mark():
     specification = rater_influence([("ann", 10, 0.5, 2), ("bob", 3, float("nan"), 0)], theme="dark")
     assert [row["rater"] for row in drawn(specification, specification["data"])] == ["ann"]
-    assert charts.picture_of(rater_influence([("ann", 10, 0.5, 0)], picture=True), "png")[:4] == b"\x89PNG"
+    assert render(rater_influence([("ann", 10, 0.5, 0)]), "png")[:4] == b"\x89PNG"

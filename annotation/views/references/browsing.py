@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -39,7 +39,7 @@ from annotation.selectors.browsing import (
     total,
 )
 from annotation.selectors.searching import marked_messages, marked_responses, read_as_words, shortened
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.references.common import release_or_404, release_url
 
 VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
@@ -58,11 +58,8 @@ TABLE_FILES = {"tex": "application/x-tex; charset=utf-8", "md": "text/markdown; 
 def release_chart(request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug)
     release = release_or_404(project, slug, number, state=JobState.DONE)
-    theme = chart_theme(request)
-    if file_format == "json":
-        return JsonResponse(charts.weight_distribution(distribution(release), theme=theme))
-    specification = charts.weight_distribution(distribution(release), theme=theme, picture=True)
-    return picture_response(specification, file_format, f"{release.reference_set.slug}-v{release.number}-weights")
+    specification = charts.weight_distribution(distribution(release), theme=chart_theme(request))
+    return chart_response(specification, file_format, f"{release.reference_set.slug}-v{release.number}-weights")
 
 
 class Asked(NamedTuple):

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -27,7 +27,7 @@ from annotation.selectors.release_differences import (
     usual_comparison,
 )
 from annotation.selectors.releases import release_name, release_named
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.references.common import release_or_404
 
 ITEM_COLUMNS = ("item", "message", "split", "change")
@@ -126,10 +126,7 @@ def release_compare_chart(
         if chart == "moves"
         else partial(charts_releases.weights_then_and_now, found.before, found.after)
     )
-    theme = chart_theme(request)
-    if file_format == "json":
-        return JsonResponse(draw(theme=theme))
-    return picture_response(draw(theme=theme, picture=True), file_format, f"{slug}-v{number}-{chart}")
+    return chart_response(draw(theme=chart_theme(request)), file_format, f"{slug}-v{number}-{chart}")
 
 
 def _title(before: Release, after: Release) -> str:

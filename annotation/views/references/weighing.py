@@ -46,7 +46,7 @@ from annotation.selectors.weighing.sensitivity import (
     comparisons,
     scheme_row,
 )
-from annotation.views.figures import chart_theme, picture_response
+from annotation.views.figures import chart_response, chart_theme
 from annotation.views.references.awaiting import awaits_figures
 from annotation.views.references.common import release_or_404
 
@@ -209,7 +209,7 @@ def release_sensitivity_chart(
         raise Http404("These weights were made elsewhere: there are no ratings to weigh otherwise.")
     others = [(one.label, one.moved.alternative.weights) for one in shown if not one.is_own]
     specification = charts.weights_against(own, others, theme=theme)
-    return picture_response(specification, file_format, f"{slug}-v{number}-sensitivity")
+    return chart_response(specification, file_format, f"{slug}-v{number}-sensitivity")
 
 
 # --- Raters -----------------------------------------------------------------------------------------------------------
@@ -290,11 +290,8 @@ def release_influence_chart(
         raise Http404("These weights were made elsewhere: their raters are not known here.")
     rows = rater_influences(release, everybody)[:MARKS]
     marks = [(row.pseudonym, row.n_ratings, row.max_change, row.n_reversed) for row in rows]
-    theme = chart_theme(request)
-    if file_format == "json":
-        return JsonResponse(charts.rater_influence(marks, theme=theme))
-    specification = charts.rater_influence(marks, theme=theme, picture=True)
-    return picture_response(specification, file_format, f"{slug}-v{number}-raters")
+    specification = charts.rater_influence(marks, theme=chart_theme(request))
+    return chart_response(specification, file_format, f"{slug}-v{number}-raters")
 
 
 # --- Circularity ------------------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ import altair as alt
 import numpy as np
 import pytest
 
+from annotation.core.charts import palette, render
 from correlations.charts import (
     ForestRow,
     forest_plot,
     observation_scatter,
-    render,
     sweep_chart,
 )
 
@@ -75,7 +75,7 @@ def test_every_chart_renders_to_a_real_file(kind, start):
 
 def test_the_drawing_holds_its_words_and_the_themes_background():
     svg = render(all_charts(theme="dark")["forest"], "svg").decode()
-    for words in ("BLEU · all", "Spearman’s ρ", "undefined: 2 units", "#212529"):
+    for words in ("BLEU · all", "Spearman’s ρ", "undefined: 2 units", palette("dark").surface):
         assert words in svg
     with pytest.raises(ValueError, match="format is 'gif': accepted are svg, png, pdf"):
         render(all_charts()["scatter"], "gif")

@@ -5,7 +5,8 @@ import json
 import pytest
 import vl_convert
 
-from correlations.charts import ParameterAxis, parameter_chart, render
+from annotation.core.charts import render
+from correlations.charts import ParameterAxis, parameter_chart
 
 NUMBERS = ParameterAxis("λ", [0, 0.5, 1], ["0", "0.5", "1"], chosen=1, best=2)
 WORDS = ParameterAxis("Tokeniser", ["13a", "zh"], ["13a", "zh"], chosen=0, best=0)

@@ -320,16 +320,16 @@ def test_a_run_that_was_stored_or_runs_is_not_deleted(project: Project, manager:
 def test_a_shard_given_back_when_the_run_goes_on_again_is_taken_up(project, monkeypatch, one_seed_a_shard) -> None:
     """A helper saw the run cancelled, and said so only after it was started over."""
     run = asked_run(project, seeds_dataset(project), indexed_corpus(project))
-    next_shard, looked = module._next_shard, []
+    next_shard, looked = shards._next_shard, []
 
-    def look(run):
-        looked.append(run)
+    def look(waiting):
+        looked.append(waiting)
         if len(looked) == 1:
-            run.shards.filter(number=1).update(state=JobState.CANCELLED, finished_at=Now())
+            waiting.filter(number=1).update(state=JobState.CANCELLED, finished_at=Now())
         assert len(looked) < 30, "it waits for ever"
-        return next_shard(run)
+        return next_shard(waiting)
 
-    monkeypatch.setattr(module, "_next_shard", look)
+    monkeypatch.setattr(shards, "_next_shard", look)
     services.mining_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == JobState.DONE, run.error

@@ -1,0 +1,176 @@
+"""The look of every chart, in light and dark, and its drawing without a browser.
+
+A chart is a Vega-Lite specification that any runtime draws, Vega's CSP-safe expression interpreter included. Its width
+is the page's element, or pixels. Colours and font are the page's own: they are read from the stylesheet.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+import altair as alt
+import vl_convert
+
+Theme = Literal["light", "dark"]
+Width = int | Literal["container"]
+Spec = dict[str, Any]
+
+STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css"
+THEMES: tuple[Theme, ...] = ("light", "dark")
+MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+HEIGHT = 220
+FILE_WIDTH = 720  # of the plot, if the specification has its page's width
+FILE_PADDING = 12
+PNG_SCALE = 2
+
+# Can be told apart with every common colour blindness (after Okabe and Ito).
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "light": ("#0072b2", "#d55e00", "#00815f", "#aa4499", "#8a6d00", "#3b3f44"),
+    "dark": ("#56b4e9", "#ff9248", "#3fd0a4", "#e69bcb", "#f0e442", "#ced4da"),
+}
+# A second and third way to tell series apart, for print in grey and for eyes that see no colour.
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4])
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one theme, named as in the stylesheet."""
+
+    surface: str  # behind a downloaded chart
+    ink: str
+    muted: str
+    line: str
+    line_strong: str
+    accent: str
+    accent_soft: str
+    gold: str
+    positive: str
+    negative: str
+    categories: tuple[str, ...]
+
+
+@cache
+def palette(theme: str) -> Palette:
+    """Return the colours of a theme; raise ValueError for an unknown one."""
+    if theme not in THEMES:
+        raise ValueError(f'theme is {theme!r}: accepted are "light" and "dark"')
+    block = re.search(rf'\[data-bs-theme="{theme}"\] {{(.*?)}}', _stylesheet(), re.DOTALL)
+    tokens = dict(re.findall(r"--assay-([a-z-]+): (#[0-9a-f]{6});", block[1] if block else ""))
+    names = [name for name in Palette.__dataclass_fields__ if name != "categories"]
+    return Palette(**{name: tokens[name.replace("_", "-")] for name in names}, categories=CATEGORIES[theme])
+
+
+@cache
+def _stylesheet() -> str:
+    return STYLESHEET.read_text(encoding="utf-8")
+
+
+@cache
+def _font() -> str:
+    found = re.search(r"--assay-sans: (.+);", _stylesheet())
+    return found[1].replace('"', "'") if found else "sans-serif"
+
+
+def metric_colours(names: Iterable[str], theme: str) -> dict[str, str]:
+    """Return the colour of each metric, the same in every chart unless two metrics of a chart would share it.
+
+    Examples
+    --------
+    >>> alone = metric_colours(["BLEU"], "light")
+    >>> metric_colours(["BLEU", "ΔBLEU"], "light")["BLEU"] == alone["BLEU"]
+    True
+    """
+    categories = palette(theme).categories
+    free: list[int] = []
+    chosen: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        free = free or list(range(len(categories)))
+        wanted = crc32(name.encode()) % len(categories)
+        index = min(free, key=lambda place: (place - wanted) % len(categories))
+        free.remove(index)
+        chosen[name] = categories[index]
+    return chosen
+
+
+def finish(
+    chart: alt.Chart | alt.LayerChart,
+    theme: Theme,
+    *,
+    width: Width = "container",
+    height: int = HEIGHT,
+    title: str = "",
+    subtitle: str | Sequence[str] = "",
+    description: str = "",
+) -> Spec:
+    """Give a chart its size, title, description and theme; check it against the Vega-Lite schema."""
+    if width != "container" and (isinstance(width, str) or width < 100):
+        raise ValueError(f'width is {width!r}: accepted are "container" and pixels from 100')
+    sized = chart.properties(width=width, height=height)
+    if title:
+        heading = alt.TitleParams(text=title, subtitle=[subtitle] if isinstance(subtitle, str) else list(subtitle))
+        sized = sized.properties(title=heading, description=f"{title}. {description}")
+    return themed(sized.to_dict(), theme)
+
+
+def themed(spec: Mapping[str, Any], theme: Theme) -> Spec:
+    """Return the specification with the look of a theme."""
+    return {**spec, "config": _config(palette(theme), spec.get("width")), "usermeta": {"theme": theme}}
+
+
+def _config(colours: Palette, width: object) -> Spec:
+    words = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 600}
+    return {
+        "background": "transparent",  # pages shine through
+        "font": _font(),
+        "padding": 4,
+        "autosize": {"type": "fit-x" if width == "container" else "pad", "contains": "padding"},
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start", "frame": "bounds", "color": colours.ink, "subtitleColor": colours.muted, "fontSize": 16,
+            "fontWeight": 600, "subtitleFontSize": 12, "subtitlePadding": 5, "subtitleLineHeight": 16, "offset": 14,
+        },
+        "axis": {
+            **words, "labelColor": colours.muted, "titleColor": colours.ink, "gridColor": colours.line,
+            "domainColor": colours.line_strong, "tickColor": colours.line_strong, "titlePadding": 10,
+        },
+        "legend": {
+            **words, "labelColor": colours.ink, "titleColor": colours.muted, "orient": "top",
+            "direction": "horizontal", "symbolSize": 90, "offset": 8,
+        },
+    }  # fmt: skip
+
+
+def render(spec: Spec, format: str = "svg", *, width: int = FILE_WIDTH) -> bytes:  # noqa: A002 - the brief word
+    """Draw a themed specification as a file.
+
+    Parameters
+    ----------
+    spec : dict
+        Not changed. The page's transparent background becomes the theme's own colour.
+    format : {"svg", "png", "pdf"}
+        PNG at twice the pixels.
+    width : int
+        Pixels of the plot, if the specification says "container".
+
+    Raises
+    ------
+    ValueError
+        For an unknown format, and for a specification that cannot be drawn.
+    """
+    if format not in MEDIA_TYPES:
+        raise ValueError(f"format is {format!r}: accepted are {', '.join(MEDIA_TYPES)}")
+    background = palette(spec["usermeta"]["theme"]).surface
+    drawn = {**spec, "config": {**spec["config"], "background": background, "padding": FILE_PADDING}}
+    if drawn.get("width") == "container":
+        drawn["width"] = width
+        drawn["config"]["autosize"] = {"type": "pad", "contains": "padding"}
+    if format == "svg":
+        return vl_convert.vegalite_to_svg(drawn).encode()
+    if format == "png":
+        return bytes(vl_convert.vegalite_to_png(drawn, scale=PNG_SCALE))
+    return bytes(vl_convert.vegalite_to_pdf(drawn))

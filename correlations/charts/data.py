@@ -1,0 +1,55 @@
+"""From arrays to the inline data and layers of a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def records(columns: Mapping[str, Sequence[Any]]) -> alt.InlineData:
+    """Inline data from equally long columns; NaN becomes null, which Vega leaves out."""
+    names = list(columns)
+    rows = zip(*columns.values(), strict=True)
+    return inline([{name: _plain(value) for name, value in zip(names, row, strict=True)} for row in rows])
+
+
+def inline(values: list[dict[str, Any]]) -> alt.InlineData:
+    return alt.InlineData(values=values)
+
+
+def layers(*charts: alt.Chart) -> alt.LayerChart:
+    layered = alt.layer(*charts)
+    if not isinstance(layered, alt.LayerChart):  # altair answers a facet only for faceted layers
+        raise TypeError(f"layers made a {type(layered).__name__}")
+    return layered
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: bool = True) -> Floats:
+    """A flat, non-empty array of numbers; ``length`` is that of the arrays it goes with."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} has shape {array.shape}: a flat list of at least one number is expected")
+    if length is not None and array.size != length:
+        raise ValueError(f"{name} has {array.size} values: {length} are expected, one for each point")
+    if finite and not np.isfinite(array).all():
+        index = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name}[{index}] is {array[index]}: a finite number is expected")
+    return array
+
+
+def signed(value: float) -> str:
+    """Three decimals with a true minus sign; a dash where undefined."""
+    return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
