@@ -86,20 +86,26 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
 
 
 class CloneSerializer(Strict, serializers.Serializer):
-    name = serializers.CharField(max_length=120, required=False, help_text="Else the old one's, with a number.")
+    name = serializers.CharField(
+        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the old one's, with a number."
+    )
     dataset = serializers.SlugField(required=False, help_text="Slug of another data set of the project.")
 
 
 class CampaignImportSerializer(Strict, serializers.Serializer):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
     campaign = serializers.DictField(help_text="As exported.")
-    name = serializers.CharField(max_length=120, required=False, help_text="Else the one in the file.")
+    name = serializers.CharField(
+        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the one in the file."
+    )
 
 
 class CampaignStartSerializer(Strict, serializers.Serializer):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
     template = serializers.ChoiceField(choices=[(one.slug, one.title) for one in ALL_TEMPLATES])
-    name = serializers.CharField(max_length=120, required=False, help_text="Else the template's title.")
+    name = serializers.CharField(
+        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the template's title."
+    )
 
 
 class CampaignSerializer(serializers.ModelSerializer):

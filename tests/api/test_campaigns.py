@@ -3,11 +3,15 @@ from collections.abc import Callable
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.campaigns.fields.kinds import Object
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.models import Slot
+from tests.annotation.field_examples import example
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]
 CAMPAIGNS = "/api/v1/projects/lab/campaigns/"
+NOT_HERE = ("split", "reference_kinds")  # of references, or of a data set with splits
 DRAFT = {
     "dataset": "chats",
     "name": "Crowd",
@@ -94,20 +98,28 @@ def test_agreement_comes_with_its_intervals(world: World, api: Api) -> None:
 
 def test_a_draft_holds_every_field_of_a_design(world: World, api: Api) -> None:
     client = api(world.people["manager"])
-    full = {
+    chosen = {
         **DRAFT,
         "presentation": "pair",
         "pairs": [["Alpha", "Beta"]],
         "comment": "optional",
         "cannot_judge_reasons": ["Not English"],
+        "lease_seconds": 500,
         "lease_min_seconds": 60,
         "lease_max_seconds": 900,
         "min_units_per_rater": 2,
+        "max_units_per_rater": 3,
         "payment_per_unit": "0.1250",
         "payment_currency": "EUR",
         "quality": {"every": 10, "mix": {"repeat": 1}},
         "criteria": [{"name": "better", "question": "Which?", "kind": "preference", "scale_max": 2, "ties": True}],
     }
+    others = {
+        name: field.exported_value(example(field))
+        for name, field in CAMPAIGN.items()
+        if not field.related and not isinstance(field, Object) and name not in (*chosen, *NOT_HERE)
+    }
+    full = {**others, **chosen}
     made = client.post(CAMPAIGNS, full, format="json")
     assert made.status_code == 201
     shown = made.json()

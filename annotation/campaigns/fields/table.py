@@ -37,6 +37,7 @@ MONTH = 30 * DAY
 MANY = 10**9
 LONG = 50_000
 WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "quality"  # the steps of a design
+BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
 LEASE: dict[str, Any] = {"step": RATERS, "section": "Time for a screen", "low": 5, "high": MONTH}
 PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
@@ -136,13 +137,13 @@ class CampaignDraft:
     criteria: Sequence[CriterionDraft] = entry(
         Rows, label="What is asked", step=SCREEN, of=CriterionDraft, what="criteria", stated=True, related=True
     )
-    comment: str = entry(Choice, CommentField.OFF, "A field for comments", step=SCREEN, options=CommentField.offers())
+    comment: str = entry(Choice, CommentField.OFF, "A field for comments", **BESIDE, options=CommentField.offers())
     cannot_judge_reasons: Sequence[str] = entry(
         Texts,
         (),
         "Reasons for not judging",
         "A line for each. With at least one, raters are offered “Cannot judge this?” beside every response.",
-        step=SCREEN,
+        **BESIDE,
         most=10,
         longest=80,
     )
@@ -296,7 +297,7 @@ class CampaignDraft:
         20150726,
         "Seed",
         "Every random choice follows from it: who meets what, in which order.",
-        step=SCREEN,
+        **BESIDE,
         low=0,
     )
 

@@ -6,13 +6,7 @@ from annotation.forms.campaigns.quality import QualityStep
 from annotation.forms.campaigns.screens import LinesForm, PreparedForm
 from annotation.forms.campaigns.steps import RatersStep, ScreenStep, Step, WhatStep, WordsStep
 
-STEPS: dict[str, type[Step]] = {
-    "what": WhatStep,
-    "screen": ScreenStep,
-    "words": WordsStep,
-    "raters": RatersStep,
-    "quality": QualityStep,
-}
+STEPS: dict[str, type[Step]] = {form.step: form for form in (WhatStep, ScreenStep, WordsStep, RatersStep, QualityStep)}
 
 __all__ = [
     "STEPS",

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.models import Campaign, Dataset, Project
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -26,12 +27,14 @@ class _IntoDataset(forms.Form):
 
 class StartForm(_IntoDataset):
     name = forms.CharField(
-        required=False, max_length=120, help_text="Raters see it, too. Left empty, it is named after the design."
+        required=False,
+        max_length=CAMPAIGN["name"].longest,
+        help_text="Raters see it, too. Left empty, it is named after the design.",
     )
 
 
 class CloneForm(_IntoDataset):
-    name = forms.CharField(max_length=120, help_text="Raters see it, too.")
+    name = forms.CharField(max_length=CAMPAIGN["name"].longest, help_text=CAMPAIGN["name"].help)
 
     def __init__(self, campaign: Campaign, data: Any = None, *, name: str = "") -> None:
         super().__init__(campaign.project, data, initial={"name": name, "dataset": campaign.dataset})
@@ -43,7 +46,9 @@ class ImportForm(_IntoDataset):
         help_text="JSON, as exported from a campaign here or elsewhere.",
         widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
     )
-    name = forms.CharField(required=False, max_length=120, help_text="Left empty, the one in the file.")
+    name = forms.CharField(
+        required=False, max_length=CAMPAIGN["name"].longest, help_text="Left empty, the one in the file."
+    )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.campaigns.fields.table import QUALITY
 from annotation.design import CHECK_KINDS, DEGRADATIONS
 from annotation.forms.campaigns.steps import Step
 from annotation.models import Campaign
@@ -23,8 +24,8 @@ OPERATION_LABELS = {
 
 
 class QualityStep(Step):
+    step = QUALITY
     title = "Quality"
-    settles = ("quality", "qualification")
     leaves = (  # the prepared screens have pages of their own; how many to mix in may be said before there are any
         "quality.gold", "quality.attention", "quality.mix.gold", "quality.mix.attention", "qualification.training",
         "qualification.test",

@@ -1,16 +1,16 @@
 """The steps of a design. Each knows the fields of the draft that it settles, and shows errors of their services."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
 from django import forms
 
+from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.forms.campaigns.criteria import CriterionForm
+from annotation.forms.campaigns.fields import form_field, words
 from annotation.models import (
-    Admission,
     Campaign,
-    CommentField,
     Dataset,
     Item,
     PresentationKind,
@@ -19,30 +19,49 @@ from annotation.models import (
     System,
     Target,
 )
-from annotation.rating.languages import BROWSER, LANGUAGES, language_label
 from annotation.services.campaigns import MAX_CRITERIA
 
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 
 
 class Step(forms.Form):
-    """Base of the steps. ``settles`` names fields of the draft; the form's own fields are named alike."""
+    """Base of the steps. A step settles the fields of the table that name it.
 
+    A class declares a field itself if its choices come from the data set, or if its template shows it in a special
+    place. The others are made from the table and shown in ``sections``.
+    """
+
+    step: ClassVar[str] = ""
     title: ClassVar[str]
-    settles: ClassVar[tuple[str, ...]]
+    settles: ClassVar[tuple[str, ...]] = ()
     leaves: ClassVar[tuple[str, ...]] = ()  # paths below them that other pages settle
-    template: ClassVar[str]
+    template: ClassVar[str] = "annotation/campaign_form_fields.html"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.settles = tuple(name for name, field in CAMPAIGN.items() if field.step == cls.step)
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(data, initial=self.initial_of(campaign))
         self.campaign = campaign
+        fields = {name: form_field(CAMPAIGN[name]) for name in self.settles if name not in self.fields}
+        self.made = {name: field for name, field in fields.items() if field is not None}
+        self.fields |= self.made
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
-        return {name: getattr(campaign, name) for name in cls.settles if name in cls.base_fields}
+        return {name: getattr(campaign, name) for name in cls.settles if not CAMPAIGN[name].related}
+
+    @property
+    def sections(self) -> Iterator[tuple[str, list[forms.BoundField], list[forms.BoundField]]]:
+        """Yield each heading with its texts of several lines and its other fields."""
+        for section in dict.fromkeys(CAMPAIGN[name].section for name in self.made):
+            shown = [self[name] for name in self.made if CAMPAIGN[name].section == section]
+            wide = [field for field in shown if isinstance(field.field.widget, forms.Textarea)]
+            yield section, wide, [field for field in shown if field not in wide]
 
     def changes(self) -> dict[str, Any]:
-        """Of the draft, from what was sent and found valid."""
+        """Return the changes to the draft that were sent and are valid."""
         return {name: self.cleaned_data[name] for name in self.settles if name in self.cleaned_data}
 
     def place(self, path: str) -> tuple[forms.Form, str | None]:
@@ -62,20 +81,16 @@ class Step(forms.Form):
 
 
 class WhatStep(Step):
+    step = WHAT
     title = "What is rated"
-    settles = ("name", "dataset", "target", "systems", "reference_kinds", "split", "item_limit")
     template = "annotation/campaign_form_what.html"
 
-    name = forms.CharField(max_length=120, help_text="Raters see it, too.")
-    dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set")
+    name = form_field(CAMPAIGN["name"])
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), **words(CAMPAIGN["dataset"]))
     target = forms.ChoiceField(
-        label="What is rated",
-        choices=[
-            (Target.REFERENCES, "References: whatever is not a system's output"),
-            (Target.OUTPUTS, "The outputs of all systems"),
-            (Target.CHOSEN, "The outputs of chosen systems"),
-        ],
+        choices=[(value, offer) for value, offer in Target.offers().items() if value != Target.LISTED],
         widget=forms.RadioSelect,
+        **words(CAMPAIGN["target"]),
     )
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(),
@@ -86,15 +101,9 @@ class WhatStep(Step):
         },
     )
     reference_kinds = forms.MultipleChoiceField(
-        label="References that came as",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="None marked means all of them.",
+        required=False, widget=forms.CheckboxSelectMultiple, **words(CAMPAIGN["reference_kinds"])
     )
-    split = forms.ChoiceField(label="Items of the split", required=False)
-    item_limit = forms.IntegerField(
-        label="Only the first so many items", required=False, min_value=1, help_text="Empty means all."
-    )
+    split = forms.ChoiceField(required=False, **words(CAMPAIGN["split"]))
 
     def __init__(self, campaign: Campaign, data: Any = None, *, dataset: str = "") -> None:
         super().__init__(campaign, data)
@@ -120,12 +129,12 @@ class WhatStep(Step):
         self.has_splits = bool(named)
         if campaign.target == Target.LISTED:
             # What a list names, nothing here can change: another list is another campaign.
-            self.fields["target"].choices = [(Target.LISTED, "The responses of a list")]  # type: ignore[attr-defined]
+            self.fields["target"].choices = [(Target.LISTED, Target.LISTED.offer)]  # type: ignore[attr-defined]
             self.fields["dataset"].disabled = True
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
-        return {**super().initial_of(campaign), "systems": campaign.systems.all()}
+        return {**super().initial_of(campaign), "dataset": campaign.dataset, "systems": campaign.systems.all()}
 
     def changes(self) -> dict[str, Any]:
         found = super().changes()
@@ -137,44 +146,20 @@ class WhatStep(Step):
 
 
 class ScreenStep(Step):
+    step = SCREEN
     title = "Screen and scale"
-    settles = ("presentation", "pairs", "criteria", "comment", "cannot_judge_reasons", "seed")
     template = "annotation/campaign_form_screen.html"
 
     presentation = forms.ChoiceField(
-        label="How it is shown",
         choices=[
             (PresentationKind.SINGLE, "One response at a time"),
             (PresentationKind.PAIR, "Two systems' responses side by side"),
             (PresentationKind.LIST, "All responses to an item in one list, up to 25"),
         ],
         widget=forms.RadioSelect,
+        **words(CAMPAIGN["presentation"]),
     )
-    pairs = forms.MultipleChoiceField(
-        label="Pairs of systems",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="None marked means every pair.",
-    )
-    comment = forms.ChoiceField(
-        label="A field for comments",
-        choices=[
-            (CommentField.OFF, "None"),
-            (CommentField.OPTIONAL, "Offered on every screen"),
-            (CommentField.REQUIRED, "Required on every screen"),
-        ],
-    )
-    cannot_judge_reasons = forms.CharField(
-        label="Reasons for not judging",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="A line for each. With at least one, raters are offered “Cannot judge this?” beside every response.",
-    )
-    seed = forms.IntegerField(
-        min_value=0,
-        max_value=2**63 - 1,
-        help_text="Every random choice follows from it: who meets what, in which order.",
-    )
+    pairs = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, **words(CAMPAIGN["pairs"]))
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:
         super().__init__(campaign, data)
@@ -184,7 +169,6 @@ class ScreenStep(Step):
             (SEPARATOR.join(pair), f"{pair[0]} and {pair[1]}") for pair in combinations(names, 2)
         ]
         self.initial["pairs"] = [SEPARATOR.join(sorted(pair)) for pair in campaign.pairs]
-        self.initial["cannot_judge_reasons"] = "\n".join(campaign.cannot_judge_reasons)
         criteria = list(campaign.criteria.all())
         self.criteria = [
             CriterionForm(
@@ -215,8 +199,6 @@ class ScreenStep(Step):
     def changes(self) -> dict[str, Any]:
         found = super().changes()
         found["criteria"] = [form.draft() for form in self.asked]
-        reasons = found["cannot_judge_reasons"].splitlines()
-        found["cannot_judge_reasons"] = [line.strip() for line in reasons if line.strip()]
         is_pair = found["presentation"] == PresentationKind.PAIR
         found["pairs"] = [pair.split(SEPARATOR) for pair in found["pairs"]] if is_pair else []
         return found
@@ -236,93 +218,13 @@ class ScreenStep(Step):
 
 
 class WordsStep(Step):
+    step = WORDS
     title = "Words"
-    settles = ("instructions", "consent", "rater_language")
-    template = "annotation/campaign_form_words.html"
-
-    instructions = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 16}),
-        help_text="Markdown. Raters read it before they start, and with one key while they rate.",
-    )
-    consent = forms.CharField(
-        label="Consent text",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 12}),
-        help_text="Markdown. If there is any, a rater must agree before the first screen.",
-    )
-    rater_language = forms.ChoiceField(
-        label="Language of buttons and messages",
-        choices=[(code, language_label(code)) for code in (BROWSER, *LANGUAGES)],
-        required=False,
-        help_text="Your own texts stay as you write them.",
-    )
 
 
 class RatersStep(Step):
+    step = RATERS
     title = "Raters and payment"
-    settles = (
-        "ratings_per_unit", "min_units_per_rater", "max_units_per_rater", "seconds_between_units", "break_every_units",
-        "lease_seconds", "lease_min_seconds", "lease_max_seconds", "admission", "payment_per_unit", "payment_currency",
-        "payment_fee_percent", "completion_code",
-    )  # fmt: skip
-    template = "annotation/campaign_form_raters.html"
-
-    ratings_per_unit = forms.IntegerField(
-        label="Ratings of each unit", min_value=1, max_value=100, help_text="So many different raters see each screen."
-    )
-    admission = forms.ChoiceField(
-        label="Who may take part by the link",
-        choices=[
-            (Admission.OPEN, "Anybody; a name if they like"),
-            (Admission.NAMED, "Anybody who gives a name"),
-            (Admission.ACCOUNT, "Only people who sign in with an account"),
-            (Admission.PROVIDER, "Only people whom Prolific or Mechanical Turk sends; the direct link admits nobody"),
-        ],
-        help_text="Recruitment services have links of their own.",
-    )
-    min_units_per_rater = forms.IntegerField(
-        label="At least", min_value=0, help_text="Who stops before so many screens gets no completion code."
-    )
-    max_units_per_rater = forms.IntegerField(
-        label="At most", required=False, min_value=1, help_text="Screens by one rater; empty means no limit."
-    )
-    seconds_between_units = forms.IntegerField(
-        label="Seconds between screens", min_value=0, help_text="From one handed out to the next; 0 asks for none."
-    )
-    break_every_units = forms.IntegerField(label="Suggest a break every", min_value=0, help_text="Screens; 0 is never.")
-    lease_seconds = forms.IntegerField(
-        label="Seconds for a screen",
-        min_value=5,
-        help_text="Without an answer it then goes to somebody else. A late answer is kept and paid all the same.",
-    )
-    lease_min_seconds = forms.IntegerField(
-        label="Follow the raters' own pace, not below",
-        required=False,
-        min_value=5,
-        help_text="Seconds. Empty, and empty below: the time stays fixed.",
-    )
-    lease_max_seconds = forms.IntegerField(label="and not above", required=False, min_value=5, help_text="Seconds.")
-    payment_per_unit = forms.DecimalField(
-        label="Payment for each screen",
-        min_value=0,
-        max_digits=10,
-        decimal_places=4,
-        help_text="Checks among the work are paid like it.",
-    )
-    payment_currency = forms.CharField(label="Currency", min_length=3, max_length=3, help_text="Such as GBP, EUR, USD.")
-    payment_fee_percent = forms.DecimalField(
-        label="Fee of the provider, in percent", min_value=0, max_digits=5, decimal_places=2
-    )
-    completion_code = forms.CharField(
-        required=False, max_length=60, help_text="Shown at the end to those who came by the link and did enough."
-    )
-
-    @classmethod
-    def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
-        amounts = {name: getattr(campaign, name) for name in ("payment_per_unit", "payment_fee_percent")}
-        plain = {name: f"{amount.normalize():f}" for name, amount in amounts.items()}
-        return {**super().initial_of(campaign), **plain}
 
     def clean_payment_currency(self) -> str:
         return str(self.cleaned_data["payment_currency"]).upper()

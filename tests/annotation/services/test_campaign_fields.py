@@ -9,6 +9,7 @@ import pytest
 
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.canonical import canonical_json
+from annotation.forms.campaigns import STEPS
 from annotation.models import Campaign, Criterion, Project
 from annotation.services.campaign_documents import campaign_export
 from annotation.services.campaigns import campaign_clone, campaign_create, campaign_import, campaign_launch, draft_of
@@ -51,6 +52,13 @@ def test_every_field_is_frozen_and_hashed_at_launch_unless_it_says_otherwise(cam
     expected = {name for name in PLAIN if CAMPAIGN[name].frozen}
     assert expected <= set(launched.design)
     assert not (set(PLAIN) - expected) & set(launched.design)
+
+
+def test_every_field_is_set_in_one_step(campaign: Campaign) -> None:
+    settled = [name for form in STEPS.values() for name in form.settles]
+    assert sorted(settled) == sorted(CAMPAIGN)
+    shown = {name for form in STEPS.values() for name in form(campaign).fields}
+    assert set(PLAIN) - shown == {"quality", "qualification"}  # whose parts have forms of their own
 
 
 @pytest.mark.parametrize("model", [Campaign, Criterion])
