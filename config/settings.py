@@ -7,6 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 import dj_database_url
 from environs import Env
 
+from annotation.recruitment.providers import PROVIDERS
 from config.embedded_postgres import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -215,8 +216,11 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
 # --- Providers of raters: their own addresses unless said otherwise ---------------------------------------------------
 
 PROVIDER_ENDPOINTS = env.list("PROVIDER_ENDPOINTS", [])  # further APIs that an account may name, to practise with
-PROLIFIC_APP_URL = env.str("PROLIFIC_APP_URL", "")  # where participants are sent back to
-MTURK_SUBMIT_ORIGINS = env.list("MTURK_SUBMIT_ORIGINS", [])  # where workers may come from and be sent back to
+PROVIDER_SETTINGS = {  # declared by each provider, by the name of the variable
+    each.variable: (env.list if isinstance(each.default, tuple) else env.str)(each.variable, each.default)
+    for provider in PROVIDERS.values()
+    for each in provider.settings
+}
 PROVIDER_REFRESH_SECONDS = env.int("PROVIDER_REFRESH_SECONDS", 300)
 
 # --- API -------------------------------------------------------------------------------------------------------------

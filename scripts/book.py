@@ -64,7 +64,7 @@ def prepared(options: argparse.Namespace) -> Iterator[dict[str, dict[str, str]]]
     from scripts.book_scored import scored
     from scripts.book_tour import walked
     from scripts.book_world import build, wait_for_dry_runs
-    from tests.annotation.recruitment.providers.fakes import FakeProlific
+    from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
     with FakeProlific() as fake:
         world = build(fake, base=options.base)

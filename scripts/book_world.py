@@ -62,7 +62,7 @@ from annotation.simulation.answers import answer
 from annotation.simulation.raters import SimulatedRater
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import add_response
-from tests.annotation.recruitment.providers.fakes import FakeProlific
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "demo" / "examples"
 MAIN, NEXT = "Relevance, first round", "Relevance, second round"
@@ -231,11 +231,11 @@ TERMS = Terms(
 def _prolific(main: Campaign, user: User, fake: FakeProlific, base: str) -> Recruitment:
     values = {"token": fake.token, "workspace": fake.workspace}
     account = recruitment.account_connect(
-        project=main.project, kind="prolific", name="Lab", values=values, endpoint=fake.base_url, by=user
+        project=main.project, provider="prolific", name="Lab", values=values, endpoint=fake.base_url, by=user
     )
     recruitment.account_check(account=account)
     made = recruitment.recruitment_create(
-        campaign=main, kind="prolific", name="First wave", terms=TERMS, after={}, account=account, by=user
+        campaign=main, provider="prolific", name="First wave", terms=TERMS, after={}, account=account, by=user
     )
     made = recruitment.recruitment_publish(recruitment=made, entry_url=f"{base}/r/in/{made.link_token}/", by=user)
     right = next(one.code for one in terms_of(made).codes if one.outcome == "completed")
@@ -261,7 +261,13 @@ def _prolific(main: Campaign, user: User, fake: FakeProlific, base: str) -> Recr
 def _by_hand(main: Campaign, user: User) -> Recruitment:
     """A study that somebody made at the provider themselves: people come, nobody says how it ended there."""
     made = recruitment.recruitment_create(
-        campaign=main, kind="prolific", name="By hand", terms=replace(TERMS, places=4), after={}, account=None, by=user
+        campaign=main,
+        provider="prolific",
+        name="By hand",
+        terms=replace(TERMS, places=4),
+        after={},
+        account=None,
+        by=user,
     )
     for number in range(3):
         arrival = Arrival(
@@ -445,7 +451,7 @@ def _paths(
         "compare": reverse("annotation:campaign-compare", args=[slug]) + f"?left={single.pk}&right={main.pk}",
         "prolific": reverse("annotation:campaign-recruitment", args=[slug, main.pk, through[0].pk]),
         "by-hand": reverse("annotation:campaign-recruitment", args=[slug, main.pk, through[1].pk]),
-        "account": reverse("annotation:provider-detail", args=[slug, account.pk]) if account else "",
+        "account": reverse("annotation:provider-account", args=[slug, account.pk]) if account else "",
         "rater": reverse("annotation:campaign-rater", args=[slug, main.pk, person.rater_id]),
         "erase": reverse("annotation:rater-erase", args=[slug, person.rater_id]),
         "dry-run": reverse("annotation:campaign-dry-run", args=[slug, upcoming.pk, runs[0]]),

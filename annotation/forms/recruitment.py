@@ -1,4 +1,4 @@
-"""What a manager says about accounts with providers, recruitments, decisions and bonuses."""
+"""Forms: provider accounts, recruitments, decisions and bonuses. Providers declare the fields that only they have."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -8,13 +8,20 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
-from annotation.models import Campaign, Provider, ProviderAccount, Recruitment, ReturnPolicy
+from annotation.models import Campaign, ProviderAccount, Recruitment, ReturnPolicy
 from annotation.recruitment.providers import PROVIDERS
-from annotation.recruitment.providers.base import AfterCode, Outcome, RejectionReason
+from annotation.recruitment.providers.base import (
+    AfterCode,
+    Capability,
+    Field,
+    FieldKind,
+    Outcome,
+    RejectionReason,
+    Section,
+)
 from annotation.recruitment.providers.codes import DEFAULT_AFTER
 from annotation.services.recruitment.terms import Terms, expected_screens, terms_of
 
-SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
 AFTER_LABELS = {
     AfterCode.REVIEW: "A person reviews it",
     AfterCode.APPROVE: "Paid at once",
@@ -37,25 +44,45 @@ CHOICES = {
 }
 
 
-class AccountForm(forms.Form):
+class WordsField(forms.CharField):
+    """Words separated by commas, as a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, list):  # the initial value of a disabled field
+            return value
+        return [word.strip() for word in super().to_python(value).split(",") if word.strip()]
+
+
+def declared_field(field: Field) -> forms.Field:
+    """Return the form field for a provider's declaration."""
+    common: dict[str, Any] = {"label": field.label, "help_text": field.help, "required": field.required}
+    match field.kind:
+        case FieldKind.CHOICES:
+            widget = forms.CheckboxSelectMultiple
+            return forms.MultipleChoiceField(choices=field.choices, widget=widget, **common)
+        case FieldKind.WORDS:
+            return WordsField(max_length=field.max_length, **common)
+        case FieldKind.SECRET:
+            secret = forms.PasswordInput(attrs={"autocomplete": "off"})
+            return forms.CharField(max_length=field.max_length, widget=secret, **common)
+        case FieldKind.TEXT:
+            return forms.CharField(max_length=field.max_length, **common)
+
+
+class ProviderAccountForm(forms.Form):
     name = forms.CharField(max_length=80, help_text="Yours alone; raters never see it.")
 
-    def __init__(self, *args: Any, kind: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, provider: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for one in PROVIDERS[kind].credentials:
-            keeps = bool(one.secret and account is not None and account.secrets)
-            self.fields[one.name] = forms.CharField(
-                label=one.label,
-                required=one.required and not keeps,
-                max_length=500,
-                widget=forms.PasswordInput(attrs={"autocomplete": "off"}) if one.secret else forms.TextInput(),
-                help_text="Kept encrypted and never shown. Leave empty to keep the one there is."
-                if keeps
-                else one.help,
-            )
-        endpoints = [("", "The provider's own")]
-        if kind == Provider.MTURK:
-            endpoints.append((SANDBOX, "Amazon's sandbox: no money, no strangers"))
+        for declared in PROVIDERS[provider].account_fields:
+            field = self.fields[declared.name] = declared_field(declared)
+            if declared.secret and account is not None and account.secrets:
+                field.required = False
+                field.help_text = "Kept encrypted and never shown. Leave empty to keep it."
+        endpoints = [("", "The provider's own"), *PROVIDERS[provider].endpoints]
         endpoints += [(address, urlsplit(address).netloc) for address in settings.PROVIDER_ENDPOINTS]
         if len(endpoints) > 1:
             self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="Where")
@@ -66,7 +93,7 @@ class AccountForm(forms.Form):
 
 
 def account_initial(account: ProviderAccount) -> dict[str, Any]:
-    shown = {one.name: account.options.get(one.name, "") for one in PROVIDERS[account.provider].credentials}
+    shown = {one.name: account.options.get(one.name, "") for one in PROVIDERS[account.provider].account_fields}
     return {**shown, "name": account.name, "endpoint": account.endpoint}
 
 
@@ -101,16 +128,15 @@ class RecruitmentForm(forms.Form):
     def __init__(
         self,
         *args: Any,
-        campaign: Campaign,
-        kind: str,
+        provider: str,
         accounts: Iterable[ProviderAccount],
         recruitment: Recruitment | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.kind, self.recruitment = kind, recruitment
-        label = Provider(kind).label
-        self.accounts = {str(one.pk): one for one in accounts if one.provider == kind}
+        self.provider, self.recruitment = PROVIDERS[provider], recruitment
+        label = self.provider.label
+        self.accounts = {str(one.pk): one for one in accounts if one.provider == provider}
         choices = [(pk, one.name) for pk, one in self.accounts.items()]
         account = self.fields["account"]
         account.choices = [*choices, ("", f"None: I make the study at {label} by hand")]  # type: ignore[attr-defined]
@@ -118,38 +144,35 @@ class RecruitmentForm(forms.Form):
         account.initial = next(iter(self.accounts), "")
         if recruitment is not None:
             del self.fields["account"]
-        if kind == Provider.MTURK:
-            del self.fields["currency"]  # always dollars
-            self._add_mturk()
-        else:
-            self._add_prolific()
+        if self.provider.currency:
+            del self.fields["currency"]
+        for declared in self.provider.study_fields:
+            self.fields[declared.name] = declared_field(declared)
+        pays_screen_outs = Capability.PAID_SCREEN_OUT in self.provider.capabilities
+        if pays_screen_outs:
+            self._add_screen_outs()
         for outcome, after in CHOICES.items():
-            offered = [one for one in after if kind == Provider.PROLIFIC or one != AfterCode.PAY_SCREEN_OUT]
+            offered = [one for one in after if pays_screen_outs or one != AfterCode.PAY_SCREEN_OUT]
             self.fields[f"after_{outcome.value}"] = forms.ChoiceField(
                 label=OUTCOME_LABELS[outcome],
                 choices=[(one.value, AFTER_LABELS[one]) for one in offered],
                 initial=DEFAULT_AFTER[outcome].value,
             )
 
-    def _add_mturk(self) -> None:
-        self.fields["keywords"] = forms.CharField(required=False, max_length=200, help_text="Comma-separated.")
-        self.fields["countries"] = forms.CharField(
-            required=False, max_length=200, help_text="Two letters each, comma-separated, such as GB, US. Empty: all."
-        )
-
-    def _add_prolific(self) -> None:
-        self.fields["devices"] = forms.MultipleChoiceField(
-            required=False,
-            choices=[("desktop", "Computer"), ("tablet", "Tablet"), ("mobile", "Phone")],
-            widget=forms.CheckboxSelectMultiple,
-            help_text="None chosen means all; pages fit each.",
-        )
+    def _add_screen_outs(self) -> None:
         self.fields["screen_out_reward"] = forms.DecimalField(
-            label="Amount for a screen-out", required=False, min_value=Decimal("0.01"), max_digits=8, decimal_places=2,
-            help_text="Only where you chose it above; Prolific must allow it for your workspace.",
-        )  # fmt: skip
+            label="Amount for a screen-out",
+            required=False,
+            min_value=Decimal("0.01"),
+            max_digits=8,
+            decimal_places=2,
+            help_text=f"Only if you chose it above; {self.provider.label} must allow it for your account.",
+        )
         self.fields["screen_out_places"] = forms.IntegerField(
-            label="Screen-outs at most", required=False, min_value=1, help_text="Then Prolific pauses the study."
+            label="Screen-outs at most",
+            required=False,
+            min_value=1,
+            help_text=f"Then {self.provider.label} pauses the study.",
         )
 
     @property
@@ -169,15 +192,13 @@ class RecruitmentForm(forms.Form):
             reward=found["reward"],
             places=found["places"],
             minutes=found["minutes"],
-            currency=found.get("currency", "USD").upper(),
-            keywords=_listed(found.get("keywords", "")),
-            devices=tuple(found.get("devices", ())),
+            currency=self.provider.currency or found["currency"].upper(),
             approval_rate=found["approval_rate"],
             approvals=found["approvals"],
-            countries=tuple(one.upper() for one in _listed(found.get("countries", ""))),
             adult_content=found["adult_content"],
             screen_out_reward=found.get("screen_out_reward"),
             screen_out_places=found.get("screen_out_places"),
+            extra={each.name: found[each.name] for each in self.provider.study_fields},
         )
 
     def clean(self) -> dict[str, Any]:
@@ -191,10 +212,11 @@ class RecruitmentForm(forms.Form):
     def sections(self) -> list[tuple[str, str, list[forms.BoundField]]]:
         """Title, explanation, fields."""
         after = [f"after_{one.value}" for one in CHOICES]
+        extra = {part: [each.name for each in self.provider.study_fields if each.section == part] for part in Section}
         groups = [
-            ("The study", "", ["name", "account", "title", "description", "keywords"]),
+            ("The study", "", ["name", "account", "title", "description", *extra[Section.STUDY]]),
             ("Pay", "", ["places", "minutes", "reward", "currency"]),
-            ("Who may take part", "", ["approval_rate", "approvals", "countries", "devices", "adult_content"]),
+            ("Who may take part", "", ["approval_rate", "approvals", *extra[Section.ELIGIBILITY], "adult_content"]),
             (
                 "How a stay ends",
                 "Each ending has a code of its own, so that the provider knows how to treat it.",
@@ -205,37 +227,32 @@ class RecruitmentForm(forms.Form):
         return [(title, text, [self[name] for name in names if name in self.fields]) for title, text, names in groups]
 
 
-def recruitment_initial(campaign: Campaign, kind: str, *, seconds: float | None) -> dict[str, Any]:
+def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | None) -> dict[str, Any]:
     """The reward that the campaign's own rate gives for what one rater is expected to do."""
     screens = expected_screens(campaign)
     minutes = max(1, round(screens * (seconds or 30) / 60) + 2)
     reward = (campaign.payment_per_unit * screens).quantize(Decimal("0.01"))
-    currency = "USD" if kind == Provider.MTURK else campaign.payment_currency
+    number = campaign.recruitments.filter(provider=provider).count() + 1
     return {
-        "name": f"{Provider(kind).label} {campaign.recruitments.filter(provider=kind).count() + 1}",
+        "name": f"{PROVIDERS[provider].label} {number}",
         "title": campaign.name,
         "minutes": minutes,
         "reward": reward or None,
-        "currency": currency,
+        "currency": PROVIDERS[provider].currency or campaign.payment_currency,
     }
 
 
 def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
     terms = terms_of(recruitment)
     plain = ("title", "description", "places", "minutes", "reward", "currency", "approval_rate", "approvals")
-    extra = ("adult_content", "devices", "screen_out_reward", "screen_out_places")
+    extra = ("adult_content", "screen_out_reward", "screen_out_places")
     return {
         **{name: getattr(terms, name) for name in (*plain, *extra)},
         **{f"after_{one.outcome.value}": one.after.value for one in terms.codes},
         "name": recruitment.name,
         "return_policy": recruitment.return_policy,
-        "keywords": ", ".join(terms.keywords),
-        "countries": ", ".join(terms.countries),
+        **terms.extra,
     }
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 REJECTIONS: Mapping[RejectionReason, str] = {
@@ -255,18 +272,19 @@ REJECTIONS: Mapping[RejectionReason, str] = {
 
 class RejectForm(forms.Form):
     reason = forms.ChoiceField(label="Why", choices=[(one.value, label) for one, label in REJECTIONS.items()])
-    message = forms.CharField(label="What raters read", widget=forms.Textarea(attrs={"rows": 4}), max_length=1024)
 
-    def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        message = self.fields["message"]
-        if kind == Provider.PROLIFIC:
-            message.min_length = 100  # type: ignore[attr-defined]
-            message.help_text = "At least 100 characters. Say what was wrong, with an example."
-            message.validators.append(_AtLeast(100))
-        else:
-            del self.fields["reason"]  # Amazon knows no categories
-            message.help_text = "Up to 1,024 characters."
+        rules = PROVIDERS[provider].rejection
+        message = self.fields["message"] = forms.CharField(
+            label="What raters read",
+            help_text=rules.help,
+            max_length=rules.max_length,
+            widget=forms.Textarea(attrs={"rows": 4}),
+        )
+        message.validators.append(_AtLeast(rules.min_length))
+        if not rules.takes_reason:
+            del self.fields["reason"]
 
 
 class _AtLeast:

@@ -58,7 +58,6 @@ from annotation.models.ratings import (
     Stage,
 )
 from annotation.models.recruitment import (
-    Provider,
     ProviderAccount,
     ProviderEvent,
     Recruitment,
@@ -114,7 +113,6 @@ __all__ = [
     "PresentationKind",
     "PresentationOutcome",
     "Project",
-    "Provider",
     "ProviderAccount",
     "ProviderEvent",
     "Purpose",

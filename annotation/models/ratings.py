@@ -35,7 +35,7 @@ class Rater(models.Model):
 class RaterIdentity(models.Model):
     rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="identity")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rater_identities")
-    provider = models.CharField(max_length=20, help_text="direct, import, prolific, mturk")
+    provider = models.CharField(max_length=20, help_text="Key of a provider; or account, import, aggregate.")
     external_id = models.CharField(max_length=200)
 
     class Meta:

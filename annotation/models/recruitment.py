@@ -1,4 +1,4 @@
-"""Raters who come through a provider: the account with it, a campaign's recruitment, each submission, each event."""
+"""Raters who come through a provider: the provider account, a campaign's recruitment, each submission, each event."""
 
 import uuid
 
@@ -10,18 +10,19 @@ from django.db.models.functions import Now
 from annotation.models.accounts import Project
 from annotation.models.campaigns import Campaign
 from annotation.models.ratings import Rater
+from annotation.recruitment.providers import recruiting_providers
 
 
-class Provider(models.TextChoices):
-    PROLIFIC = "prolific", "Prolific"
-    MTURK = "mturk", "Mechanical Turk"
+def provider_choices() -> list[tuple[str, str]]:
+    """Return the providers that a campaign can recruit through, by key and label."""
+    return [(each.key, each.label) for each in recruiting_providers()]
 
 
 class ProviderAccount(models.Model):
-    """A project's account with a provider. The secrets are encrypted and are never shown again."""
+    """A project's connection with a provider. The secrets are encrypted and are never shown again."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="provider_accounts")
-    provider = models.CharField(max_length=10, choices=Provider.choices)
+    provider = models.CharField(max_length=20, choices=provider_choices)
     name = models.CharField(max_length=80)
     endpoint = models.URLField(max_length=200, blank=True, help_text="Of its API; empty for the provider's own.")
     options = models.JSONField(default=dict, blank=True, help_text="What is no secret, such as a workspace id.")
@@ -32,7 +33,6 @@ class ProviderAccount(models.Model):
         ordering = ("name", "id")
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="provider_account_name_once_per_project"),
-            models.CheckConstraint(condition=Q(provider__in=Provider.values), name="provider_account_provider_known"),
         ]
 
     def __str__(self) -> str:
@@ -53,17 +53,17 @@ class RecruitmentState(models.TextChoices):
 
 
 class Recruitment(models.Model):
-    """A study at Prolific or a HIT at Mechanical Turk that sends raters to one campaign."""
+    """A study at a provider that sends raters to one campaign."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="recruitments")
     account = models.ForeignKey(
         ProviderAccount, null=True, blank=True, on_delete=models.PROTECT, related_name="recruitments",
         help_text="None where the study was made by hand on the provider's own pages.",
     )  # fmt: skip
-    provider = models.CharField(max_length=10, choices=Provider.choices)
+    provider = models.CharField(max_length=20, choices=provider_choices)
     name = models.CharField(max_length=120)
     state = models.CharField(max_length=10, choices=RecruitmentState.choices, default=RecruitmentState.DRAFT)
-    external_id = models.CharField(max_length=100, blank=True, help_text="The study's or HIT's id at the provider.")
+    external_id = models.CharField(max_length=100, blank=True, help_text="The study's id at the provider.")
     link_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     options = models.JSONField(default=dict, blank=True, help_text="Title, description, reward, places, codes …")
     return_policy = models.CharField(max_length=8, choices=ReturnPolicy.choices, default=ReturnPolicy.AT_ONCE)
@@ -76,7 +76,6 @@ class Recruitment(models.Model):
     class Meta:
         ordering = ("-id",)
         constraints = [
-            models.CheckConstraint(condition=Q(provider__in=Provider.values), name="recruitment_provider_known"),
             models.CheckConstraint(condition=Q(state__in=RecruitmentState.values), name="recruitment_state_known"),
             models.UniqueConstraint(
                 fields=["provider", "external_id"], condition=~Q(external_id=""), name="recruitment_external_id_once"
@@ -98,7 +97,7 @@ class SubmissionStatus(models.TextChoices):
 
 
 class Submission(models.Model):
-    """One rater's stay at the provider: Prolific's submission (session), Mechanical Turk's assignment."""
+    """One rater's stay at the provider."""
 
     recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
@@ -106,7 +105,7 @@ class Submission(models.Model):
     status = models.CharField(max_length=12, choices=SubmissionStatus.choices, default=SubmissionStatus.ACTIVE)
     outcome = models.CharField(max_length=30, blank=True, help_text="As this product saw it: completed, …")
     code = models.CharField(max_length=60, blank=True, help_text="The completion code given.")
-    submit_to = models.URLField(max_length=200, blank=True, help_text="Mechanical Turk's turkSubmitTo, checked.")
+    submit_to = models.URLField(max_length=200, blank=True, help_text="Checked origin that the last form is posted to.")
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     paid = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)

@@ -8,8 +8,9 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Count, F
 
-from annotation.models import Campaign, Provider, Release, ResponseSource, SeedSelection
+from annotation.models import Campaign, Release, ResponseSource, SeedSelection
 from annotation.numbers import finite_or_none
+from annotation.recruitment.providers import PROVIDERS
 from annotation.selectors.aggregates import by_stand_ins
 from annotation.selectors.ratings import JudgementTable
 from annotation.selectors.releases import release_campaigns, release_judgements
@@ -101,7 +102,7 @@ def recruitment_sentences(release: Release) -> list[str]:
 
 def _ways(campaign: Campaign) -> str:
     studies = Counter(campaign.recruitments.order_by("provider").values_list("provider", flat=True))
-    ways = [f"through {Provider(one).label} ({n} {'study' if n == 1 else 'studies'})" for one, n in studies.items()]
+    ways = [f"through {PROVIDERS[one].label} ({n} {'study' if n == 1 else 'studies'})" for one, n in studies.items()]
     ways = ways or ["by a direct link, recruited by the project itself"]
     paid = f"{campaign.payment_per_unit.normalize():f} {campaign.payment_currency} a screen"
     return " and ".join(ways) + (f"; paid {paid}" if campaign.payment_per_unit else "; unpaid")

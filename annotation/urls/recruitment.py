@@ -1,6 +1,7 @@
 from django.urls import URLPattern, path
 
-from annotation.views import provider_accounts, provider_entry, recruitment, recruitment_money, webhooks
+from annotation.views import provider_accounts as accounts
+from annotation.views import provider_entry, recruitment, recruitment_money, webhooks
 
 PROJECT = "p/<slug:project_slug>/providers/"
 ACCOUNT = f"{PROJECT}<int:pk>/"
@@ -8,14 +9,18 @@ CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/recruitment/"
 ONE = f"{CAMPAIGN}<int:number>/"
 
 urlpatterns: list[URLPattern] = [
-    path(PROJECT, provider_accounts.provider_list, name="provider-list"),
-    path(f"{PROJECT}connect/<slug:kind>/", provider_accounts.provider_connect, name="provider-connect"),
-    path(ACCOUNT, provider_accounts.provider_detail, name="provider-detail"),
-    path(f"{ACCOUNT}test/", provider_accounts.provider_test, name="provider-test"),
-    path(f"{ACCOUNT}messages/", provider_accounts.provider_messages, name="provider-messages"),
-    path(f"{ACCOUNT}remove/", provider_accounts.provider_remove, name="provider-remove"),
+    path(PROJECT, accounts.provider_account_list, name="provider-accounts"),
+    path(
+        f"{PROJECT}connect/<slug:provider>/",
+        accounts.provider_account_connect,
+        name="provider-account-connect",
+    ),
+    path(ACCOUNT, accounts.provider_account_detail, name="provider-account"),
+    path(f"{ACCOUNT}test/", accounts.provider_account_test, name="provider-account-test"),
+    path(f"{ACCOUNT}messages/", accounts.provider_account_messages, name="provider-account-messages"),
+    path(f"{ACCOUNT}remove/", accounts.provider_account_remove, name="provider-account-remove"),
     path(CAMPAIGN, recruitment.campaign_recruitments, name="campaign-recruitments"),
-    path(f"{CAMPAIGN}new/<slug:kind>/", recruitment.recruitment_create, name="campaign-recruitment-create"),
+    path(f"{CAMPAIGN}new/<slug:provider>/", recruitment.recruitment_create, name="campaign-recruitment-create"),
     path(ONE, recruitment.recruitment_detail, name="campaign-recruitment"),
     path(f"{ONE}edit/", recruitment.recruitment_edit, name="campaign-recruitment-edit"),
     path(f"{ONE}places/", recruitment.recruitment_places, name="campaign-recruitment-places"),

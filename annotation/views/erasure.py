@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.models import Rater, Role
+from annotation.recruitment.providers import recruiting_providers
 from annotation.selectors.records.held import held_about, held_of
 from annotation.services.erasure import Erasure
 from annotation.services.erasure import rater_erase as erase
@@ -19,7 +20,12 @@ def rater_held(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Asked by POST, so that nobody's id comes into an address, a history or a log."""
     project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
     wanted = request.POST.get("wanted", "").strip()
-    context = {"project": project, "wanted": wanted, "found": held_about(project, wanted) if wanted else []}
+    context = {
+        "project": project,
+        "wanted": wanted,
+        "found": held_about(project, wanted) if wanted else [],
+        "rater_ids": ", ".join(each.rater_id for each in recruiting_providers()),
+    }
     return render(request, "annotation/campaign_records_held.html", context)
 
 

@@ -10,23 +10,28 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers import PROVIDERS, Provider
 from annotation.recruitment.providers.base import Capability
+from annotation.services.recruitment.accounts import provider_of
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 PATH = "/r/"
 COOKIE = "assay_frame"
-KINDS = {kind for kind, provider in PROVIDERS.items() if Capability.EMBEDDED in provider.capabilities}
 
 
-def framed_by(response: HttpResponse, kind: str, *, keep: bool) -> None:
+def embeds(provider: str) -> bool:
+    """Tell whether this is a provider that shows raters' pages in a frame."""
+    return provider in PROVIDERS and Capability.EMBEDDED in PROVIDERS[provider].capabilities
+
+
+def framed_by(response: HttpResponse, provider: str, *, keep: bool) -> None:
     """This response may be shown in the provider's frame; with ``keep``, so may those that follow in this browser."""
-    if kind not in KINDS:
+    if not embeds(provider):
         return
-    response.framed_by = kind  # type: ignore[attr-defined]
+    response.framed_by = provider  # type: ignore[attr-defined]
     if keep:
         response.set_cookie(
-            COOKIE, kind, path=PATH, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
+            COOKIE, provider, path=PATH, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
         )
 
 
@@ -37,18 +42,16 @@ class FramedRaters:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if request.path.startswith(PATH):
-            kind = getattr(response, "framed_by", "") or request.COOKIES.get(COOKIE, "")
-            if kind in KINDS:
-                _let_frame(response, kind)
+            provider = getattr(response, "framed_by", "") or request.COOKIES.get(COOKIE, "")
+            if embeds(provider):
+                _let_frame(response, provider_of(provider))
         return response
 
 
-def _let_frame(response: HttpResponse, kind: str) -> None:
-    provider = PROVIDERS[kind]
-    own = tuple(settings.MTURK_SUBMIT_ORIGINS) if kind == "mturk" else ()
+def _let_frame(response: HttpResponse, provider: Provider) -> None:
     policy = settings.CONTENT_SECURITY_POLICY
-    policy = policy.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join((*provider.frame_ancestors, *own))}")
-    policy = policy.replace("form-action 'self'", f"form-action 'self' {' '.join(own or provider.form_targets)}")
+    policy = policy.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(provider.frame_ancestors)}")
+    policy = policy.replace("form-action 'self'", f"form-action 'self' {' '.join(provider.form_targets)}")
     response.headers["Content-Security-Policy"] = policy
     del response.headers["X-Frame-Options"]
     if settings.SESSION_COOKIE_SECURE:  # without TLS no browser takes such cookies

@@ -1,4 +1,4 @@
-"""Accounts with providers, for managers: connect, test, receive messages, remove. Secrets are never shown again."""
+"""Provider accounts, for managers: connect, test, receive messages, remove. Secrets are never shown again."""
 
 from urllib.parse import urlsplit
 
@@ -11,42 +11,48 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
-from annotation.forms.recruitment import AccountForm, account_initial
-from annotation.models import Project, Provider, ProviderAccount, Role
-from annotation.recruitment.providers import PROVIDERS
+from annotation.forms.recruitment import ProviderAccountForm, account_initial
+from annotation.models import Project, ProviderAccount, Role
+from annotation.recruitment.providers import PROVIDERS, Provider, recruiting_providers
 from annotation.recruitment.providers.base import Capability
 from annotation.selectors.recruitment import accounts_of
 from annotation.services import recruitment as services
+from annotation.services.recruitment.accounts import provider_of
 
 
 def _account_or_404(project: Project, pk: int) -> ProviderAccount:
     return get_in_project_or_404(ProviderAccount.objects.select_related("project"), project, pk=pk)
 
 
+def provider_or_404(key: str) -> Provider:
+    if not any(each.key == key for each in recruiting_providers()):
+        raise Http404("No such provider.")
+    return provider_of(key)
+
+
 @login_required
 @require_GET
-def provider_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+def provider_account_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    providers = [provider_of(each.key) for each in recruiting_providers()]
     return render(
         request,
-        "annotation/provider_list.html",
-        {"project": project, "accounts": accounts_of(project), "kinds": Provider.choices},
+        "annotation/provider_account_list.html",
+        {"project": project, "accounts": accounts_of(project), "providers": providers},
     )
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def provider_connect(request: HttpRequest, project_slug: str, kind: str) -> HttpResponse:
+def provider_account_connect(request: HttpRequest, project_slug: str, provider: str) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    if kind not in Provider.values:
-        raise Http404("No such provider.")
-    label = Provider(kind).label
-    form = AccountForm(request.POST or None, kind=kind, initial={"name": label})
+    service = provider_or_404(provider)
+    form = ProviderAccountForm(request.POST or None, provider=provider, initial={"name": service.label})
     if request.method == "POST" and form.is_valid():
         try:
             account = services.account_connect(
                 project=project,
-                kind=kind,
+                provider=provider,
                 name=form.cleaned_data["name"],
                 values=form.values,
                 endpoint=form.cleaned_data.get("endpoint", ""),
@@ -56,17 +62,19 @@ def provider_connect(request: HttpRequest, project_slug: str, kind: str) -> Http
             refuse(form, error)
         else:
             _test(request, account)
-            return redirect("annotation:provider-detail", project.slug, account.pk)
-    context = {"project": project, "form": form, "kind": kind, "label": label}
-    return render(request, "annotation/provider_connect.html", context)
+            return redirect("annotation:provider-account", project.slug, account.pk)
+    context = {"project": project, "form": form, "provider": service}
+    return render(request, "annotation/provider_account_connect.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def provider_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+def provider_account_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     account = _account_or_404(project, pk)
-    form = AccountForm(request.POST or None, kind=account.provider, account=account, initial=account_initial(account))
+    form = ProviderAccountForm(
+        request.POST or None, provider=account.provider, account=account, initial=account_initial(account)
+    )
     if request.method == "POST" and form.is_valid():
         try:
             services.account_update(
@@ -80,7 +88,7 @@ def provider_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
             refuse(form, error)
         else:
             messages.success(request, "Saved.")
-            return redirect("annotation:provider-detail", project.slug, account.pk)
+            return redirect("annotation:provider-account", project.slug, account.pk)
     url = _webhook_url(request, account)
     context = {
         "project": project,
@@ -92,16 +100,16 @@ def provider_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         "recruitments": account.recruitments.select_related("campaign").order_by("-pk"),
         "last_event": account.events.order_by("-pk").first(),
     }
-    return render(request, "annotation/provider_detail.html", context)
+    return render(request, "annotation/provider_account_detail.html", context)
 
 
 @login_required
 @require_POST
-def provider_test(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+def provider_account_test(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     account = _account_or_404(project, pk)
     _test(request, account)
-    return redirect("annotation:provider-detail", project.slug, account.pk)
+    return redirect("annotation:provider-account", project.slug, account.pk)
 
 
 def _test(request: HttpRequest, account: ProviderAccount) -> None:
@@ -116,7 +124,7 @@ def _test(request: HttpRequest, account: ProviderAccount) -> None:
 
 @login_required
 @require_POST
-def provider_messages(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+def provider_account_messages(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     account = _account_or_404(project, pk)
     try:
@@ -125,21 +133,21 @@ def provider_messages(request: HttpRequest, project_slug: str, pk: int) -> HttpR
         messages.error(request, error.message)
     else:
         messages.success(request, "Messages are sent here from now on.")
-    return redirect("annotation:provider-detail", project.slug, account.pk)
+    return redirect("annotation:provider-account", project.slug, account.pk)
 
 
 @login_required
 @require_POST
-def provider_remove(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+def provider_account_remove(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
     project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     account = _account_or_404(project, pk)
     try:
         services.account_remove(account=account, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:provider-detail", project.slug, account.pk)
+        return redirect("annotation:provider-account", project.slug, account.pk)
     messages.success(request, f"“{account.name}” was removed, with its secrets.")
-    return redirect("annotation:provider-list", project.slug)
+    return redirect("annotation:provider-accounts", project.slug)
 
 
 def _webhook_url(request: HttpRequest, account: ProviderAccount) -> str:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, PresentationKind, Recruitment
+from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
 from annotation.selectors.handout import Waiting, participation_of, waiting
@@ -22,8 +23,6 @@ from annotation.services.recruitment.arrivals import Where
 from annotation.views.framing import framed_by
 from annotation.views.raters.access import participation_here, rater_here, remember
 from annotation.views.raters.pages import address, language_of, page, rater_view
-
-FEWEST_PARAMETERS = {"prolific": "PROLIFIC_PID, STUDY_ID, SESSION_ID", "mturk": "assignmentId, hitId, workerId"}
 
 
 @never_cache
@@ -124,7 +123,7 @@ def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> Ht
     context = {
         "recruitment": recruitment,
         "message": message,
-        "parameters": FEWEST_PARAMETERS[recruitment.provider],
+        "parameters": ", ".join(PROVIDERS[recruitment.provider].parameters),
         "languages": {},
     }
     return page(request, recruitment.campaign, "provider_refused", context, status=400)

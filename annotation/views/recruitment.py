@@ -24,15 +24,15 @@ from annotation.forms.recruitment import (
     recruitment_initial,
     terms_initial,
 )
-from annotation.models import Campaign, Project, Provider, Recruitment, RecruitmentState, Role, SubmissionStatus
+from annotation.models import Campaign, Project, Recruitment, RecruitmentState, Role, SubmissionStatus
 from annotation.parameters import whole_number
-from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers import recruiting_providers
 from annotation.selectors import recruitment as selectors
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import provider_of
 from annotation.services.recruitment.bonuses import batches_of
 from annotation.services.recruitment.terms import expected_screens, fee_percent, terms_of, warnings_of
-from annotation.views.provider_accounts import refuse
+from annotation.views.provider_accounts import provider_or_404, refuse
 
 PAGE = 100
 HOLD_A_PLACE = set(SubmissionStatus) - {SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
@@ -68,7 +68,7 @@ def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> H
         "campaign": campaign,
         "may_manage": manages,
         "recruitments": [(one, terms_of(one)) for one in recruitments],
-        "kinds": Provider.choices,
+        "providers": [provider_of(each.key) for each in recruiting_providers()],
         "accounts": selectors.accounts_of(project) if manages else [],
         "rater_link": request.build_absolute_uri(landing) if manages and campaign.launched_at else "",
     }
@@ -77,18 +77,17 @@ def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> H
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def recruitment_create(request: HttpRequest, project_slug: str, pk: int, kind: str) -> HttpResponse:
+def recruitment_create(request: HttpRequest, project_slug: str, pk: int, provider: str) -> HttpResponse:
     project, campaign = campaign_of(request, project_slug, pk)
-    if kind not in Provider.values:
-        raise Http404("No such provider.")
-    initial = recruitment_initial(campaign, kind, seconds=selectors.seconds_per_screen(campaign))
+    provider_or_404(provider)
+    initial = recruitment_initial(campaign, provider, seconds=selectors.seconds_per_screen(campaign))
     accounts = selectors.accounts_of(project)
-    form = RecruitmentForm(request.POST or None, campaign=campaign, kind=kind, accounts=accounts, initial=initial)
+    form = RecruitmentForm(request.POST or None, provider=provider, accounts=accounts, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             made = services.recruitment_create(
                 campaign=campaign,
-                kind=kind,
+                provider=provider,
                 name=form.cleaned_data["name"],
                 terms=form.terms,
                 after=form.after,
@@ -100,7 +99,7 @@ def recruitment_create(request: HttpRequest, project_slug: str, pk: int, kind: s
             refuse(form, error)
         else:
             return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, made.pk)
-    return _form(request, project, campaign, form, kind, None)
+    return _form(request, project, campaign, form, None)
 
 
 @login_required
@@ -110,8 +109,7 @@ def recruitment_edit(request: HttpRequest, project_slug: str, pk: int, number: i
     recruitment = recruitment_or_404(campaign, number)
     form = RecruitmentForm(
         request.POST or None,
-        campaign=campaign,
-        kind=recruitment.provider,
+        provider=recruitment.provider,
         accounts=[],
         recruitment=recruitment,
         initial=terms_initial(recruitment),
@@ -134,7 +132,7 @@ def recruitment_edit(request: HttpRequest, project_slug: str, pk: int, number: i
         else:
             messages.success(request, "Saved.")
             return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)
-    return _form(request, project, campaign, form, recruitment.provider, recruitment)
+    return _form(request, project, campaign, form, recruitment)
 
 
 def _form(
@@ -142,15 +140,13 @@ def _form(
     project: Project,
     campaign: Campaign,
     form: RecruitmentForm,
-    kind: str,
     recruitment: Recruitment | None,
 ) -> HttpResponse:
     context = {
         "project": project,
         "campaign": campaign,
         "form": form,
-        "kind": kind,
-        "label": Provider(kind).label,
+        "provider": provider_of(form.provider.key),
         "recruitment": recruitment,
         "screens": expected_screens(campaign),
     }
@@ -186,7 +182,8 @@ def recruitment_detail(request: HttpRequest, project_slug: str, pk: int, number:
         "codes": [(OUTCOME_LABELS[one.outcome], one, AFTER_LABELS[one.after]) for one in terms.codes],
         "warnings": warnings_of(terms, campaign, provider=recruitment.provider) if _before_money(recruitment) else [],
         "price": _price(recruitment),
-        "capabilities": {one.value for one in PROVIDERS[recruitment.provider].capabilities},
+        "provider": provider,
+        "capabilities": {one.value for one in provider.capabilities},
         "rows": rows[:PAGE],
         "next": rows[PAGE - 1].pk if len(rows) > PAGE else None,
         "after": after,
@@ -218,7 +215,7 @@ def _before_money(recruitment: Recruitment) -> bool:
 
 
 def _price(recruitment: Recruitment) -> dict[str, Any]:
-    """What it costs if every place is taken and paid. Fees by the campaign's percentage, or Amazon's own."""
+    """What it costs if every place is taken and paid. Fees by the campaign's percentage, or the provider's."""
     terms = terms_of(recruitment)
     percent = fee_percent(terms, recruitment.campaign, provider=recruitment.provider)
     fees = (terms.pay * percent / 100).quantize(Decimal("0.01"))

@@ -19,6 +19,7 @@ from annotation.recruitment.providers.errors import ProviderError
 from annotation.selectors import recruitment as selectors
 from annotation.selectors.recruitment import Row
 from annotation.services import recruitment as services
+from annotation.services.recruitment.accounts import provider_of
 from annotation.services.recruitment.bonuses import batch_of
 from annotation.services.recruitment.reviewing import Reviewed
 from annotation.services.recruitment.terms import fee_percent, terms_of
@@ -75,6 +76,7 @@ def submissions_review(request: HttpRequest, project_slug: str, pk: int, number:
         "project": project,
         "campaign": campaign,
         "recruitment": recruitment,
+        "provider": provider_of(recruitment.provider),
         "act": act,
         "label": label,
         "rows": rows,
@@ -100,7 +102,7 @@ def _chosen(request: HttpRequest, recruitment: Recruitment) -> list[Row]:
 def _decision_form(request: HttpRequest, act: str, recruitment: Recruitment) -> RejectForm | ReturnForm | None:
     data = request.POST if "confirmed" in request.POST else None
     if act == "reject":
-        return RejectForm(data, kind=recruitment.provider)
+        return RejectForm(data, provider=recruitment.provider)
     return ReturnForm(data) if act == "return" else None
 
 
@@ -209,6 +211,7 @@ def bonus_batch(request: HttpRequest, project_slug: str, pk: int, number: int, b
         "campaign": campaign,
         "recruitment": recruitment,
         "batch": batch,
+        "provider": provider_of(recruitment.provider),
         "payments": [(rows[one], value) for one, value in batch.payments if one in rows],
         "url": recruitment.options.get("url", ""),
     }

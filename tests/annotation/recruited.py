@@ -9,7 +9,8 @@ from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import provider_of
 from annotation.services.recruitment.terms import Terms
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 TERMS = Terms(
     title="Rate replies",
@@ -22,19 +23,23 @@ TERMS = Terms(
 
 def prolific_account(project: Project, fake: FakeProlific) -> ProviderAccount:
     values = {"token": fake.token, "workspace": fake.workspace}
-    return services.account_connect(project=project, kind="prolific", name="Lab", values=values, endpoint=fake.base_url)
+    return services.account_connect(
+        project=project, provider="prolific", name="Lab", values=values, endpoint=fake.base_url
+    )
 
 
 def mturk_account(project: Project, fake: FakeMechanicalTurk) -> ProviderAccount:
     values = {"access_key": fake.access_key, "secret_key": fake.secret_key}
-    return services.account_connect(project=project, kind="mturk", name="Turk", values=values, endpoint=fake.base_url)
+    return services.account_connect(
+        project=project, provider="mturk", name="Turk", values=values, endpoint=fake.base_url
+    )
 
 
 def make_recruitment(
     campaign: Campaign,
     account: ProviderAccount | None,
     *,
-    kind: str = "prolific",
+    provider: str = "prolific",
     publish: bool = True,
     after: dict[Outcome, AfterCode] | None = None,
     policy: str = "at_once",
@@ -43,9 +48,9 @@ def make_recruitment(
 ) -> Recruitment:
     recruitment = services.recruitment_create(
         campaign=campaign,
-        kind=kind,
+        provider=provider,
         name="First wave",
-        terms=replace(TERMS, currency="USD" if kind == "mturk" else "GBP", **terms),  # type: ignore[arg-type]
+        terms=replace(TERMS, currency="USD" if provider == "mturk" else "GBP", **terms),  # type: ignore[arg-type]
         after=after or {},
         account=account,
         return_policy=policy,

@@ -11,7 +11,8 @@ from annotation.services.recruitment import recruitment_refresh
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 PERSON = "60bf9310e8dec401be6e9615"
@@ -26,14 +27,14 @@ def campaign(transactional_db: None) -> Campaign:
 @pytest.fixture
 def prolific(settings) -> Iterator[FakeProlific]:
     with FakeProlific() as fake:
-        settings.PROLIFIC_APP_URL = fake.base_url
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"PROLIFIC_APP_URL": fake.base_url}
         yield fake
 
 
 @pytest.fixture
 def mturk(settings) -> Iterator[FakeMechanicalTurk]:
     with FakeMechanicalTurk() as fake:
-        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": [fake.base_url]}
         yield fake
 
 
@@ -114,8 +115,10 @@ def test_in_mechanical_turks_frame_to_the_last_form(
     if secure:
         settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
         outside = mturk.base_url.replace("127.0.0.1", "localhost")
-        settings.MTURK_SUBMIT_ORIGINS = [mturk.base_url, outside]
-    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk", base=address(live_server))
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": [mturk.base_url, outside]}
+    hit = make_recruitment(
+        campaign, mturk_account(campaign.project, mturk), provider="mturk", base=address(live_server)
+    )
     page = new_page(**DESKTOP)
     page.goto(f"{outside}/hits/{hit.external_id}")
     frame = page.frame_locator("iframe")

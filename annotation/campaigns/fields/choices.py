@@ -52,5 +52,5 @@ class Admission(Words):
     PROVIDER = (
         "provider",
         "Only people whom a provider sends",
-        "Only people whom Prolific or Mechanical Turk sends; the direct link admits nobody",
+        "Only people whom a provider of raters sends; the direct link admits nobody",
     )

@@ -1,4 +1,4 @@
-"""What Assay asks of a provider of raters, in its own words; each provider answers in one file.
+"""What Assay asks of a provider of raters; each provider answers, and describes itself, in a folder.
 
 Money is in major units of the account's currency, as ``Decimal``: 1.50 is one pound fifty, whatever unit the provider
 counts in.
@@ -13,7 +13,9 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
-from annotation.recruitment.providers.errors import NotSupported
+from annotation.recruitment.providers.addresses import require_https
+from annotation.recruitment.providers.errors import NotSupported, ProviderError
+from annotation.recruitment.providers.retry import Backoff
 
 
 class Outcome(StrEnum):
@@ -37,7 +39,6 @@ class AfterCode(StrEnum):
 
 
 class Capability(StrEnum):
-    DRAFTS = "drafts"  # a study can be looked at before it takes raters
     STUDIES = "studies"  # created, published, paused and stopped from here
     SUBMISSIONS = "submissions"  # listed
     RETURNS = "returns"  # returned and timed-out submissions are among them
@@ -45,9 +46,8 @@ class Capability(StrEnum):
     REQUEST_RETURN = "request_return"
     BONUS = "bonus"
     WEBHOOKS = "webhooks"
-    CODES = "codes"  # a completion code by outcome
     EMBEDDED = "embedded"  # the rater's pages are shown in a frame of the provider's
-    PREVIEW = "preview"  # people look before they accept
+    PAID_SCREEN_OUT = "paid_screen_out"  # a fixed amount for raters who are screened out
 
 
 class StudyState(StrEnum):
@@ -85,15 +85,56 @@ class RejectionReason(StrEnum):
     OTHER = "other"
 
 
+class FieldKind(StrEnum):
+    TEXT = "text"
+    SECRET = "secret"  # noqa: S105 - stored encrypted, never shown again
+    WORDS = "words"  # separated by commas; a list
+    CHOICES = "choices"  # any number of them; a list
+
+
+class Section(StrEnum):
+    """A part of the form of a recruitment."""
+
+    STUDY = "study"
+    ELIGIBILITY = "eligibility"
+
+
 @dataclass(frozen=True)
-class CredentialField:
-    """One thing a manager types in to connect an account; ``secret`` ones are kept encrypted."""
+class Field:
+    """A field of a form, as plain data."""
 
     name: str
     label: str
-    help: str
-    secret: bool = False
-    required: bool = True
+    help: str = ""
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = False
+    max_length: int = 500
+    choices: tuple[tuple[str, str], ...] = ()  # value, label
+    section: Section = Section.STUDY  # of a study's field
+
+    @property
+    def secret(self) -> bool:
+        return self.kind == FieldKind.SECRET
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An argument of the provider that the environment sets: a text, or a list where the default is a tuple."""
+
+    name: str
+    variable: str
+    default: str | tuple[str, ...] = ""
+
+
+@dataclass(frozen=True)
+class RejectionRules:
+    """What a rejection must say."""
+
+    takes_reason: bool = True  # one of RejectionReason
+    min_length: int = 1
+    max_length: int = 1024
+    help: str = ""  # at the field of the message
+    advice: str = ""  # after "It hurts their standing"
 
 
 @dataclass(frozen=True)
@@ -104,7 +145,7 @@ class Arrival:
     study: str
     session: str
     is_preview: bool = False
-    return_to: str = ""  # where a form must be posted at the end, checked; Mechanical Turk only
+    return_to: str = ""  # the checked origin that a form must be posted to at the end; empty if none must
 
 
 @dataclass(frozen=True)
@@ -135,8 +176,7 @@ class Eligibility:
 
     approval_rate: int | None = None  # per cent, at least
     approvals: int | None = None  # earlier approved submissions, at least
-    countries: Sequence[str] = ()  # ISO 3166 alpha-2; Mechanical Turk
-    exclude_studies: Sequence[str] = ()  # ids of studies whose raters may not come again; Prolific
+    exclude_studies: Sequence[str] = ()  # ids of studies whose raters may not come again
     exclude_raters: Sequence[str] = ()  # external ids
     adult_content: bool = False
     filters: Sequence[Mapping[str, Any]] = ()  # the provider's own, as its API takes them
@@ -157,10 +197,9 @@ class StudyDraft:
     maximum_minutes: int | None = None
     internal_name: str = ""
     eligibility: Eligibility = field(default_factory=Eligibility)
-    keywords: Sequence[str] = ()
     open_for: timedelta = timedelta(days=14)
     approve_after: timedelta = timedelta(days=7)  # unreviewed submissions are paid by then, where it can be chosen
-    devices: Sequence[str] = ()  # desktop, tablet, mobile; none named means all
+    extra: Mapping[str, Any] = field(default_factory=dict)  # values of the provider's study fields, by name
 
 
 @dataclass(frozen=True)
@@ -243,14 +282,66 @@ class WebhookEvent:
 
 
 class Provider(ABC):
-    """A way by which raters come. Calls that a provider lacks raise :class:`NotSupported`."""
+    """A service that sends raters. Calls that it lacks raise :class:`NotSupported`.
 
-    kind: ClassVar[str]
+    The class describes the provider for forms, pages, documents and prices. An instance is connected with an account.
+    """
+
+    key: ClassVar[str]  # stored with each recruitment; at most 20 characters
     label: ClassVar[str]
+    sends_raters: ClassVar[bool] = True  # False: no account and no recruitment
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
-    credentials: ClassVar[tuple[CredentialField, ...]] = ()
-    frame_ancestors: ClassVar[tuple[str, ...]] = ()  # origins that show the rater's pages in a frame
-    form_targets: ClassVar[tuple[str, ...]] = ()  # origins the last form may be posted to
+
+    # The connection
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    account_fields: ClassVar[tuple[Field, ...]] = ()
+    api: ClassVar[str] = ""  # address of the provider's API
+    endpoints: ClassVar[tuple[tuple[str, str], ...]] = ()  # address and label of further APIs, such as a sandbox
+    connect_text: ClassVar[str] = ""  # on the page of provider accounts
+    connect_notice: ClassVar[str] = ""  # above the form that connects an account
+
+    # A study
+    study_fields: ClassVar[tuple[Field, ...]] = ()
+    recruit_text: ClassVar[str] = ""  # on a campaign's page of recruitments
+    by_hand_hint: ClassVar[str] = ""  # after "paste this address as it is"
+    currency: ClassVar[str] = ""  # the only currency; empty: the account's
+    least_per_hour: ClassVar[Mapping[str, Decimal]] = {}  # by currency
+    fair_per_hour: ClassVar[Mapping[str, Decimal]] = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}
+    fair_source: ClassVar[str] = "which is recommended at least"
+
+    # Raters
+    parameters: ClassVar[tuple[str, ...]] = ()  # of the address by which a rater arrives; all are needed
+    rater_id: ClassVar[str] = ""  # what raters call their id there
+    frame_ancestors: tuple[str, ...] = ()  # origins that show the rater's pages in a frame
+    form_targets: tuple[str, ...] = ()  # origins the last form may be posted to
+
+    # Decisions and pay
+    rejection: ClassVar[RejectionRules] = RejectionRules()
+    bonuses_resume: ClassVar[bool] = False  # paid one by one, so that sending a batch again pays only the rest
+
+    def __init__(self, *, endpoint: str = "", backoff: Backoff | None = None) -> None:
+        """Subclasses take further arguments: the names of their ``account_fields`` and ``settings``."""
+        self._endpoint = (endpoint or self.api).rstrip("/")
+        if self._endpoint:
+            require_https(self._endpoint, field="endpoint")
+        self._backoff = backoff or Backoff()
+
+    @classmethod
+    def fee_percent(cls, *, places: int, agreed: Decimal) -> Decimal:
+        """Return the provider's fee on rewards; ``agreed`` is the percentage that the campaign sets."""
+        return agreed
+
+    @classmethod
+    def warnings(cls, *, places: int, agreed_fee: Decimal) -> list[str]:
+        """Return what a manager should know of this provider before a study is published."""
+        return []
+
+    def check_extra(self, draft: StudyDraft) -> None:
+        """Refuse values for fields that this provider does not have."""
+        names = {each.name for each in self.study_fields}
+        for name in draft.extra:
+            if name not in names:
+                raise ProviderError.at(name, f"Found a value; accepted: none, {self.label} has no such field.")
 
     # --- Raters ------------------------------------------------------------------------------------------------------
 

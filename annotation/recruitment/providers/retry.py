@@ -47,7 +47,3 @@ class Backoff:
     def _pause(self, attempt: int, asked: float | None) -> float:
         drawn = self.uniform(0.0, min(self.longest, self.first * 2 ** (attempt - 1)))
         return max(drawn, asked or 0.0)
-
-
-ONCE = Backoff(attempts=1)
-"""For a page that a person waits for."""

@@ -6,6 +6,8 @@ Raters appear by pseudonym; access tokens, providers' ids and accounts' names ar
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.recruitment.providers import recruiting_providers
+
 Kind = Literal["text", "whole", "number", "truth", "time", "json", "texts", "wholes"]
 
 
@@ -25,6 +27,8 @@ class Table:
     columns: tuple[Column, ...]
     query: str
 
+
+PROVIDER_KEYS = [each.key for each in recruiting_providers()]
 
 RATER = Column("rater", "text", "Pseudonym, unique within the project.")
 PRESENTATION = Column("presentation", "whole", "Number of the presentation; see presentations.")
@@ -247,7 +251,11 @@ RATERS = Table(
     "Everybody who took part.",
     (
         RATER,
-        Column("providers", "texts", "Whose recruitments of this campaign sent the rater: prolific, mturk; or none."),
+        Column(
+            "providers",
+            "texts",
+            f"Whose recruitments of this campaign sent the rater: {', '.join(PROVIDER_KEYS)}; or none.",
+        ),
         Column("order_seed", "whole", "The rater's own order over the units follows from it."),
         Column("joined_at", "time", "First came, UTC."),
         Column("consented_at", "time", "Agreed to take part, UTC."),
@@ -333,7 +341,7 @@ SUBMISSIONS = Table(
     "Raters' stays at a provider and what they were paid, in the currency of the campaign; providers' ids left out.",
     (
         RATER,
-        Column("provider", "text", "prolific or mturk."),
+        Column("provider", "text", f"{' or '.join(PROVIDER_KEYS)}."),
         Column("recruitment", "text", "Name of the recruitment."),
         Column("status", "text", "active, awaiting, approved, rejected, returned, timed_out or screened_out."),
         Column("outcome", "text", "As the campaign saw it."),

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 
 from annotation.design import QualificationDesign, QualityDesign
-from annotation.models import Admission, Campaign, Criterion, Provider, ScaleKind
+from annotation.models import Admission, Campaign, Criterion, ScaleKind
+from annotation.recruitment.providers import PROVIDERS
 from annotation.selectors.records.facts import CriterionFacts, Facts, Share
 from annotation.selectors.records.payment import Payment
 
@@ -92,7 +93,7 @@ def recruited(facts: Facts) -> str:
     campaign = facts.campaign
     if campaign.imported:
         return "The judgements were collected elsewhere and imported; how raters were recruited is not in the record."
-    ways = [f"through {Provider(one).label}" for one in facts.providers]
+    ways = [f"through {PROVIDERS[one].label}" for one in facts.providers]
     link = {
         Admission.OPEN: "by a direct link that anybody who had it could open",
         Admission.NAMED: "by a direct link, giving a name",

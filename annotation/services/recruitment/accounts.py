@@ -1,4 +1,4 @@
-"""Accounts with providers. Their secrets go in, encrypted, and never come out again but to the provider itself."""
+"""Provider accounts. Their secrets go in, encrypted, and never come out again but to the provider itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.errors import AnnotationError
 from annotation.models import Project, ProviderAccount, User
-from annotation.recruitment.providers import PROVIDERS, Provider, provider
+from annotation.recruitment.providers import PROVIDERS, Provider, open_provider, recruiting_provider
 from annotation.recruitment.providers.base import Account
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.providers.retry import Backoff
@@ -25,20 +25,20 @@ def vault() -> Vault:
     return Vault([settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
 
 
-def provider_of(kind: str) -> Provider:
-    """Without an account: enough to recognise raters and send them back."""
-    return provider(kind, **_addresses())
+def provider_of(key: str) -> Provider:
+    """Return the provider without an account: enough to recognise raters and send them back."""
+    return open_provider(key, settings=settings.PROVIDER_SETTINGS)
 
 
 def client_of(account: ProviderAccount, *, patient: bool = True) -> Provider:
-    """Connected. A worker has patience; a page has not."""
+    """Return the provider, connected with the account. A worker has patience; a page has not."""
     values = {**account.options, **secrets_of(account)}
-    return provider(
+    return open_provider(
         account.provider,
         {name: str(value) for name, value in values.items()},
         endpoint=account.endpoint,
+        settings=settings.PROVIDER_SETTINGS,
         backoff=None if patient else IMPATIENT,
-        **_addresses(),
     )
 
 
@@ -46,15 +46,13 @@ def secrets_of(account: ProviderAccount) -> dict[str, str]:
     return vault().open(account.secrets) if account.secrets else {}
 
 
-def _addresses() -> dict[str, Any]:
-    return {"app_url": settings.PROLIFIC_APP_URL, "submit_origins": settings.MTURK_SUBMIT_ORIGINS}
-
-
 @transaction.atomic
 def account_connect(
-    *, project: Project, kind: str, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
+    *, project: Project, provider: str, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
 ) -> ProviderAccount:
-    account = ProviderAccount(project=project, provider=kind, name=_checked_name(name), endpoint=endpoint)
+    account = ProviderAccount(
+        project=project, provider=recruiting_provider(provider).key, name=_checked_name(name), endpoint=endpoint
+    )
     _fill(account, values)
     try:
         with transaction.atomic():
@@ -150,7 +148,7 @@ def account_receive_messages(*, account: ProviderAccount, url: str, by: User | N
 
 def _fill(account: ProviderAccount, values: Mapping[str, str]) -> list[str]:
     """What is secret into the vault, the rest into the options; the labels of the secrets that were given."""
-    fields = PROVIDERS[account.provider].credentials
+    fields = PROVIDERS[account.provider].account_fields
     kept = _kept(account, all_given=all(values.get(one.name, "").strip() for one in fields if one.secret))
     secrets = {name: kept[name] for name in (*(one.name for one in fields), WEBHOOK_SECRET) if name in kept}
     options = dict(account.options)

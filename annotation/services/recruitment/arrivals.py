@@ -51,7 +51,7 @@ def arrival_take(*, recruitment: Recruitment, arrival: Arrival) -> Taken:
     held = others.exclude(status__in=LET_GO)
     if held.filter(~Q(outcome="") | Q(status__in=OVER)).exists():
         return Taken(rater, submission, Where.BEFORE)
-    # Whoever accepts again has let go of the earlier one, which Mechanical Turk never tells.
+    # A rater who accepts again has let go of the earlier submission; not every provider reports that.
     others.filter(status=Status.ACTIVE).update(status=Status.RETURNED, note="Went on under a later submission.")
     return Taken(rater, submission, Where.WORK)
 

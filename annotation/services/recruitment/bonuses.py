@@ -16,9 +16,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.errors import AnnotationError
-from annotation.models import Provider as ProviderKind
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
@@ -130,8 +130,8 @@ def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None
     """Pay a prepared batch. It is marked as sent before it is sent, so that two presses cannot send it twice."""
     if recruitment.account is None:
         raise AnnotationError("This study was made by hand: pay bonuses on the provider's own pages.")
-    # Mechanical Turk is asked, for each bonus, whether it was paid before: the rest can be sent at any time.
-    again = ("unknown",) if recruitment.provider == ProviderKind.MTURK else ()
+    resumes = PROVIDERS[recruitment.provider].bonuses_resume
+    again = ("unknown",) if resumes else ()
     stored = _move(recruitment, batch_id, ("prepared", *again), "paying", by)
     try:
         amounts = {int(pk): Decimal(value) for pk, value in stored["payments"]}
@@ -149,7 +149,7 @@ def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None
             client.bonus_pay(batch)
     except ProviderError as error:
         # A batch that pays one by one may be half through, whatever the error says of the one it stopped at.
-        certain = not error.unknown and recruitment.provider == ProviderKind.PROLIFIC
+        certain = not error.unknown and not resumes
         _move(recruitment, batch_id, ("paying",), "prepared" if certain else "unknown", by, message=error.message)
         raise
     except AnnotationError:

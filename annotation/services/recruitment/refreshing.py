@@ -29,7 +29,7 @@ from annotation.services.recruitment.accounts import client_of
 from annotation.services.recruitment.forgetting import is_forgotten
 from annotation.services.recruitment.terms import terms_of
 
-FOLLOWED_FOR = timedelta(days=40)  # a completed study whose submissions are still open; Prolific decides after 21
+FOLLOWED_FOR = timedelta(days=40)  # a completed study whose submissions are still open; providers decide within 30
 UNKNOWN = "The provider knows no such submission."
 SETTLING = timedelta(minutes=10)  # until then a submission may be missing from the provider's list
 
@@ -43,7 +43,7 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
     try:
         with client_of(account, patient=patient) as client:
             study = client.study_fetch(recruitment.external_id)
-            told = [] if study.id.startswith("type:") else list(client.submissions(study.id))
+            told = list(client.submissions(study.id))
             lists_all = Capability.RETURNS in client.capabilities
     except ProviderError as error:
         note_trouble(recruitment, error)
@@ -62,7 +62,7 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
 
 @transaction.atomic
 def study_apply(*, recruitment: Recruitment, study: Study) -> None:
-    """What the provider says of the study. One that was stopped stays so: Amazon calls it expired, as a paused one."""
+    """Store the state that the provider reports. A stopped study stays stopped: some report it as paused."""
     fresh = Recruitment.objects.select_for_update().get(pk=recruitment.pk)
     fresh.options = {
         **fresh.options,

@@ -9,14 +9,13 @@ from annotation.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CampaignState,
-    Provider,
     ProviderAccount,
     Recruitment,
     RecruitmentState,
     ReturnPolicy,
     User,
 )
-from annotation.recruitment.providers import Provider as Client
+from annotation.recruitment.providers import Provider, recruiting_provider
 from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.services.audit import audit_record
@@ -43,7 +42,7 @@ REACHED: Mapping[str, StudyState] = {
 def recruitment_create(
     *,
     campaign: Campaign,
-    kind: str,
+    provider: str,
     name: str,
     terms: Terms,
     after: Mapping[Outcome, AfterCode],
@@ -56,14 +55,14 @@ def recruitment_create(
         raise AnnotationError("The ratings of this campaign were collected elsewhere: nobody can be recruited.")
     if campaign.state == CampaignState.CLOSED:
         raise AnnotationError("The campaign is closed; accepted: one that can still hand out work.")
-    if account is not None and (account.provider != kind or account.project_id != campaign.project_id):
+    if account is not None and (account.provider != provider or account.project_id != campaign.project_id):
         raise AnnotationError.at("account", "Found another provider's account; accepted: one of this provider's.")
     terms = codes_chosen(terms, after)
-    terms_check(terms, provider=kind, by_hand=account is None)
+    terms_check(terms, provider=provider, by_hand=account is None)
     recruitment = Recruitment.objects.create(
         campaign=campaign,
         account=account,
-        provider=Provider(kind),
+        provider=recruiting_provider(provider).key,
         name=_checked_name(name),
         state=RecruitmentState.DRAFT if account else RecruitmentState.PUBLISHED,
         options=terms_stored(terms),
@@ -134,7 +133,7 @@ def recruitment_publish(*, recruitment: Recruitment, entry_url: str, by: User | 
         raise AnnotationError(f"The campaign is {state}; launch it or resume it before people are sent here.")
     fresh = recruitment_draft(recruitment=recruitment, entry_url=entry_url, by=by)
 
-    def publish(client: Client) -> Study:
+    def publish(client: Provider) -> Study:
         url = client.entry_url(fresh.options.get("entry_url", entry_url))
         return client.study_publish(fresh.external_id, study_draft(fresh, entry_url=url))
 
@@ -156,7 +155,7 @@ def recruitment_pause(*, recruitment: Recruitment, by: User | None = None) -> Re
 
 
 def recruitment_resume(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
-    def resume(client: Client) -> Study:
+    def resume(client: Provider) -> Study:
         url = client.entry_url(recruitment.options.get("entry_url", ""))
         return client.study_resume(recruitment.external_id, study_draft(recruitment, entry_url=url))
 
@@ -206,7 +205,7 @@ def _change(
     recruitment: Recruitment,
     accepted: tuple[RecruitmentState, ...],
     act: str,
-    ask: Callable[[Client], Study],
+    ask: Callable[[Provider], Study],
     done: str,
     by: User | None,
     *,
@@ -223,7 +222,7 @@ def _change(
             study = _asked(client, found, act, ask)
     with transaction.atomic():
         fresh = _locked(recruitment)
-        if study is not None and study.id != fresh.external_id:  # a HIT, where a HIT type stood for its draft
+        if study is not None and study.id != fresh.external_id:  # another id than the draft had
             fresh.external_id = study.id
             _save_new_id(fresh)
         if study is not None:
@@ -235,7 +234,7 @@ def _change(
     return fresh
 
 
-def _asked(client: Client, recruitment: Recruitment, act: str, ask: Callable[[Client], Study]) -> Study:
+def _asked(client: Provider, recruitment: Recruitment, act: str, ask: Callable[[Provider], Study]) -> Study:
     """Where it is refused because it was done before and the answer was lost, it is done."""
     try:
         return ask(client)
@@ -249,7 +248,7 @@ def _asked(client: Client, recruitment: Recruitment, act: str, ask: Callable[[Cl
 
 
 def _settled(study: Study, act: str) -> Study:
-    """A HIT that everybody has taken expires as completed; it was only asked to pause."""
+    """Return the study as paused if the provider has not reported it yet; a full study may report completed."""
     if act == "pause" and study.state not in (None, StudyState.PAUSED, StudyState.COMPLETED):
         return Study(study.id, StudyState.PAUSED, study.said, study.places, study.places_taken, study.url)
     return study
@@ -270,8 +269,8 @@ def _save_new_id(recruitment: Recruitment) -> None:
         with transaction.atomic():
             recruitment.save(update_fields=["external_id", "options"])
     except IntegrityError as error:
-        message = "Another recruitment stands for this very study already: equal HITs share one type at Amazon."
-        raise AnnotationError(f"{message} Change the title a little.") from error
+        message = "Another recruitment has the same study: the provider gives equal drafts one id. Change the title."
+        raise AnnotationError(message) from error
 
 
 def _checked_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a recruitment offers: kept as JSON with it, read and written here alone."""
+"""What a recruitment offers: stored as JSON with it, read and written here alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -6,14 +6,19 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Provider, Recruitment
-from annotation.recruitment.providers.base import AfterCode, CompletionCode, Eligibility, Outcome, StudyDraft
+from annotation.models import Campaign, Recruitment
+from annotation.recruitment.providers import PROVIDERS
+from annotation.recruitment.providers.base import (
+    AfterCode,
+    Capability,
+    CompletionCode,
+    Eligibility,
+    Outcome,
+    StudyDraft,
+)
 from annotation.recruitment.providers.codes import DEFAULT_AFTER, RETURN_REASONS, check_codes, new_codes
 
 MOST_PLACES = 10_000
-LEAST_PER_HOUR = {"prolific": {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}, "mturk": {}}
-FAIR_PER_HOUR = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}
-DEARER_FROM = 10  # assignments of a HIT
 
 
 @dataclass(frozen=True)
@@ -26,15 +31,13 @@ class Terms:
     places: int = 0
     minutes: int = 0
     currency: str = "GBP"
-    keywords: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
     approval_rate: int | None = None
     approvals: int | None = None
-    countries: tuple[str, ...] = ()
     adult_content: bool = False
     screen_out_reward: Decimal | None = None  # where a screen-out is paid; how often at most
     screen_out_places: int | None = None
     codes: tuple[CompletionCode, ...] = field(default_factory=tuple)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # values of the provider's study fields, by name
 
     @property
     def per_hour(self) -> Decimal | None:
@@ -56,15 +59,13 @@ def terms_of(recruitment: Recruitment) -> Terms:
         places=found.get("places", 0),
         minutes=found.get("minutes", 0),
         currency=found.get("currency", "GBP"),
-        keywords=tuple(found.get("keywords", ())),
-        devices=tuple(found.get("devices", ())),
         approval_rate=found.get("approval_rate"),
         approvals=found.get("approvals"),
-        countries=tuple(found.get("countries", ())),
         adult_content=found.get("adult_content", False),
         screen_out_reward=Decimal(found["screen_out_reward"]) if found.get("screen_out_reward") else None,
         screen_out_places=found.get("screen_out_places"),
         codes=tuple(_code(one) for one in found.get("codes", ())),
+        extra=found.get("extra", {}),
     )
 
 
@@ -76,9 +77,6 @@ def terms_stored(terms: Terms) -> dict[str, Any]:
         "places": terms.places,
         "minutes": terms.minutes,
         "currency": terms.currency,
-        "keywords": list(terms.keywords),
-        "devices": list(terms.devices),
-        "countries": list(terms.countries),
         "approval_rate": terms.approval_rate,
         "approvals": terms.approvals,
         "adult_content": terms.adult_content,
@@ -89,6 +87,7 @@ def terms_stored(terms: Terms) -> dict[str, Any]:
             | ({"reward": str(one.reward), "places": one.places} if one.reward is not None else {})
             for one in terms.codes
         ],
+        "extra": dict(terms.extra),
     }
 
 
@@ -118,7 +117,7 @@ def codes_chosen(terms: Terms, after: Mapping[Outcome, AfterCode]) -> Terms:
 
 
 def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
-    """What both providers ask for; what only one does, it refuses by itself."""
+    """Check what every provider needs; a provider refuses by itself what only it refuses."""
     problems: dict[str, list[str]] = {}
     longest = {"title": 128, "description": 2000}
     for name, most in {} if by_hand else longest.items():
@@ -131,9 +130,11 @@ def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
         problems["places"] = [f"Found {terms.places}; accepted: 1 to {MOST_PLACES:,}."]
     if not 1 <= terms.minutes <= 600:
         problems["minutes"] = [f"Found {terms.minutes}; accepted: 1 to 600."]
-    if provider == Provider.MTURK and any(one.after == AfterCode.PAY_SCREEN_OUT for one in terms.codes):
-        problems["codes"] = ["Found a paid screen-out; accepted: others, Mechanical Turk has no such thing."]
-    elif any(one.after == AfterCode.PAY_SCREEN_OUT and not (one.reward and one.places) for one in terms.codes):
+    paid = [one for one in terms.codes if one.after == AfterCode.PAY_SCREEN_OUT]
+    if paid and Capability.PAID_SCREEN_OUT not in PROVIDERS[provider].capabilities:
+        label = PROVIDERS[provider].label
+        problems["codes"] = [f"Found a paid screen-out; accepted: others, {label} has no such thing."]
+    elif any(not (one.reward and one.places) for one in paid):
         problems["screen_out_reward"] = ["Found no amount or no number of places; accepted: both, to pay screen-outs."]
     if problems:
         raise AnnotationError("Some of it cannot be offered.", fields=problems)
@@ -154,19 +155,19 @@ def amount(text: str, *, where: str) -> Decimal:
 def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]:
     """What a manager should know before money is spent; nothing of it forbids."""
     found = []
+    service = PROVIDERS[provider]
     rate, currency = terms.per_hour, terms.currency
-    least, fair = LEAST_PER_HOUR[provider].get(currency), FAIR_PER_HOUR.get(currency)
+    least, fair = service.least_per_hour.get(currency), service.fair_per_hour.get(currency)
     if rate is not None and least is not None and rate < least:
-        found.append(f"{rate} {currency} an hour is below the least that Prolific allows, {least} {currency}.")
+        found.append(f"{rate} {currency} an hour is below the least that {service.label} allows, {least} {currency}.")
     elif rate is not None and fair is not None and rate < fair:
-        found.append(f"{rate} {currency} an hour is below {fair} {currency}, which Prolific recommends at least.")
+        found.append(f"{rate} {currency} an hour is below {fair} {currency}, {service.fair_source}.")
     if campaign.payment_currency != currency:
         found.append(
             f"The campaign counts in {campaign.payment_currency}; this recruitment pays in {currency}. "
             "Sums of the two are not converted."
         )
-    if provider == Provider.PROLIFIC and not campaign.payment_fee_percent:
-        found.append("The campaign names no fee, so that none is counted here; Prolific adds its own to every reward.")
+    found += service.warnings(places=terms.places, agreed_fee=campaign.payment_fee_percent)
     screens = expected_screens(campaign, places=terms.places)
     if campaign.min_units_per_rater < screens:
         least_done = max(campaign.min_units_per_rater, 1)
@@ -174,8 +175,6 @@ def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]
             f"Whoever stops after {least_done} screen{'' if least_done == 1 else 's'} has completed and gets the whole "
             f"reward; about {screens} are expected. Set the fewest screens per rater in the campaign's design."
         )
-    if provider == Provider.MTURK and terms.places >= DEARER_FROM:
-        found.append("From ten assignments on Amazon's fee is 40 % instead of 20 %: several small HITs cost less.")
     if not campaign.consent.strip():
         found.append("The campaign has no consent text: nobody is asked whether they agree to take part.")
     return found
@@ -192,9 +191,7 @@ def expected_screens(campaign: Campaign, *, places: int = 0) -> int:
 
 
 def fee_percent(terms: Terms, campaign: Campaign, *, provider: str) -> Decimal:
-    if provider == Provider.MTURK:
-        return Decimal(40 if terms.places >= DEARER_FROM else 20)
-    return campaign.payment_fee_percent
+    return PROVIDERS[provider].fee_percent(places=terms.places, agreed=campaign.payment_fee_percent)
 
 
 def study_draft(recruitment: Recruitment, *, entry_url: str) -> StudyDraft:
@@ -209,12 +206,10 @@ def study_draft(recruitment: Recruitment, *, entry_url: str) -> StudyDraft:
         reference=f"assay-{recruitment.link_token.hex}",
         codes=terms.codes,
         internal_name=recruitment.name,
-        keywords=terms.keywords,
-        devices=terms.devices,
         eligibility=Eligibility(
             approval_rate=terms.approval_rate,
             approvals=terms.approvals,
-            countries=terms.countries,
             adult_content=terms.adult_content,
         ),
+        extra=terms.extra,
     )

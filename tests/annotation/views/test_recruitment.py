@@ -24,7 +24,8 @@ from annotation.services import recruitment as services
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 AsUser = Callable[[User], Client]
 PERSON = "60bf9310e8dec401be6e9615"
@@ -34,14 +35,14 @@ PERSON = "60bf9310e8dec401be6e9615"
 def prolific(settings) -> Iterator[FakeProlific]:
     with FakeProlific() as fake:
         settings.PROVIDER_ENDPOINTS = [fake.base_url]
-        settings.PROLIFIC_APP_URL = fake.base_url
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"PROLIFIC_APP_URL": fake.base_url}
         yield fake
 
 
 @pytest.fixture
 def mturk(settings) -> Iterator[FakeMechanicalTurk]:
     with FakeMechanicalTurk() as fake:
-        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": [fake.base_url]}
         yield fake
 
 
@@ -131,7 +132,7 @@ def test_a_person_whose_place_came_too_late_gets_the_code_for_it(by_hand: Recrui
 
 
 def test_a_preview_takes_no_slot_and_makes_no_rater(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
-    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")
+    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")
     response = Client().get(entry(hit, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId=hit.external_id))
     assert response.status_code == 200
     assert "Preview" in response.content.decode()
@@ -143,9 +144,9 @@ def test_a_preview_takes_no_slot_and_makes_no_rater(campaign: Campaign, mturk: F
 def test_only_amazon_may_frame_and_only_who_came_through_amazon(
     campaign: Campaign, mturk: FakeMechanicalTurk, settings
 ) -> None:
-    settings.MTURK_SUBMIT_ORIGINS = []
+    settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": []}
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
-    hit = make_recruitment(campaign, None, kind="mturk")
+    hit = make_recruitment(campaign, None, provider="mturk")
     query = {"assignmentId": "3A", "hitId": "3H", "workerId": "A1", "turkSubmitTo": "https://www.mturk.com"}
     client = Client()
     response = client.get(entry(hit, **query), follow=True, secure=True)
@@ -170,7 +171,7 @@ def test_only_amazon_may_frame_and_only_who_came_through_amazon(
 def test_a_browser_that_keeps_no_cookies_in_frames_is_offered_a_tab(
     campaign: Campaign, mturk: FakeMechanicalTurk
 ) -> None:
-    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")
+    hit = make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")
     _, url = mturk.worker_accepts(hit.external_id)
     path = url.removeprefix("http://127.0.0.1:8000")
     onward = Client().get(path).headers["Location"]
@@ -180,7 +181,7 @@ def test_a_browser_that_keeps_no_cookies_in_frames_is_offered_a_tab(
 
 
 def test_a_form_is_never_posted_to_an_address_somebody_made_up(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
-    hit = make_recruitment(campaign, None, kind="mturk")
+    hit = make_recruitment(campaign, None, provider="mturk")
     query = {"assignmentId": "3A", "hitId": "3H", "workerId": "A1", "turkSubmitTo": "https://evil.example.org"}
     response = Client().get(entry(hit, **query))
     assert response.status_code == 400
@@ -213,16 +214,16 @@ def test_outsiders_see_nothing_and_viewers_change_nothing(
         reverse("annotation:campaign-recruitment", args=one),
     ]
     managing = [
-        reverse("annotation:provider-list", args=one[:1]),
-        reverse("annotation:provider-connect", args=[*one[:1], "prolific"]),
-        reverse("annotation:provider-detail", args=[*one[:1], account.pk]),
+        reverse("annotation:provider-accounts", args=one[:1]),
+        reverse("annotation:provider-account-connect", args=[*one[:1], "prolific"]),
+        reverse("annotation:provider-account", args=[*one[:1], account.pk]),
         reverse("annotation:campaign-recruitment-create", args=[*one[:2], "prolific"]),
         reverse("annotation:campaign-recruitment-edit", args=one),
         reverse("annotation:campaign-recruitment-bonus", args=one),
     ]
     posting = [
-        reverse("annotation:provider-test", args=[*one[:1], account.pk]),
-        reverse("annotation:provider-remove", args=[*one[:1], account.pk]),
+        reverse("annotation:provider-account-test", args=[*one[:1], account.pk]),
+        reverse("annotation:provider-account-remove", args=[*one[:1], account.pk]),
         reverse("annotation:campaign-recruitment-act", args=[*one, "stop"]),
         reverse("annotation:campaign-recruitment-review", args=one),
         reverse("annotation:campaign-recruitment-places", args=one),
@@ -242,7 +243,7 @@ def test_an_account_is_connected_tested_and_its_token_never_shown(
     project: Project, manager: User, as_user: AsUser, prolific: FakeProlific
 ) -> None:
     client = as_user(manager)
-    url = reverse("annotation:provider-connect", args=[project.slug, "prolific"])
+    url = reverse("annotation:provider-account-connect", args=[project.slug, "prolific"])
     data = {"name": "Lab", "token": prolific.token, "workspace": prolific.workspace, "endpoint": prolific.base_url}
     refused = client.post(url, {**data, "endpoint": "http://169.254.169.254"})
     assert refused.status_code == 200
@@ -251,10 +252,10 @@ def test_an_account_is_connected_tested_and_its_token_never_shown(
     assert "The connection works: Rosa Researcher; balance 10000.00 GBP." in page
     assert prolific.token not in page
     account = ProviderAccount.objects.get()
-    detail = reverse("annotation:provider-detail", args=[project.slug, account.pk])
+    detail = reverse("annotation:provider-account", args=[project.slug, account.pk])
     assert prolific.token not in client.get(detail).content.decode()
     prolific.token = "withdrawn"
-    page = client.post(reverse("annotation:provider-test", args=[project.slug, account.pk]), follow=True)
+    page = client.post(reverse("annotation:provider-account-test", args=[project.slug, account.pk]), follow=True)
     assert "does not accept this token" in page.content.decode()
 
 

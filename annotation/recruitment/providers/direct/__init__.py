@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from annotation.recruitment.providers.base import Arrival, Capability, Completion, CompletionCode, Outcome, Provider
+from annotation.recruitment.providers.base import Arrival, Completion, CompletionCode, Outcome, Provider
 from annotation.recruitment.providers.codes import code_for
 
 
 class Direct(Provider):
-    kind: ClassVar[str] = "direct"
+    key: ClassVar[str] = "direct"
     label: ClassVar[str] = "Direct link"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.CODES})
+    sends_raters: ClassVar[bool] = False
 
     def arrival(self, query: Mapping[str, str]) -> Arrival | None:
         return None

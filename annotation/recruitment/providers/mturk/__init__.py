@@ -1,3 +1,3 @@
-from annotation.recruitment.providers.mturk.client import PRODUCTION, SANDBOX, SUBMIT_ORIGINS, MechanicalTurk
+from annotation.recruitment.providers.mturk.client import MechanicalTurk
 
-__all__ = ["PRODUCTION", "SANDBOX", "SUBMIT_ORIGINS", "MechanicalTurk"]
+__all__ = ["MechanicalTurk"]

@@ -16,7 +16,7 @@ from decimal import ROUND_UP, Decimal
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 
-from annotation.recruitment.providers.addresses import origin, require_https
+from annotation.recruitment.providers.addresses import origin
 from annotation.recruitment.providers.base import (
     Account,
     AfterCode,
@@ -26,10 +26,14 @@ from annotation.recruitment.providers.base import (
     Capability,
     Completion,
     CompletionCode,
-    CredentialField,
+    Field,
+    FieldKind,
     Outcome,
     Provider,
     RejectionReason,
+    RejectionRules,
+    Section,
+    Setting,
     Study,
     StudyDraft,
     StudyState,
@@ -41,9 +45,15 @@ from annotation.recruitment.providers.errors import ArrivalRefused, ProviderErro
 from annotation.recruitment.providers.mturk import wire
 from annotation.recruitment.providers.retry import Backoff
 
-PRODUCTION = "https://mturk-requester.us-east-1.amazonaws.com"
 SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
 SUBMIT_ORIGINS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+FRAME_ANCESTORS = (
+    "https://worker.mturk.com",
+    "https://workersandbox.mturk.com",
+    "https://www.mturk.com",
+    "https://requester.mturk.com",
+    "https://requestersandbox.mturk.com",
+)
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 IDENTIFIER = re.compile(r"[0-9A-Za-z]{1,64}")
 DRAFT = "type:"  # before a HIT type's id, which is no HIT's
@@ -57,33 +67,64 @@ T = TypeVar("T")
 
 
 class MechanicalTurk(Provider):
-    kind: ClassVar[str] = "mturk"
+    key: ClassVar[str] = "mturk"
     label: ClassVar[str] = "Mechanical Turk"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
-            Capability.DRAFTS,
             Capability.STUDIES,
             Capability.SUBMISSIONS,
             Capability.REVIEW,
             Capability.BONUS,
             Capability.EMBEDDED,
-            Capability.PREVIEW,
         }
     )
-    credentials: ClassVar[tuple[CredentialField, ...]] = (
-        CredentialField(
-            "access_key", "Access key id", "Of an AWS user with the policy AmazonMechanicalTurkFullAccess."
+    # Workers may come from these origins and are sent back to them, instead of to Amazon's.
+    settings: ClassVar[tuple[Setting, ...]] = (Setting("submit_origins", "MTURK_SUBMIT_ORIGINS", ()),)
+    account_fields: ClassVar[tuple[Field, ...]] = (
+        Field(
+            "access_key",
+            "Access key id",
+            "Of an AWS user with the policy AmazonMechanicalTurkFullAccess.",
+            required=True,
         ),
-        CredentialField("secret_key", "Secret access key", "Shown once, when the access key is made.", secret=True),
+        Field(
+            "secret_key",
+            "Secret access key",
+            "Shown once, when the access key is made.",
+            kind=FieldKind.SECRET,
+            required=True,
+        ),
     )
-    frame_ancestors: ClassVar[tuple[str, ...]] = (
-        "https://worker.mturk.com",
-        "https://workersandbox.mturk.com",
-        "https://www.mturk.com",
-        "https://requester.mturk.com",
-        "https://requestersandbox.mturk.com",
+    api: ClassVar[str] = "https://mturk-requester.us-east-1.amazonaws.com"
+    endpoints: ClassVar[tuple[tuple[str, str], ...]] = ((SANDBOX, "Amazon's sandbox: no money, no strangers"),)
+    connect_text: ClassVar[str] = (
+        "For those who have a requester account: Amazon admits no new ones. You need the access key of an AWS user."
     )
-    form_targets: ClassVar[tuple[str, ...]] = SUBMIT_ORIGINS
+    connect_notice: ClassVar[str] = (
+        "Amazon has admitted no new requesters since 30 July 2026. Existing accounts continue to work."
+    )
+    study_fields: ClassVar[tuple[Field, ...]] = (
+        Field("keywords", "Keywords", "Comma-separated.", kind=FieldKind.WORDS, max_length=200),
+        Field(
+            "countries",
+            "Countries",
+            "Two letters each, comma-separated, such as GB, US. Empty: all.",
+            kind=FieldKind.WORDS,
+            max_length=200,
+            section=Section.ELIGIBILITY,
+        ),
+    )
+    recruit_text: ClassVar[str] = (
+        "Amazon's workers, for requesters who have an account already: one HIT with as many assignments as you want "
+        "people."
+    )
+    currency: ClassVar[str] = "USD"
+    parameters: ClassVar[tuple[str, ...]] = ("assignmentId", "hitId", "workerId")
+    rater_id: ClassVar[str] = "worker ID"
+    rejection: ClassVar[RejectionRules] = RejectionRules(
+        takes_reason=False, max_length=LONGEST_FEEDBACK, help=f"Up to {LONGEST_FEEDBACK:,} characters."
+    )
+    bonuses_resume: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -91,17 +132,26 @@ class MechanicalTurk(Provider):
         access_key: str = "",
         secret_key: str = "",
         endpoint: str = "",
-        submit_origins: Sequence[str] = SUBMIT_ORIGINS,
+        submit_origins: Sequence[str] = (),
         backoff: Backoff | None = None,
     ) -> None:
         """Without keys workers are still recognised and sent back. Other origins than Amazon's are for tests."""
+        super().__init__(endpoint=endpoint, backoff=backoff)
         self._access_key = access_key.strip()
         self._secret_key = secret_key.strip()
-        self._endpoint = (endpoint or PRODUCTION).rstrip("/")
-        require_https(self._endpoint, field="endpoint")
-        self._submit_origins = frozenset(submit_origins)
-        self._backoff = backoff or Backoff()
+        self.form_targets = tuple(submit_origins) or SUBMIT_ORIGINS
+        self.frame_ancestors = (*FRAME_ANCESTORS, *submit_origins)
         self._open: Any = None
+
+    @classmethod
+    def fee_percent(cls, *, places: int, agreed: Decimal) -> Decimal:
+        return Decimal(40 if places >= wire.DEARER else 20)
+
+    @classmethod
+    def warnings(cls, *, places: int, agreed_fee: Decimal) -> list[str]:
+        if places < wire.DEARER:
+            return []
+        return ["From ten assignments on Amazon's fee is 40 % instead of 20 %: several small HITs cost less."]
 
     # --- Raters ------------------------------------------------------------------------------------------------------
 
@@ -123,8 +173,8 @@ class MechanicalTurk(Provider):
     def _checked(self, submit_to: str) -> str:
         """The origin, one of those allowed: a made-up one would carry the worker's form anywhere."""
         found = origin(submit_to)
-        if found not in self._submit_origins:
-            accepted = " or ".join(sorted(self._submit_origins))
+        if found not in self.form_targets:
+            accepted = " or ".join(sorted(self.form_targets))
             raise ArrivalRefused(
                 f"turkSubmitTo: found {submit_to[:80]!r}; accepted: {accepted}.",
                 fields={"turkSubmitTo": [f"Accepted: {accepted}."]},
@@ -153,6 +203,7 @@ class MechanicalTurk(Provider):
     # --- Studies -----------------------------------------------------------------------------------------------------
 
     def study_create(self, draft: StudyDraft) -> Study:
+        self.check_extra(draft)
         data = self._call("create_hit_type", **wire.hit_type(draft))
         return Study(DRAFT + data["HITTypeId"], StudyState.DRAFT, "HIT type", places=draft.places, places_taken=0)
 
@@ -216,6 +267,8 @@ class MechanicalTurk(Provider):
     # --- Submissions -------------------------------------------------------------------------------------------------
 
     def submissions(self, study: str) -> Iterator[Submission]:
+        if study.startswith(DRAFT):
+            return
         page: dict[str, str] = {}
         while True:
             data = self._call("list_assignments_for_hit", HITId=_id(study), MaxResults=PAGE, **page)

@@ -64,10 +64,10 @@ def hit_type(draft: StudyDraft) -> dict[str, Any]:
         "Title": draft.title.strip(),
         "Description": draft.description.strip(),
         "Reward": f"{draft.reward:.2f}",
-        "Keywords": ", ".join(word.strip() for word in draft.keywords if word.strip()),
+        "Keywords": ", ".join(word.strip() for word in draft.extra.get("keywords", ()) if word.strip()),
         "AssignmentDurationInSeconds": _seconds(timedelta(minutes=minutes), YEAR, field="maximum_minutes"),
         "AutoApprovalDelayInSeconds": _seconds(draft.approve_after, MONTH, field="approve_after", least=timedelta(0)),
-        "QualificationRequirements": qualifications(draft.eligibility),
+        "QualificationRequirements": qualifications(draft.eligibility, draft.extra.get("countries", ())),
     }
 
 
@@ -99,7 +99,7 @@ def token(reference: str) -> str:
     return reference if len(reference) <= LONGEST_TOKEN else hashlib.sha256(reference.encode()).hexdigest()
 
 
-def qualifications(eligibility: Eligibility) -> list[dict[str, Any]]:
+def qualifications(eligibility: Eligibility, countries: Sequence[str]) -> list[dict[str, Any]]:
     for name in ("exclude_studies", "exclude_raters"):
         if getattr(eligibility, name):
             message = "Found some; accepted: none, Mechanical Turk excludes workers by qualifications alone."
@@ -109,12 +109,12 @@ def qualifications(eligibility: Eligibility) -> list[dict[str, Any]]:
         wanted.append(_at_least(APPROVAL_RATE, eligibility.approval_rate))
     if eligibility.approvals is not None:
         wanted.append(_at_least(APPROVALS, eligibility.approvals))
-    if eligibility.countries:
+    if countries:
         wanted.append(
             {
                 "QualificationTypeId": LOCALE,
                 "Comparator": "In",
-                "LocaleValues": [{"Country": country} for country in eligibility.countries],
+                "LocaleValues": [{"Country": country.upper()} for country in countries],
                 "ActionsGuarded": "Accept",
             }
         )
@@ -147,8 +147,6 @@ def _check(draft: StudyDraft) -> None:
     for name in ("places", "minutes"):
         if getattr(draft, name) < 1:
             raise ProviderError.at(name, f"Found {getattr(draft, name)}; accepted: 1 or more.")
-    if draft.devices:
-        raise ProviderError.at("devices", "Found some; accepted: none, Mechanical Turk does not choose by device.")
     require_https(draft.entry_url, field="entry_url")
     _dollars(draft.reward, field="reward")
     if draft.codes:

@@ -24,10 +24,14 @@ from annotation.recruitment.providers.base import (
     Capability,
     Completion,
     CompletionCode,
-    CredentialField,
+    Field,
+    FieldKind,
     Outcome,
     Provider,
     RejectionReason,
+    RejectionRules,
+    Section,
+    Setting,
     Study,
     StudyDraft,
     StudyState,
@@ -42,7 +46,6 @@ from annotation.recruitment.providers.prolific import wire
 from annotation.recruitment.providers.prolific.webhooks import EVENTS, read_event
 from annotation.recruitment.providers.retry import Backoff
 
-API = "https://api.prolific.com"
 APP = "https://app.prolific.com"
 PARTICIPANT = re.compile(r"[0-9A-Za-z]{24}")
 IDENTIFIER = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -52,15 +55,53 @@ SHORTEST_REJECTION = 100  # characters, a rule of Prolific's
 
 
 class Prolific(Provider):
-    kind: ClassVar[str] = "prolific"
+    key: ClassVar[str] = "prolific"
     label: ClassVar[str] = "Prolific"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.EMBEDDED, Capability.PREVIEW}
-    credentials: ClassVar[tuple[CredentialField, ...]] = (
-        CredentialField("token", "API token", "Made at Prolific under Settings, API tokens.", secret=True),
-        CredentialField("workspace", "Workspace id", "The part after /workspaces/ in the address of your workspace."),
-        CredentialField(
-            "project", "Project id", "Studies are made in this project; empty for your default one.", required=False
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.EMBEDDED}
+    settings: ClassVar[tuple[Setting, ...]] = (Setting("app_url", "PROLIFIC_APP_URL"),)  # raters are sent back there
+    account_fields: ClassVar[tuple[Field, ...]] = (
+        Field(
+            "token",
+            "API token",
+            "Made at Prolific under Settings, API tokens.",
+            kind=FieldKind.SECRET,
+            required=True,
         ),
+        Field(
+            "workspace",
+            "Workspace id",
+            "The part after /workspaces/ in the address of your workspace.",
+            required=True,
+        ),
+        Field("project", "Project id", "Studies are made in this project; empty for your default project."),
+    )
+    api: ClassVar[str] = "https://api.prolific.com"
+    connect_text: ClassVar[str] = (
+        "Studies are made, followed, approved and paid from here. You need an API token and your workspace's id."
+    )
+    study_fields: ClassVar[tuple[Field, ...]] = (
+        Field(
+            "devices",
+            "Devices",
+            "None chosen means all; pages fit each.",
+            kind=FieldKind.CHOICES,
+            choices=tuple(wire.DEVICES.items()),
+            section=Section.ELIGIBILITY,
+        ),
+    )
+    recruit_text: ClassVar[str] = (
+        "People who take part in studies for pay. With an account of yours the study is made, followed and paid from "
+        "here; without one you make it there and paste a link and codes."
+    )
+    by_hand_hint: ClassVar[str] = "and choose “I'll use URL parameters”"
+    least_per_hour: ClassVar[Mapping[str, Decimal]] = {"GBP": Decimal("6.00"), "USD": Decimal("8.00")}
+    fair_source: ClassVar[str] = "which Prolific recommends at least"
+    parameters: ClassVar[tuple[str, ...]] = wire.PARAMETERS
+    rater_id: ClassVar[str] = "Prolific ID"
+    rejection: ClassVar[RejectionRules] = RejectionRules(
+        min_length=SHORTEST_REJECTION,
+        help=f"At least {SHORTEST_REJECTION} characters. Say what was wrong, with an example.",
+        advice="; Prolific allows few reasons, and when in doubt asking to return is kinder",
     )
 
     def __init__(
@@ -74,17 +115,21 @@ class Prolific(Provider):
         backoff: Backoff | None = None,
     ) -> None:
         """Without a token raters are still recognised and sent back; the rest needs one."""
+        super().__init__(endpoint=endpoint, backoff=backoff)
         token = token.strip()
         if any(not (character.isascii() and character.isprintable()) or character == " " for character in token):
             raise ProviderError.at("token", "Found spaces or other characters that no token has; accepted: one word.")
         self._token = token
         self._workspace = workspace.strip()
         self._project = project.strip()
-        self._endpoint = (endpoint or API).rstrip("/")
-        require_https(self._endpoint, field="endpoint")
         self._app = (app_url or APP).rstrip("/")
-        self._backoff = backoff or Backoff()
         self._open: JsonApi | None = None
+
+    @classmethod
+    def warnings(cls, *, places: int, agreed_fee: Decimal) -> list[str]:
+        if agreed_fee:
+            return []
+        return ["The campaign sets no fee, so that none is counted here; Prolific adds a fee to every reward."]
 
     # --- Raters ------------------------------------------------------------------------------------------------------
 
@@ -130,6 +175,7 @@ class Prolific(Provider):
     # --- Studies -----------------------------------------------------------------------------------------------------
 
     def study_create(self, draft: StudyDraft) -> Study:
+        self.check_extra(draft)
         body = wire.study_body(draft, project=self._project)
         try:
             # A second draft costs nothing and is seen by nobody, so a lost answer is no reason to give up.

@@ -80,7 +80,7 @@ OUR_FIELDS = {
     "device_compatibility": "devices",
     "project": "project",
 }
-DEVICES = {"desktop", "tablet", "mobile"}
+DEVICES = {"desktop": "Computer", "tablet": "Tablet", "mobile": "Phone"}
 MOST = 1_000_000_000  # an upper end for ranges that need one
 
 
@@ -118,8 +118,8 @@ def study_body(draft: StudyDraft, *, project: str) -> dict[str, Any]:
     }
     if draft.maximum_minutes is not None:
         body["maximum_allowed_time"] = draft.maximum_minutes
-    if draft.devices:
-        body["device_compatibility"] = list(draft.devices)
+    if devices := draft.extra.get("devices"):
+        body["device_compatibility"] = list(devices)
     if draft.eligibility.adult_content:
         body["content_warnings"] = ["explicit"]
     if project:
@@ -137,7 +137,7 @@ def _check(draft: StudyDraft) -> None:
     if draft.maximum_minutes is not None and draft.maximum_minutes < draft.minutes:
         message = f"Found {draft.maximum_minutes}; accepted: {draft.minutes} or more, the minutes the study takes."
         raise ProviderError.at("maximum_minutes", message)
-    if unknown := sorted(set(draft.devices) - DEVICES):
+    if unknown := sorted(set(draft.extra.get("devices", ())) - set(DEVICES)):
         raise ProviderError.at("devices", f"Found {', '.join(unknown)}; accepted: {', '.join(sorted(DEVICES))}.")
     for name in PARAMETERS:
         if f"{{{{%{name}%}}}}" not in draft.entry_url:
@@ -167,12 +167,6 @@ def actions_of(code: CompletionCode) -> list[dict[str, Any]]:
 
 
 def filters_body(eligibility: Eligibility) -> list[dict[str, Any]]:
-    if eligibility.countries:
-        raise ProviderError.at(
-            "countries",
-            f"Found {', '.join(eligibility.countries)}; accepted: none, choose Prolific's filter "
-            "current-country-of-residence instead.",
-        )
     filters: list[dict[str, Any]] = [dict(chosen) for chosen in eligibility.filters]
     if eligibility.approval_rate is not None:
         if not 0 <= eligibility.approval_rate <= 100:

@@ -9,7 +9,8 @@ from annotation.recruitment.providers import MechanicalTurk, Prolific
 from annotation.recruitment.providers.base import StudyDraft
 from annotation.recruitment.providers.codes import new_codes
 from annotation.recruitment.providers.retry import Backoff
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 
 @pytest.fixture

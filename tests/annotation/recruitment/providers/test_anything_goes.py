@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.recruitment.providers import PROVIDERS, MechanicalTurk, Prolific, provider
+from annotation.recruitment.providers import PROVIDERS, Prolific, open_provider
+from annotation.recruitment.providers.base import Capability
 from annotation.recruitment.providers.errors import ArrivalRefused, WebhookRefused
-from annotation.recruitment.providers.mturk import SUBMIT_ORIGINS
 
 NAMES = ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "workerId", "turkSubmitTo", "x"]
 VALUES = st.one_of(
@@ -20,9 +20,10 @@ QUERIES = st.dictionaries(st.sampled_from(NAMES), VALUES)
 
 
 @given(st.sampled_from(list(PROVIDERS)), QUERIES)
-def test_an_arrival_is_whole_or_refused(kind: str, query: dict[str, str]) -> None:
+def test_an_arrival_is_whole_or_refused(key: str, query: dict[str, str]) -> None:
+    provider = open_provider(key)
     try:
-        came = provider(kind).arrival(query)
+        came = provider.arrival(query)
     except ArrivalRefused:
         return
     if came is None:
@@ -33,8 +34,8 @@ def test_an_arrival_is_whole_or_refused(kind: str, query: dict[str, str]) -> Non
     for value in (came.rater, came.study, came.session):
         assert value.isascii()
         assert value.replace("-", "").replace("_", "").isalnum()
-    if kind == MechanicalTurk.kind:
-        assert came.return_to in SUBMIT_ORIGINS
+    if Capability.EMBEDDED in provider.capabilities:
+        assert came.return_to in provider.form_targets
 
 
 @given(

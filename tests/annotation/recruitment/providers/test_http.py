@@ -8,7 +8,7 @@ import pytest
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, ProviderError
 from annotation.recruitment.providers.http import JsonApi, retry_after
 from annotation.recruitment.providers.retry import Backoff
-from tests.annotation.recruitment.providers.fakes.server import Answer, FakeServer, Request, page
+from tests.annotation.recruitment.providers.fake_server import Answer, FakeServer, Request, page
 
 
 class Echo(FakeServer):

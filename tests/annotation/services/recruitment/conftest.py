@@ -5,7 +5,8 @@ import pytest
 from annotation.models import Campaign, Project, Recruitment
 from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def prolific() -> Iterator[FakeProlific]:
 @pytest.fixture
 def mturk(settings) -> Iterator[FakeMechanicalTurk]:
     with FakeMechanicalTurk() as fake:
-        settings.MTURK_SUBMIT_ORIGINS = [fake.base_url]
+        settings.PROVIDER_SETTINGS = settings.PROVIDER_SETTINGS | {"MTURK_SUBMIT_ORIGINS": [fake.base_url]}
         yield fake
 
 
@@ -35,4 +36,4 @@ def study(campaign: Campaign, prolific: FakeProlific) -> Recruitment:
 @pytest.fixture
 def hit(campaign: Campaign, mturk: FakeMechanicalTurk) -> Recruitment:
     """Published at Mechanical Turk."""
-    return make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="mturk")
+    return make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="mturk")

@@ -6,7 +6,8 @@ from annotation.recruitment.providers.errors import ProviderError
 from annotation.services import recruitment as services
 from annotation.services.recruitment.accounts import secrets_of
 from tests.annotation.recruited import mturk_account, prolific_account
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 
 def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(
@@ -66,11 +67,11 @@ def test_two_accounts_of_a_project_have_two_names(project: Project, prolific: Fa
 def test_what_cannot_be_a_token_is_refused_at_its_field(project: Project) -> None:
     with pytest.raises(AnnotationError) as refusal:
         services.account_connect(
-            project=project, kind="prolific", name="Lab", values={"token": "two words", "workspace": "w"}
+            project=project, provider="prolific", name="Lab", values={"token": "two words", "workspace": "w"}
         )
     assert list(refusal.value.fields) == ["token"]
     with pytest.raises(AnnotationError) as refusal:
-        services.account_connect(project=project, kind="mturk", name="Turk", values={"access_key": "A"})
+        services.account_connect(project=project, provider="mturk", name="Turk", values={"access_key": "A"})
     assert list(refusal.value.fields) == ["secret_key"]
 
 
@@ -94,7 +95,7 @@ def test_an_account_that_was_used_stays(study: Recruitment, project: Project, pr
     with pytest.raises(AnnotationError, match="1 recruitment"):
         services.account_remove(account=study.account)
     other = services.account_connect(
-        project=project, kind="prolific", name="Other", values={"token": "t", "workspace": "w"}
+        project=project, provider="prolific", name="Other", values={"token": "t", "workspace": "w"}
     )
     services.account_remove(account=other)
     assert list(ProviderAccount.objects.all()) == [study.account]

@@ -14,7 +14,8 @@ from annotation.services.recruitment.arrivals import Where
 from annotation.services.recruitment.terms import terms_of
 from tests.annotation.campaigns import rate_next
 from tests.annotation.recruited import arrival_of, comes, make_recruitment
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 PERSON = "60bf9310e8dec401be6e9615"
 

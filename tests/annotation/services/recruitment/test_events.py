@@ -10,7 +10,7 @@ from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.errors import WebhookRefused
 from annotation.services import recruitment as services
 from tests.annotation.recruited import comes
-from tests.annotation.recruitment.providers.fakes import FakeProlific
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 
 @pytest.fixture

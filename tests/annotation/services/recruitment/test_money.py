@@ -15,7 +15,8 @@ from annotation.services.raters import participation_start
 from annotation.services.recruitment.bonuses import batch_of
 from tests.annotation.campaigns import rate_next
 from tests.annotation.recruited import arrival_of, comes
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 MESSAGE = "You answered the three attention checks with the lowest value, although their texts ask for the highest one."
 

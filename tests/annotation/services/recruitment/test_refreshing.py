@@ -26,7 +26,8 @@ from annotation.services.handout import unit_request
 from annotation.services.raters import participation_start
 from tests.annotation.campaigns import rate_next
 from tests.annotation.recruited import comes, make_recruitment
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 
 def at_work(study: Recruitment, prolific: FakeProlific) -> tuple[Rater, str]:

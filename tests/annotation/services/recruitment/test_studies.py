@@ -12,7 +12,8 @@ from annotation.services.campaigns import campaign_pause
 from annotation.services.recruitment.terms import terms_of, warnings_of
 from tests.annotation.campaigns import make_campaign, make_dataset
 from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 ENTRY = "http://127.0.0.1:8000/r/in/x/"
 
@@ -156,4 +157,4 @@ def test_terms_that_no_provider_takes_name_each_field(campaign: Campaign) -> Non
 
 def test_an_account_of_another_provider_is_refused(campaign: Campaign, mturk: FakeMechanicalTurk) -> None:
     with pytest.raises(AnnotationError, match="another provider's account"):
-        make_recruitment(campaign, mturk_account(campaign.project, mturk), kind="prolific")
+        make_recruitment(campaign, mturk_account(campaign.project, mturk), provider="prolific")

@@ -25,7 +25,7 @@ from annotation.recruitment.providers.errors import AccessRefused, NotFound, Not
 from annotation.recruitment.providers.mturk import client as mturk_client
 from annotation.recruitment.providers.mturk import wire
 from annotation.recruitment.providers.retry import Backoff
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 
 CODES = new_codes()
 Draft = Callable[..., StudyDraft]
@@ -52,7 +52,7 @@ def test_wrong_keys_are_refused(fake_mturk: FakeMechanicalTurk, wrong: dict[str,
 def test_a_draft_costs_nothing_and_takes_nobody(
     mturk: MechanicalTurk, fake_mturk: FakeMechanicalTurk, draft: Draft
 ) -> None:
-    study = mturk.study_create(draft(keywords=["text", " rating "], approve_after=timedelta(days=3)))
+    study = mturk.study_create(draft(extra={"keywords": ["text", " rating "]}, approve_after=timedelta(days=3)))
     assert (study.state, fake_mturk.hits) == (StudyState.DRAFT, {})
     (kept,) = fake_mturk.types.values()
     assert kept["Reward"] == "2.50"
@@ -99,7 +99,10 @@ def test_eligibility_becomes_qualifications(
 ) -> None:
     """System qualification types as AWS lists them under QualificationRequirement."""
     mturk.study_create(
-        draft(eligibility=Eligibility(approval_rate=98, approvals=500, countries=["US", "GB"], adult_content=True))
+        draft(
+            eligibility=Eligibility(approval_rate=98, approvals=500, adult_content=True),
+            extra={"countries": ["US", "gb"]},
+        )
     )
     (kept,) = fake_mturk.types.values()
     found = {one["QualificationTypeId"]: one for one in kept["QualificationRequirements"]}
@@ -118,7 +121,7 @@ def test_eligibility_becomes_qualifications(
         ({"reward": Decimal("0.015")}, "reward"),
         ({"places": 0}, "places"),
         ({"minutes": 0}, "minutes"),
-        ({"devices": ["desktop"]}, "devices"),
+        ({"extra": {"devices": ["desktop"]}}, "devices"),
         ({"entry_url": "http://assay.example.org/"}, "entry_url"),
         ({"maximum_minutes": 60 * 24 * 366}, "maximum_minutes"),
         ({"approve_after": timedelta(days=31)}, "approve_after"),

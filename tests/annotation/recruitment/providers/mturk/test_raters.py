@@ -80,5 +80,5 @@ def test_at_the_end_a_form_is_posted_unless_the_hit_is_to_be_returned(outcome: O
 
 
 def test_the_page_is_shown_in_amazons_frames_and_posts_to_amazon() -> None:
-    assert "https://worker.mturk.com" in MechanicalTurk.frame_ancestors
-    assert set(MechanicalTurk.form_targets) == {"https://www.mturk.com", "https://workersandbox.mturk.com"}
+    assert "https://worker.mturk.com" in MechanicalTurk().frame_ancestors
+    assert set(MechanicalTurk().form_targets) == {"https://www.mturk.com", "https://workersandbox.mturk.com"}

@@ -16,7 +16,7 @@ from annotation.recruitment.providers.base import (
 )
 from annotation.recruitment.providers.codes import new_codes
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, ProviderError
-from tests.annotation.recruitment.providers.fakes import FakeProlific
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 Draft = Callable[..., StudyDraft]
 
@@ -34,7 +34,9 @@ def test_a_wrong_token_is_refused(fake_prolific: FakeProlific) -> None:
 def test_a_draft_becomes_a_study_that_takes_nobody_yet(
     prolific: Prolific, fake_prolific: FakeProlific, draft: Draft
 ) -> None:
-    study = prolific.study_create(draft(maximum_minutes=60, devices=["desktop", "tablet"], internal_name="wave 1"))
+    study = prolific.study_create(
+        draft(maximum_minutes=60, extra={"devices": ["desktop", "tablet"]}, internal_name="wave 1")
+    )
     assert (study.state, study.said, study.places, study.places_taken) == (StudyState.DRAFT, "UNPUBLISHED", 5, 0)
     stored = fake_prolific.studies[study.id]
     assert stored["name"] == "Rate short replies"
@@ -107,11 +109,11 @@ def test_the_filters_to_choose_from_are_read(prolific: Prolific) -> None:
         ({"places": 0}, "places"),
         ({"minutes": 0}, "minutes"),
         ({"maximum_minutes": 3}, "maximum_minutes"),
-        ({"devices": ["watch"]}, "devices"),
+        ({"extra": {"devices": ["watch"]}}, "devices"),
         ({"entry_url": "https://assay.example.org/r/abc/"}, "entry_url"),
         ({"entry_url": "http://assay.example.org/?p={{%PROLIFIC_PID%}}"}, "entry_url"),
         ({"codes": []}, "codes"),
-        ({"eligibility": Eligibility(countries=["GB"])}, "countries"),
+        ({"extra": {"countries": ["GB"]}}, "countries"),
         ({"eligibility": Eligibility(approval_rate=101)}, "approval_rate"),
         (
             {"codes": [*new_codes()[:3], CompletionCode(Outcome.SCREENED_OUT, "S1234567", AfterCode.PAY_SCREEN_OUT)]},

@@ -21,8 +21,7 @@ from annotation.recruitment.providers.codes import code_for, new_codes, outcome_
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.providers.prolific import client as prolific_client
 from annotation.recruitment.providers.prolific import wire
-from tests.annotation.recruitment.providers.fakes import FakeProlific
-from tests.annotation.recruitment.providers.fakes.prolific import REJECTIONS
+from tests.annotation.recruitment.providers.prolific.fake import REJECTIONS, FakeProlific
 
 CODES = new_codes({Outcome.OUT_OF_WORK: AfterCode.APPROVE})
 LONG = "Your answers to three of the four attention checks differ from what the text says, and your ratings repeat."

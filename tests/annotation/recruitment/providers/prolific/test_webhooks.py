@@ -18,7 +18,7 @@ from annotation.recruitment.providers import Prolific
 from annotation.recruitment.providers.base import StudyDraft, StudyState, SubmissionStatus, WebhookEvent
 from annotation.recruitment.providers.errors import ProviderError, WebhookRefused
 from annotation.recruitment.providers.prolific.webhooks import EVENTS, read_event
-from tests.annotation.recruitment.providers.fakes import FakeProlific
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 SECRET = "secret-and-safe"
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

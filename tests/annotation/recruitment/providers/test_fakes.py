@@ -8,7 +8,8 @@ import httpx
 from annotation.recruitment.providers import MechanicalTurk, Prolific
 from annotation.recruitment.providers.base import Outcome, StudyDraft, SubmissionStatus
 from annotation.recruitment.providers.codes import code_for, new_codes
-from tests.annotation.recruitment.providers.fakes import FakeMechanicalTurk, FakeProlific
+from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 Draft = Callable[..., StudyDraft]
 

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 from xml.sax.saxutils import escape as xml_escape
 
-from tests.annotation.recruitment.providers.fakes.server import Answer, FakeServer, Request, page
+from tests.annotation.recruitment.providers.fake_server import Answer, FakeProvider, Request, page
 
 TARGET = "MTurkRequesterServiceV20170117."
 ANSWERS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
@@ -71,7 +71,7 @@ class FakeAssignment:
         }
 
 
-class FakeMechanicalTurk(FakeServer):
+class FakeMechanicalTurk(FakeProvider):
     """``worker_…`` is what people do on Mechanical Turk's pages. Its own address is the ``turkSubmitTo`` it sends."""
 
     def __init__(
@@ -82,6 +82,7 @@ class FakeMechanicalTurk(FakeServer):
         balance: str = "10000.00",
     ) -> None:
         super().__init__()
+        self.values = {"access_key": access_key, "secret_key": secret_key}
         self.access_key = access_key
         self.secret_key = secret_key
         self.balance = balance
@@ -91,6 +92,17 @@ class FakeMechanicalTurk(FakeServer):
         self.bonuses: list[dict[str, Any]] = []
         self._tokens: dict[str, str] = {}
         self._numbers = itertools.count(1)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {"MTURK_SUBMIT_ORIGINS": [self.base_url]}
+
+    def rater_comes(self, study: str) -> tuple[str, str]:
+        assignment, url = self.worker_accepts(study)
+        return assignment.id, url
+
+    def rater_finishes(self, submission: str, *, code: str, fields: dict[str, str]) -> None:
+        self.worker_submits(submission, fields)
 
     # --- What workers do ---------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.annotation.recruitment.providers.fakes.server import Answer, FakeServer, Request, page
+from tests.annotation.recruitment.providers.fake_server import Answer, FakeProvider, Request, page
 
 CODE_TYPES = {
     "COMPLETED",
@@ -138,7 +138,7 @@ class FakeEvent:
     deliveries: int = 0
 
 
-class FakeProlific(FakeServer):
+class FakeProlific(FakeProvider):
     """``participant_…`` is what people do on Prolific's pages; ``deliver`` sends what subscribers are owed."""
 
     def __init__(
@@ -150,6 +150,7 @@ class FakeProlific(FakeServer):
         auto_deliver: bool = False,
     ) -> None:
         super().__init__()
+        self.values = {"token": token, "workspace": workspace}
         self.token = token
         self.workspace = workspace
         self.balance = balance
@@ -164,6 +165,17 @@ class FakeProlific(FakeServer):
         self._numbers = itertools.count(1)
 
     # --- What participants do ----------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {"PROLIFIC_APP_URL": self.base_url}
+
+    def rater_comes(self, study: str) -> tuple[str, str]:
+        submission, url = self.participant_enters(study)
+        return submission.id, url
+
+    def rater_finishes(self, submission: str, *, code: str, fields: dict[str, str]) -> None:
+        self.participant_completes(submission, code)
 
     def participant_enters(self, study_id: str, participant: str = "") -> tuple[FakeSubmission, str]:
         """A place is taken; the address is the one the participant's browser opens."""

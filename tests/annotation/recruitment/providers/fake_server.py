@@ -164,3 +164,22 @@ class FakeServer(ABC):
                 pass
 
         return Handler
+
+
+class FakeProvider(FakeServer):
+    """A copy of a provider, which the contract test can drive. It lives in ``<key>/fake.py``."""
+
+    values: dict[str, str]  # of the provider's account fields
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Values of environment variables that lead here instead of to the provider's own addresses."""
+        return {}
+
+    @abstractmethod
+    def rater_comes(self, study: str) -> tuple[str, str]:
+        """Take a place in the study; return the id of the submission and the address that the rater opens."""
+
+    @abstractmethod
+    def rater_finishes(self, submission: str, *, code: str, fields: dict[str, str]) -> None:
+        """End the stay with a completion code, or with the fields of the form that was posted back."""
