@@ -18,7 +18,8 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from benchmarks.bench_scoring import SEGMENTS, SYSTEMS, corpus
-from correlations.stats.coefficients import kendall_tau_b_batch, spearman_batch
+from correlations.stats.coefficients.kendall import KENDALL
+from correlations.stats.coefficients.spearman import SPEARMAN
 from correlations.stats.resampling import study_bootstrap
 from correlations.stats.sampled_units import StudyResult, sampled_unit_correlation
 from correlations.stats.sweeps import reference_sweep, unit_size_sweep
@@ -154,7 +155,7 @@ def check_same_scores(data: Data, unit: np.ndarray, theirs: float) -> None:
 
 
 def check_same_coefficients(x: np.ndarray, y: np.ndarray) -> None:
-    for ours, theirs in ((spearman_batch, stats.spearmanr), (kendall_tau_b_batch, stats.kendalltau)):
+    for ours, theirs in ((SPEARMAN.batch, stats.spearmanr), (KENDALL.batch, stats.kendalltau)):
         if abs(float(ours(x, y)) - float(theirs(x, y)[0])) > 1e-12:
             raise ArithmeticError(f"{ours.__name__} differs from scipy: no time is worth printing")
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from correlations.errors import StudyRefused, refuse_all
 from correlations.specification import NAMED
-from correlations.stats.parameters import COEFFICIENTS
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.system_level import USUAL
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
@@ -102,6 +103,11 @@ class ParameterSpecification:
             return get_metric(name, **{**self.metric.get("parameters", {}), **own, **changes})
         except ValueError as error:
             raise StudyRefused.of("metric", str(error)) from error
+
+    @property
+    def coefficients(self) -> tuple[str, ...]:
+        """Keys of what is computed: the usual ones, and the one that decides which value is best."""
+        return tuple(dict.fromkeys((*USUAL, self.coefficient)))
 
     @property
     def built_subset(self) -> Subset:

@@ -13,7 +13,7 @@ from correlations.charts.data import inline, layers, records, signed
 
 _NOWHERE = (math.nan, math.nan)
 _LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24
-_NAMES = {"spearman": "Spearman’s ρ", "kendall": "Kendall’s τ"}
+_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ForestRow:
 
     metric: str
     subset: str
-    coefficient: str  # "spearman" or "kendall"
+    coefficient: str  # its label
     mean: float
     honest: tuple[float, float] = _NOWHERE  # bootstrap over items (and raters)
     paper: tuple[float, float] = _NOWHERE  # Fisher z with mirrored observations counted
@@ -50,7 +50,7 @@ def forest_plot(
 
     Examples
     --------
-    >>> row = ForestRow("ΔBLEU", "all", "spearman", 0.484, honest=(0.38, 0.57), paper=(0.415, 0.546))
+    >>> row = ForestRow("ΔBLEU", "all", "Spearman’s ρ", 0.484, honest=(0.38, 0.57), paper=(0.415, 0.546))
     >>> forest_plot([row])["title"]["text"]
     'Correlation with human ratings'
     """
@@ -58,8 +58,7 @@ def forest_plot(
     colours = palette(theme)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     lines = list(dict.fromkeys(_line(row) for row in rows))
-    coefficients = [name for name in _NAMES if any(row.coefficient == name for row in rows)]
-    shown = [_NAMES[name] for name in coefficients]
+    shown = list(dict.fromkeys(row.coefficient for row in rows))
     data = _data(rows)
 
     y = alt.Y(
@@ -113,7 +112,7 @@ def forest_plot(
             shape=alt.Shape(
                 "coefficient:N",
                 sort=shown,
-                scale=alt.Scale(domain=shown, range=["circle", "diamond"][: len(shown)]),
+                scale=alt.Scale(domain=shown, range=[_SHAPES[index % len(_SHAPES)] for index in range(len(shown))]),
                 legend=alt.Legend(
                     title=None, symbolFillColor=colours.muted, symbolStrokeColor=colours.muted, direction="vertical"
                 ),
@@ -143,7 +142,7 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
             "line": [_line(row) for row in rows],
             "metric": [row.metric for row in rows],
             "subset": [row.subset for row in rows],
-            "coefficient": [_NAMES[row.coefficient] for row in rows],
+            "coefficient": [row.coefficient for row in rows],
             "mean": [row.mean for row in rows],
             "honest_low": [row.honest[0] for row in rows],
             "honest_high": [row.honest[1] for row in rows],
@@ -161,7 +160,7 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
 
 def _in_words(rows: Sequence[ForestRow]) -> str:
     undefined = "".join(
-        f" {_line(row)}, {_NAMES[row.coefficient]} is undefined: {row.reason}." for row in rows if math.isnan(row.mean)
+        f" {_line(row)}, {row.coefficient} is undefined: {row.reason}." for row in rows if math.isnan(row.mean)
     )
     defined = [row for row in rows if not math.isnan(row.mean)]
     if not defined:
@@ -169,7 +168,7 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
     best = max(defined, key=lambda row: row.mean)
     return (
         f"{len(rows)} coefficients with two intervals each. "
-        f"Highest: {_line(best)}, {_NAMES[best.coefficient]} {signed(best.mean)}.{undefined}"
+        f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{undefined}"
     )
 
 
@@ -178,8 +177,6 @@ def _check(rows: Sequence[ForestRow]) -> None:
         raise ValueError("rows is empty: a forest plot needs at least one coefficient")
     seen = set()
     for index, row in enumerate(rows):
-        if row.coefficient not in _NAMES:
-            raise ValueError(f"rows[{index}].coefficient is {row.coefficient!r}: accepted are {', '.join(_NAMES)}")
         key = (row.metric, row.subset, row.coefficient)
         if key in seen:
             raise ValueError(f"rows[{index}] gives {_line(row)}, {row.coefficient}, a second time")

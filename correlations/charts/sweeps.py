@@ -40,10 +40,8 @@ def sweep_chart(
     series: Mapping[str, ArrayLike],
     *,
     kind: Kind,
-    intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
     in_colour: Sequence[str] | None = None,
-    coefficient: str = "Spearman’s ρ",
-    title: str | None = None,
+    coefficient: str,
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -56,8 +54,6 @@ def sweep_chart(
     series : mapping from metric name to array of shape (n,)
         Coefficients in [-1, 1]; NaN leaves a gap. The order of the names fixes mark and dash.
     kind : {"threshold", "unit_size", "order"}
-    intervals : mapping from metric name to two arrays of shape (n,), optional
-        Low and high ends, drawn as a band.
     in_colour : sequence of metric names, optional
         Those that are named and coloured, the others grey; all by default.
     coefficient : str
@@ -70,7 +66,7 @@ def sweep_chart(
 
     Examples
     --------
-    >>> spec = sweep_chart([1, 2, 3, 4], {"BLEU": [0.2, 0.3, 0.25, 0.2]}, kind="order")
+    >>> spec = sweep_chart([1, 2, 3, 4], {"BLEU": [0.2, 0.3, 0.25, 0.2]}, kind="order", coefficient="Spearman’s ρ")
     >>> spec["description"]
     'Longer n-grams. Spearman’s ρ of 1 metrics at 4 points. BLEU: 0.200 at 1, 0.200 at 4.'
     """
@@ -82,88 +78,70 @@ def sweep_chart(
         raise ValueError(f"points are {places.tolist()}: strictly increasing values are expected")
     if axis.scale == "log" and places[0] <= 0:
         raise ValueError(f"points[0] is {places[0]:g}: unit sizes start at 1")
-    values, lows, highs = _checked_series(series, intervals, places.size)
-    domain = _domain([*values.values(), *lows.values(), *highs.values()])
+    values = _checked_series(series, places.size)
+    domain = _domain(list(values.values()))
 
-    told = _told_apart(values, in_colour)
-    names = [*told, *(name for name in values if name not in told)]
-    greys = len(names) - len(told)
-    shades = [*metric_colours(told, theme).values(), *[colours.muted] * greys]
+    named = _named_series(values, in_colour)
+    names = [*named, *(name for name in values if name not in named)]
+    greys = len(names) - len(named)
+    shades = [*metric_colours(named, theme).values(), *[colours.muted] * greys]
     colour = alt.Color("metric:N", scale=_scale(names, shades), legend=None)
-    shape = alt.Shape("metric:N", scale=_scale(names, [*SHAPES[: len(told)], *["circle"] * greys]), legend=None)
-    dash = alt.StrokeDash("metric:N", scale=_scale(names, [*DASHES[: len(told)], *[[1, 0]] * greys]), legend=None)
-    faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=told), alt.value(1), alt.value(0.35))
+    shape = alt.Shape("metric:N", scale=_scale(names, [*SHAPES[: len(named)], *["circle"] * greys]), legend=None)
+    dash = alt.StrokeDash("metric:N", scale=_scale(names, [*DASHES[: len(named)], *[[1, 0]] * greys]), legend=None)
+    faint = alt.condition(alt.FieldOneOfPredicate(field="metric", oneOf=named), alt.value(1), alt.value(0.35))
     x = _x(axis, places)
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
 
-    base = alt.Chart(_points(places, values, lows, highs)).encode(x=x, color=colour)
+    base = alt.Chart(_points(places, values)).encode(x=x, color=colour)
     drawn: list[alt.Chart] = []
     if domain[0] < 0 < domain[1]:
         zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
         drawn.append(zero.encode(y=y))
-    if intervals:
-        band = base.mark_area(opacity=0.1, aria=False)
-        drawn.append(band.encode(y=alt.Y("low:Q", scale=alt.Scale(domain=domain)), y2="high:Q"))
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
         alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
         alt.Tooltip("shown:N", title=coefficient),
     ]
-    if intervals:
-        tooltip.append(alt.Tooltip("interval:N", title="Interval"))
-    named = {name: values[name] for name in told}
-    ends = alt.Chart(_line_ends(places, named, domain, axis)).encode(x=x, y=y, color=colour)
+    coloured = {name: values[name] for name in named}
+    ends = alt.Chart(_line_ends(places, coloured, domain, axis)).encode(x=x, y=y, color=colour)
     drawn += [
         base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash, opacity=faint),
         base.mark_point(filled=True, size=60).encode(y=y, shape=shape, opacity=faint, tooltip=tooltip),
         ends.mark_text(align="left", dx=11, fontSize=13, fontWeight=600).encode(text="metric:N"),
     ]
-    shown_title = title or axis.chart_title
     return finish(
         layers(*drawn),
         theme,
-        title=shown_title,
-        subtitle="Mean over assignments" + ("; band: 95% interval" if intervals else ""),
+        title=axis.chart_title,
+        subtitle="Mean over assignments",
         description=_in_words(coefficient, axis, places, values),
         width=width,
         height=_HEIGHT,
     )
 
 
-def _told_apart(values: Mapping[str, Floats], in_colour: Sequence[str] | None) -> list[str]:
-    told = list(values) if in_colour is None else list(in_colour)
-    unknown = set(told) - set(values)
+def _named_series(values: Mapping[str, Floats], in_colour: Sequence[str] | None) -> list[str]:
+    named = list(values) if in_colour is None else list(in_colour)
+    unknown = set(named) - set(values)
     if unknown:
         raise ValueError(f"in_colour names {sorted(unknown)[0]!r}, which is no series")
-    if len(told) > len(SHAPES):
-        raise ValueError(f"{len(told)} metrics are to be in colour: at most {len(SHAPES)} can be told apart")
-    return told
+    if len(named) > len(SHAPES):
+        raise ValueError(f"{len(named)} metrics are to be in colour: at most {len(SHAPES)} differ in mark and colour")
+    return named
 
 
 def _scale(domain: list[str], values: list[Any]) -> alt.Scale:
     return alt.Scale(domain=domain, range=values)
 
 
-def _checked_series(
-    series: Mapping[str, ArrayLike], intervals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None, n: int
-) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
+def _checked_series(series: Mapping[str, ArrayLike], n: int) -> dict[str, Floats]:
     if not series:
         raise ValueError("series is empty: at least one metric is expected")
-    unknown = set(intervals or {}) - set(series)
-    if unknown:
-        raise ValueError(f"intervals name {sorted(unknown)[0]!r}, which is no series")
     values = {name: checked(f"series[{name!r}]", each, length=n, finite=False) for name, each in series.items()}
-    nothing = np.full(n, np.nan)
-    lows, highs = {}, {}
-    for name in values:
-        low, high = (intervals or {}).get(name, (nothing, nothing))
-        lows[name] = checked(f"intervals[{name!r}][0]", low, length=n, finite=False)
-        highs[name] = checked(f"intervals[{name!r}][1]", high, length=n, finite=False)
-    for kind in (values, lows, highs):
-        for name, each in kind.items():
-            if (np.abs(each) > 1).any():
-                raise ValueError(f"series {name!r} holds {each[np.abs(each) > 1][0]}: correlations lie in [-1, 1]")
-    return values, lows, highs
+    for name, each in values.items():
+        if (np.abs(each) > 1).any():
+            raise ValueError(f"series {name!r} holds {each[np.abs(each) > 1][0]}: correlations lie in [-1, 1]")
+    return values
 
 
 def _domain(groups: Sequence[Floats]) -> tuple[float, float]:
@@ -189,21 +167,14 @@ def _x(axis: _Axis, places: Floats) -> alt.X:
     )
 
 
-def _points(
-    places: Floats, values: Mapping[str, Floats], lows: Mapping[str, Floats], highs: Mapping[str, Floats]
-) -> alt.InlineData:
-    n = places.size
-    low, high = np.concatenate(list(lows.values())), np.concatenate(list(highs.values()))
+def _points(places: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
     value = np.concatenate(list(values.values()))
     return records(
         {
-            "metric": [name for name in values for _ in range(n)],
+            "metric": [name for name in values for _ in range(places.size)],
             "point": np.tile(places, len(values)).tolist(),
             "value": value.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
             "shown": [signed(each) for each in value],
-            "interval": [f"{signed(a)} to {signed(b)}" for a, b in zip(low, high, strict=True)],
         }
     )
 

@@ -15,14 +15,13 @@ from correlations.parameter_specification import (
     usual_values,
 )
 from correlations.selectors.metrics import offered_metrics
-from correlations.stats.parameters import COEFFICIENTS
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
 
 OWN, SWEEP = "own_", "sweep_"
-COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ"}
 # What one would look at first; the fields of the others begin empty.
 FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
 TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies count words, where the metric leaves it open
@@ -67,7 +66,7 @@ class ParameterStudyForm(forms.Form):
     )
     coefficient = forms.ChoiceField(
         label="The best value is that of the highest",
-        choices=[(name, COEFFICIENT_NAMES[name]) for name in COEFFICIENTS],
+        choices=[(entry.key, entry.label) for entry in COEFFICIENTS.values()],
         help_text="Over systems.",
     )
     choose_on = forms.ChoiceField(label="Choose the best value on", required=False)

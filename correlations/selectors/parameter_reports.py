@@ -6,12 +6,13 @@ from annotation.core.charts import Spec, Theme
 from correlations.charts import ParameterAxis, parameter_chart
 from correlations.models import ParameterStudy
 from correlations.selectors.reports import Table
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_place
+from correlations.stats.system_level import USUAL
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
 LEVELS = {"system": "Over systems", "segment": "Over rated outputs"}
-NAMES = {"pearson": "Pearson’s r", "spearman": "Spearman’s ρ", "kendall": "Kendall’s τ"}
 FEW_SYSTEMS = 10
 DRIVEN = 0.2  # by how much one system may move a coefficient before it is said to drive it
 
@@ -91,9 +92,10 @@ def figure(study: ParameterStudy, name: str, *, theme: Theme) -> Spec | None:
         sweep["chosen"],
         best_place([_number(point[level][coefficient]["value"]) for point in points]),
     )
-    series = {shown: [_number(point[level][key]["value"]) for point in points] for key, shown in NAMES.items()}
+    labels = {key: COEFFICIENTS[key].label for key in dict.fromkeys((*USUAL, coefficient))}
+    series = {shown: [_number(point[level][key]["value"]) for point in points] for key, shown in labels.items()}
     ends = [point[level]["pearson"]["interval"] or (NAN, NAN) for point in points]
-    bands = {NAMES["pearson"]: ([low for low, _ in ends], [high for _, high in ends])}
+    bands = {labels["pearson"]: ([low for low, _ in ends], [high for _, high in ends])}
     has_band = any(point[level]["pearson"]["interval"] for point in points)
     title = f"{sweep['label']}: {LEVELS[level].lower()}"
     return parameter_chart(axis, series, intervals=bands if has_band else None, title=title, theme=theme)
@@ -138,7 +140,7 @@ def _curve_table(sweep: dict[str, Any]) -> Table:
 
 
 def _cells(found: dict[str, Any]) -> list[Any]:
-    pearson, spearman, kendall = ([found[name]["value"], *(found[name]["interval"] or (None, None))] for name in NAMES)
+    pearson, spearman, kendall = ([found[name]["value"], *(found[name]["interval"] or (None, None))] for name in USUAL)
     return [found["n"], pearson[0], found["p"], *pearson[1:], *spearman, *kendall, found["reason"]]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from annotation.core.charts import Spec, Theme
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
 from correlations.models import Study
+from correlations.stats.coefficients.kendall import KENDALL
+from correlations.stats.coefficients.spearman import SPEARMAN
 
 NAN = float("nan")
 SWEEPS = {
@@ -121,14 +123,14 @@ def _forest_rows(result: dict[str, Any]) -> list[ForestRow]:
         ForestRow(
             metric=row["label"],
             subset=row["subset_label"],
-            coefficient=name,
-            mean=_number(row[key]["value"]),
-            honest=_ends(row[key].get("over_items")),
-            paper=_ends(row[key].get("paper")),
-            reason=row[key]["reason"],
+            coefficient=entry.label,
+            mean=_number(row[entry.short]["value"]),
+            honest=_ends(row[entry.short].get("over_items")),
+            paper=_ends(row[entry.short].get("paper")),
+            reason=row[entry.short]["reason"],
         )
         for row in result["rows"]
-        for name, key in (("spearman", "rho"), ("kendall", "tau"))
+        for entry in (SPEARMAN, KENDALL)
     ]
 
 
@@ -140,7 +142,9 @@ def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme, best: list[str
     if len(series) > IN_COLOUR:
         named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
         in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
-    return sweep_chart(sweep["points"], series, kind=kind, theme=theme, in_colour=in_colour)  # type: ignore[arg-type] # a key of SWEEPS
+    return sweep_chart(
+        sweep["points"], series, kind=kind, coefficient=SPEARMAN.label, theme=theme, in_colour=in_colour,  # type: ignore[arg-type] # a key of SWEEPS
+    )  # fmt: skip
 
 
 def _scatter(result: dict[str, Any], place: int, theme: Theme) -> Spec | None:

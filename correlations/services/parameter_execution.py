@@ -21,10 +21,10 @@ from correlations.services.inputs import rated_corpus
 from correlations.services.progress import StagedProgress
 from correlations.specification import NAMED, WITHOUT_RATERS
 from correlations.stats.parameters import (
-    COEFFICIENTS,
     Curves,
     HeldOut,
     ParameterValue,
+    SegmentLevelResult,
     best_place,
     bootstrap_weights,
     curves,
@@ -173,16 +173,20 @@ def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
 def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> dict[str, Any]:
     spec, human = inputs.specification, inputs.human.mean
     usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.found)
-    leveled = [system_level(value, human, inputs.names, usable) for value in sweep.found]
+    leveled = [
+        system_level(value, human, inputs.names, usable, coefficients=spec.coefficients) for value in sweep.found
+    ]
     replicates = _replicates(spec, sweep, human, usable, report)
-    best = best_place([getattr(result, spec.coefficient) for result, _ in leveled])
+    best = best_place([result.values[spec.coefficient] for result, _ in leveled])
     ngrams = _ngrams(spec, sweep)
     points = [
         {
             "value": sweep.values[place],
             "shown": _shown(inputs, sweep, place),
             "system": _system_cells(result, replicates, place),
-            "segment": _segment_cells(value, human, usable, replicates, place),
+            "segment": _segment_cells(
+                segment_level(value, human, usable, coefficients=spec.coefficients), replicates, place
+            ),
             "influential": _influential(result),
             "scores": [finite_or_none(score) for score in scores.tolist()],
         }
@@ -211,29 +215,27 @@ def _replicates(
 ) -> Curves | None:
     if spec.bootstrap < 2 or sweep.pooled or not usable.any():
         return None
-    return curves(sweep.found, human, bootstrap_weights(usable, spec.bootstrap, spec.seed), progress=report)
+    weights = bootstrap_weights(usable, spec.bootstrap, spec.seed)
+    return curves(sweep.found, human, weights, coefficients=spec.coefficients, progress=report)
 
 
 def _system_cells(result: SystemLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
     cells: dict[str, Any] = {
-        "n": result.n_systems, "reason": result.reason or "", "p": finite_or_none(result.pearson_pvalue),
+        "n": result.n_systems, "reason": result.reason or "", "p": finite_or_none(result.pvalues["pearson"]),
     }  # fmt: skip
-    for name in COEFFICIENTS:
+    for name in result.values:
         drawn = None if replicates is None else replicates.system[name][:, place]
-        cells[name] = {"value": finite_or_none(getattr(result, name)), "interval": _interval(drawn)}
+        cells[name] = {"value": finite_or_none(result.values[name]), "interval": _interval(drawn)}
     return cells
 
 
-def _segment_cells(
-    value: ParameterValue, human: npt.NDArray[np.float64], usable: Bools, replicates: Curves | None, place: int
-) -> dict[str, Any]:
-    result = segment_level(value, human, usable)
+def _segment_cells(result: SegmentLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
     cells: dict[str, Any] = {
         "n": result.n, "reason": result.reason or "", "p": finite_or_none(result.pearson_pvalue),
     }  # fmt: skip
-    for name in COEFFICIENTS:
+    for name in result.values:
         drawn = replicates.segment[:, place] if replicates is not None and name == "pearson" else None
-        cells[name] = {"value": finite_or_none(getattr(result, name)), "interval": _interval(drawn)}
+        cells[name] = {"value": finite_or_none(result.values[name]), "interval": _interval(drawn)}
     return cells
 
 
@@ -246,7 +248,7 @@ def _interval(replicates: npt.NDArray[np.float64] | None) -> list[float] | None:
 
 def _influential(result: SystemLevelResult) -> dict[str, Any] | None:
     found = result.most_influential
-    return None if found is None else {"system": found.system, "pearson": finite_or_none(found.pearson)}
+    return None if found is None else {"system": found.system, "pearson": finite_or_none(found.values["pearson"])}
 
 
 def _systems(inputs: Inputs, usable: Bools) -> list[dict[str, Any]]:
@@ -264,7 +266,7 @@ def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, bes
         return []
     found = []
     for place, system in enumerate(inputs.names):
-        along = [getattr(result.left_out[place], name) if result.left_out else np.nan for result in results]
+        along = [result.left_out[place].values[name] if result.left_out else np.nan for result in results]
         then = best_place(along)
         found.append(
             {
@@ -304,8 +306,11 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> dict[str, Any]
     along = {}
     for split in (spec.choose_on, spec.judge_on):
         part = usable & (inputs.splits == split)
-        results = [system_level(value, inputs.human.mean, inputs.names, part)[0] for value in sweep.found]
-        along[split] = [finite_or_none(getattr(result, spec.coefficient)) for result in results], int(part.sum())
+        results = [
+            system_level(value, inputs.human.mean, inputs.names, part, coefficients=spec.coefficients)[0]
+            for value in sweep.found
+        ]
+        along[split] = [finite_or_none(result.values[spec.coefficient]) for result in results], int(part.sum())
     (chosen, n_choose), (judged, n_judge) = along[spec.choose_on], along[spec.judge_on]
     best = best_place([np.nan if value is None else value for value in chosen])
     return {

@@ -105,7 +105,7 @@ def _plain(sweep: SweepResult, references: str) -> dict[str, Any]:
 
 def _point(result: MetricResult) -> dict[str, Any]:
     return {
-        "rho": coefficient(result.spearman),
+        "rho": coefficient(result.coefficients["spearman"]),
         "n_observations": result.n_observations,
         "items": result.n_valid_segments,
         "clamped_share": None if result.clamped is None else finite_or_none(result.clamped.share),

@@ -11,6 +11,7 @@ from annotation.numbers import finite_or_none
 from annotation.selectors.aggregates import REASON as UNKNOWN_RATERS
 from correlations.services.inputs import NO_REFERENCES, Row, StudyInputs
 from correlations.services.progress import StagedProgress
+from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import (
     ClampedCells,
@@ -22,7 +23,7 @@ from correlations.stats.sampled_units import (
     unit_observations,
 )
 from correlations.stats.shared_segments import on_shared_segments
-from correlations.stats.significance import Interval, holm_correction
+from correlations.stats.significance import holm_correction
 from correlations.stats.units import StudyMetric
 from metrics.services.scoring import unusable_reason
 
@@ -118,8 +119,8 @@ def _bootstrap(
 
 
 def _no_interval(name: str) -> RowBootstrap:
-    none = BootstrapSummary(Interval(np.nan, np.nan), np.nan, 0, UNKNOWN_RATERS, np.empty(0))
-    return RowBootstrap(name, none, none, {})
+    none = BootstrapSummary(NOWHERE, np.nan, 0, UNKNOWN_RATERS, np.empty(0))
+    return RowBootstrap(name, dict.fromkeys(BOTH, none), {})
 
 
 def _row(
@@ -139,8 +140,8 @@ def _row(
         "subset_label": row.subset_label,
         "signature": row.run.signature,
         "run": row.run.pk,
-        "rho": coefficient(result.spearman, *(found.spearman if found else None for found in intervals)),
-        "tau": coefficient(result.kendall, *(found.kendall if found else None for found in intervals)),
+        "rho": coefficient(result.coefficients["spearman"], *(_summary(each, "spearman") for each in intervals)),
+        "tau": coefficient(result.coefficients["kendall"], *(_summary(each, "kendall") for each in intervals)),
         "n_observations": result.n_observations,
         "undefined_units": result.undefined_units,
         "items": int(usable.sum()),
@@ -150,6 +151,10 @@ def _row(
         "clamped": _clamped(inputs, result.clamped),
         "systems": _systems(inputs, row, result, usable),
     }
+
+
+def _summary(bootstrap: RowBootstrap | None, key: str) -> BootstrapSummary | None:
+    return None if bootstrap is None else bootstrap.summaries[key]
 
 
 def _why_dropped(row: Row) -> str:
@@ -266,7 +271,7 @@ Correlated = tuple[MetricResult, RowBootstrap | None]
 
 def _comparison(one: Correlated, other: Correlated) -> dict[str, Any]:
     (first, first_over_items), (second, second_over_items) = one, other
-    rhos = [np.nan if found.spearman is None else found.spearman.mean for found in (first, second)]
+    rhos = [found.coefficients["spearman"].mean for found in (first, second)]
     plain = {"first_rho": finite_or_none(rhos[0]), "second_rho": finite_or_none(rhos[1])}
     if not first.n_valid_segments:
         return plain | UNTESTED | {"difference": None, "reason": "no item can be used by both"}

@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from correlations.stats.coefficients import kendall_tau_b_batch, pearson_batch, spearman_batch
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats
-from correlations.stats.system_level import SystemLevelResult, system_level_correlation
+from correlations.stats.system_level import USUAL, SystemLevelResult, system_level_correlation
 from correlations.stats.units import checked_ratings
 
 Progress = Callable[[int, int], None]
-COEFFICIENTS: dict[str, Callable[[ArrayLike, ArrayLike], Floats]] = {
-    "pearson": pearson_batch,
-    "spearman": spearman_batch,
-    "kendall": kendall_tau_b_batch,
-}
 _REPLICATES_AT_ONCE = 250
 
 
@@ -45,13 +40,11 @@ class ParameterValue:
 
 @dataclass(frozen=True)
 class SegmentLevelResult:
-    """Coefficients over all rated outputs, each NaN, with the reason, where undefined."""
+    """Coefficients over all rated outputs, by key; each NaN, with the reason, where undefined."""
 
     n: int
-    pearson: float
+    values: dict[str, float]
     pearson_pvalue: float  # two-sided, of no linear relation; takes outputs for independent
-    spearman: float
-    kendall: float
     reason: str | None
 
 
@@ -59,7 +52,7 @@ class SegmentLevelResult:
 class Curves:
     """Replicates (B, V) of coefficients along V values; NaN where undefined."""
 
-    system: dict[str, Floats]  # pearson, spearman, kendall
+    system: dict[str, Floats]  # by the coefficient's key
     segment: Floats  # Pearson's
 
 
@@ -80,7 +73,12 @@ def usable_segments(values: Sequence[ParameterValue]) -> Bools:
 
 
 def system_level(
-    value: ParameterValue, human: ArrayLike, systems: Sequence[str], segments: Bools
+    value: ParameterValue,
+    human: ArrayLike,
+    systems: Sequence[str],
+    segments: Bools,
+    *,
+    coefficients: Sequence[str] = USUAL,
 ) -> tuple[SystemLevelResult, Floats]:
     """The metric over these segments against the mean rating of each system over them.
 
@@ -91,6 +89,7 @@ def system_level(
         Ratings; NaN where nobody rated that output.
     systems : T names
     segments : (S,) bool
+    coefficients : sequence of keys of `COEFFICIENTS`
 
     Returns
     -------
@@ -104,13 +103,14 @@ def system_level(
     for name, found in (("score", scores), ("rating", ratings)):
         missing = np.flatnonzero(~np.isfinite(found))
         if missing.size:
-            nan = math.nan
-            reason = f"no {name} of {systems[missing[0]]}"
-            return SystemLevelResult(len(systems), nan, nan, nan, nan, (), reason), scores
-    return system_level_correlation(scores, ratings, systems), scores
+            undefined, reason = dict.fromkeys(coefficients, math.nan), f"no {name} of {systems[missing[0]]}"
+            return SystemLevelResult(len(systems), undefined, undefined, (), reason), scores
+    return system_level_correlation(scores, ratings, systems, coefficients=coefficients), scores
 
 
-def segment_level(value: ParameterValue, human: ArrayLike, segments: Bools) -> SegmentLevelResult:
+def segment_level(
+    value: ParameterValue, human: ArrayLike, segments: Bools, *, coefficients: Sequence[str] = USUAL
+) -> SegmentLevelResult:
     """Scores of segments against their ratings, over all systems together.
 
     Parameters are those of `system_level`; n counts outputs that are scored and rated.
@@ -120,28 +120,24 @@ def segment_level(value: ParameterValue, human: ArrayLike, segments: Bools) -> S
     >>> scores = np.array([[0.1, 0.4], [0.2, 0.3]])
     >>> one = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
     >>> found = segment_level(one, [[1, 4], [2, np.nan]], np.array([True, True]))
-    >>> found.n, round(found.pearson, 3)
+    >>> found.n, round(found.values["pearson"], 3)
     (3, 1.0)
     """
     ratings = checked_ratings(human)
     kept = np.isfinite(ratings) & np.isfinite(value.scores) & segments
     x, y = value.scores[kept], ratings[kept]
+    undefined = dict.fromkeys(coefficients, math.nan)
     if x.size < 3:
-        return _undefined(x.size, f"{x.size} rated outputs: at least 3 are needed")
+        return SegmentLevelResult(x.size, undefined, math.nan, f"{x.size} rated outputs: at least 3 are needed")
     if (x == x[0]).all() or (y == y[0]).all():
         what = "metric scores" if (x == x[0]).all() else "ratings"
-        return _undefined(x.size, f"the {what} are constant")
-    pearson = float(pearson_batch(x, y))
+        return SegmentLevelResult(x.size, undefined, math.nan, f"the {what} are constant")
+    values = {key: float(COEFFICIENTS[key].batch(x, y)) for key in coefficients}
+    pearson = values["pearson"]
+    # (1 - r)(1 + r) and not 1 - r^2: over thousands of outputs t is large where r is near 1.
     spread = math.sqrt(max((1 - pearson) * (1 + pearson), 0.0))
     t = math.inf if spread == 0 else abs(pearson) * math.sqrt(x.size - 2) / spread
-    pvalue = 2 * float(special.stdtr(x.size - 2, -t))
-    return SegmentLevelResult(
-        x.size, pearson, pvalue, float(spearman_batch(x, y)), float(kendall_tau_b_batch(x, y)), None
-    )
-
-
-def _undefined(n: int, reason: str) -> SegmentLevelResult:
-    return SegmentLevelResult(n, math.nan, math.nan, math.nan, math.nan, reason)
+    return SegmentLevelResult(x.size, values, 2 * float(special.stdtr(x.size - 2, -t)), None)
 
 
 def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
@@ -155,19 +151,24 @@ def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
 
 
 def curves(
-    values: Sequence[ParameterValue], human: ArrayLike, weights: Floats, *, progress: Progress | None = None
+    values: Sequence[ParameterValue],
+    human: ArrayLike,
+    weights: Floats,
+    *,
+    coefficients: Sequence[str] = USUAL,
+    progress: Progress | None = None,
 ) -> Curves:
     """Coefficients at each value with segments counted as often as ``weights`` (B, S) says."""
     ratings = checked_ratings(human)
-    system = {name: np.full((len(weights), len(values)), np.nan) for name in COEFFICIENTS}
+    system = {name: np.full((len(weights), len(values)), np.nan) for name in coefficients}
     segment = np.full((len(weights), len(values)), np.nan)
     of_systems = _ratings(ratings, weights)
     for place, value in enumerate(values):
         for start in range(0, len(weights), _REPLICATES_AT_ONCE):
             some = slice(start, start + _REPLICATES_AT_ONCE)
             scores = _scores(value, weights[some])
-            for name, coefficient in COEFFICIENTS.items():
-                system[name][some, place] = coefficient(scores, of_systems[some])
+            for name in coefficients:
+                system[name][some, place] = COEFFICIENTS[name].batch(scores, of_systems[some])
         segment[:, place] = _weighted_pearson(value.scores, ratings, weights)
         if progress is not None:
             progress(place + 1, len(values))
@@ -190,8 +191,8 @@ def held_out_halves(
     ----------
     fixed : int
         Place of the value that was settled beforehand.
-    coefficient : {"pearson", "spearman", "kendall"}
-        Over systems.
+    coefficient : str
+        A key of `COEFFICIENTS`; over systems.
 
     Returns
     -------
@@ -206,7 +207,9 @@ def held_out_halves(
     for half in first:
         half[rng.choice(places, places.size // 2, replace=False)] = 1
     second = np.where(segments, 1 - first, 0.0)
-    chosen, judged = (curves(values, human, half).system[coefficient] for half in (first, second))
+    chosen, judged = (
+        curves(values, human, half, coefficients=[coefficient]).system[coefficient] for half in (first, second)
+    )
     defined = np.isfinite(chosen).all(axis=1) & np.isfinite(judged).all(axis=1)
     if not defined.any():
         return HeldOut(math.nan, math.nan, math.nan, np.zeros(len(values)), 0)

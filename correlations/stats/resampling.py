@@ -1,9 +1,9 @@
-"""Bootstrap intervals: of any statistic of paired samples, and of a sampled-unit study over its items and raters."""
+"""Bootstrap intervals of a sampled-unit study, over its items and its raters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,14 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from correlations.stats.coefficients import prepare
+from correlations.stats.coefficients.samples import Sample
+from correlations.stats.intervals import NOWHERE, Interval, check_confidence
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.sampled_units import Progress, chunk_coefficients, study_design
-from correlations.stats.significance import Interval, check_confidence
+from correlations.stats.sampled_units import USUAL, Progress, chunk_coefficients, study_design
 from correlations.stats.units import Chunk, Remainder, StudyMetric, UnitDesign, shuffle
-
-NOWHERE = Interval(math.nan, math.nan)
-_RESAMPLE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -30,100 +27,6 @@ class BootstrapSummary:
     n_defined: int  # replicates where the statistic is defined
     reason: str | None  # why the interval is NaN
     values: Floats = field(repr=False)  # (replicates,)
-
-
-def bootstrap_interval(
-    samples: Sequence[ArrayLike],
-    statistic: Callable[..., Floats],
-    *,
-    rng: np.random.Generator,
-    n_resamples: int = 1000,
-    confidence: float = 0.95,
-    method: Literal["percentile", "bca"] = "percentile",
-) -> BootstrapSummary:
-    """Interval of a statistic of paired samples, observations resampled with replacement.
-
-    Parameters
-    ----------
-    samples : sequence of arrays of shape (n,)
-        Paired: observation i is the i-th value of each.
-    statistic : callable
-        Takes as many arrays of shape (..., n) and returns (...), over the last axis.
-    rng : numpy.random.Generator
-    n_resamples : int
-        At least 2.
-    confidence : float
-        Strictly between 0 and 1.
-    method : {"percentile", "bca"}
-        "bca" corrects for bias and for a spread that changes with the value, from a jackknife.
-
-    Returns
-    -------
-    BootstrapSummary
-        Replicates where the statistic is NaN are left out; the interval is NaN, with the reason, where fewer than
-        half are defined, or where BCa has no finite correction.
-
-    Raises
-    ------
-    ValueError
-        If samples are missing, of unequal length or shorter than 2, or an option is out of range.
-
-    References
-    ----------
-    Efron and Tibshirani, "An introduction to the bootstrap", 1993, sections 13.3 and 14.3.
-
-    Examples
-    --------
-    >>> from correlations.stats.coefficients import spearman_batch
-    >>> x = np.arange(30.0)
-    >>> y = x + np.random.default_rng(2).normal(scale=8, size=30)
-    >>> result = bootstrap_interval([x, y], spearman_batch, rng=np.random.default_rng(3), method="bca")
-    >>> 0.3 < result.interval.low < spearman_batch(x, y) < result.interval.high < 1
-    True
-    """
-    check_confidence(confidence)
-    data = [np.asarray(sample, dtype=np.float64) for sample in samples]
-    if not data or any(sample.ndim != 1 or sample.size != data[0].size for sample in data) or data[0].size < 2:
-        raise ValueError(f"samples have shapes {[s.shape for s in data]}: one length of at least 2 is expected")
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples is {n_resamples}: at least 2 are needed")
-    if method not in ("percentile", "bca"):
-        raise ValueError(f'method is {method!r}: accepted are "percentile" and "bca"')
-    n = data[0].size
-    values = np.empty(n_resamples)
-    step = max(1, _RESAMPLE_BYTES // (8 * n * (len(data) + 1)))
-    for start in range(0, n_resamples, step):
-        chosen = rng.integers(0, n, size=(min(step, n_resamples - start), n))
-        values[start : start + len(chosen)] = statistic(*(sample[chosen] for sample in data))
-    tail = (1 - confidence) / 2
-    if method == "percentile":
-        return _summary(values, (tail, 1 - tail))
-    return _summary(values, _bca_levels(data, statistic, values, tail))
-
-
-def _bca_levels(
-    data: list[Floats], statistic: Callable[..., Floats], values: Floats, tail: float
-) -> tuple[float, float]:
-    """The quantile levels of the bias-corrected and accelerated interval (Efron and Tibshirani, eq. 14.9 to 14.15)."""
-    estimate = float(statistic(*data))
-    defined = values[~np.isnan(values)]
-    share_below = ((defined < estimate).sum() + (defined <= estimate).sum()) / (2 * max(1, defined.size))
-    bias = float(special.ndtri(share_below))
-    n = data[0].size
-    others = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    jackknife = statistic(*(sample[others] for sample in data))
-    influence = jackknife.mean() - jackknife
-    spread = float((influence**2).sum())
-    if not math.isfinite(bias) or not spread > 0:
-        return math.nan, math.nan
-    acceleration = float((influence**3).sum()) / (6 * spread**1.5)
-
-    def level(z: float) -> float:
-        shifted = bias + z
-        return float(special.ndtr(bias + shifted / (1 - acceleration * shifted)))
-
-    z = float(special.ndtri(tail))
-    return level(z), level(-z)
 
 
 def replicates_interval(values: Floats, confidence: float = 0.95) -> BootstrapSummary:
@@ -145,9 +48,6 @@ def _summary(values: Floats, levels: tuple[float, float]) -> BootstrapSummary:
         reason = f"defined in {defined.size} of {values.size} replicates: at least half are needed"
         return BootstrapSummary(NOWHERE, math.nan, defined.size, reason, values)
     spread = float(defined.std(ddof=1))
-    if math.isnan(levels[0]):
-        reason = "BCa has no finite correction: the estimate lies outside its replicates, or nothing varies"
-        return BootstrapSummary(NOWHERE, spread, defined.size, reason, values)
     low, high = np.quantile(defined, levels)
     return BootstrapSummary(Interval(float(low), float(high)), spread, defined.size, None, values)
 
@@ -177,14 +77,11 @@ class RaterRatings:
 
 @dataclass(frozen=True)
 class RowBootstrap:
-    """One row's honest intervals; None for a coefficient not asked for."""
+    """One row's bootstrap, by the keys of the coefficients requested."""
 
     name: str
-    spearman: BootstrapSummary | None
-    kendall: BootstrapSummary | None
-    replicates: dict[str, Floats] = field(
-        repr=False
-    )  # coefficient to (n_replicates, J), spread over assignments included
+    summaries: dict[str, BootstrapSummary]
+    replicates: dict[str, Floats] = field(repr=False)  # (n_replicates, J), spread over assignments included
 
 
 def study_bootstrap(
@@ -199,7 +96,7 @@ def study_bootstrap(
     orientation: Literal["both", "fixed"] = "both",
     n_replicates: int = 500,
     assignments_per_replicate: int = 4,
-    coefficients: Sequence[str] = ("spearman", "kendall"),
+    coefficients: Sequence[str] = USUAL,
     confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> tuple[RowBootstrap, ...]:
@@ -245,7 +142,7 @@ def study_bootstrap(
     >>> noisy = quality + rng.normal(size=quality.shape)
     >>> metric = StudyMetric("total", noisy[..., None], lambda sums: sums[..., 0])
     >>> row, = study_bootstrap([metric], quality, [(0, 1), (0, 2)], unit_size=50, n_replicates=50, seed=1)
-    >>> 0.5 < row.spearman.interval.low < row.spearman.interval.high < 1
+    >>> 0.5 < row.summaries["spearman"].interval.low < row.summaries["spearman"].interval.high < 1
     True
     """
     check_confidence(confidence)
@@ -277,9 +174,9 @@ def study_bootstrap(
     tail = (1 - confidence) / 2
     rows = []
     for row, metric in enumerate(metrics):
-        found = {name: _summary(_between(values[row, c]), (tail, 1 - tail)) for c, name in enumerate(coefficients)}
         replicates = {name: values[row, c] for c, name in enumerate(coefficients)}
-        rows.append(RowBootstrap(metric.name, found.get("spearman"), found.get("kendall"), replicates))
+        summaries = {name: _summary(_between(each), (tail, 1 - tail)) for name, each in replicates.items()}
+        rows.append(RowBootstrap(metric.name, summaries, replicates))
     return tuple(rows)
 
 
@@ -376,7 +273,7 @@ def _row_coefficients(
 ) -> list[Floats]:
     human = chunk.human[..., design.packed.row_mask[row]]
     metric = chunk.differences(design.packed, row)
-    return chunk_coefficients(metric, human, prepare(human, mirrored=mirrored), mirrored=mirrored, wanted=coefficients)
+    return chunk_coefficients(metric, human, Sample(human, mirrored), wanted=coefficients)
 
 
 def _between(values: Floats) -> Floats:

@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from correlations.stats.coefficients import Ranked, kendall, prepare, spearman
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.coefficients.samples import PairedSamples, Sample
+from correlations.stats.intervals import NOWHERE, Interval, check_confidence
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.significance import Interval, check_confidence, fisher_z_interval
 from correlations.stats.units import (
     Chunk,
     Remainder,
@@ -26,7 +27,7 @@ from correlations.stats.units import (
 Orientation = Literal["both", "fixed", "random"]
 Progress = Callable[[int, int], None]
 MIN_OBSERVATIONS = 3
-COEFFICIENTS: dict[str, Callable[[Ranked, Ranked], Floats]] = {"spearman": spearman, "kendall": kendall}
+USUAL = ("spearman", "kendall")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class CoefficientSummary:
 
     mean: float  # over the assignments where it is defined; in [-1, 1], or NaN
     assignment_spread: float  # standard deviation over assignments: not an uncertainty, they share their segments
-    paper_interval: Interval  # Fisher z with every observation counted, mirrored ones too
+    paper_interval: Interval  # of the coefficient itself, every observation counted, mirrored ones too
     n_defined: int  # assignments where the coefficient is defined
     reason: str | None  # why the mean is NaN
     values: Floats = field(repr=False)  # (n_assignments,)
@@ -55,8 +56,7 @@ class MetricResult:
     """One row of a study's table."""
 
     name: str
-    spearman: CoefficientSummary | None  # None: not asked for
-    kendall: CoefficientSummary | None
+    coefficients: dict[str, CoefficientSummary]  # by key, those requested
     n_observations: int  # per assignment, mirrored ones counted; rounded mean where units drop out
     undefined_units: dict[str, float]  # reason to mean number of units per assignment left out
     n_valid_segments: int
@@ -99,7 +99,7 @@ def sampled_unit_correlation(
     n_assignments: int = 1000,
     remainder: Remainder = "keep",
     orientation: Orientation = "both",
-    coefficients: Sequence[str] = ("spearman", "kendall"),
+    coefficients: Sequence[str] = USUAL,
     confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -128,9 +128,9 @@ def sampled_unit_correlation(
     orientation : {"both", "fixed", "random"}
         "both" enters each observation with its mirror image (-m, -q), so the order of a pair's systems is without
         effect; "fixed" takes the pairs as given; "random" draws a sign for each unit, the same for every metric.
-    coefficients : sequence of "spearman", "kendall"
+    coefficients : sequence of keys of ``COEFFICIENTS``
     confidence : float
-        Level of the Fisher z interval, strictly between 0 and 1.
+        Level of the coefficients' own intervals, strictly between 0 and 1.
     progress : callable, optional
         Called as ``progress(done, total)`` with assignments after each chunk. What it raises ends the study.
 
@@ -163,7 +163,7 @@ def sampled_unit_correlation(
     ... )
     >>> study["mean score"].n_observations
     48
-    >>> 0.8 < study["mean score"].spearman.mean < 1
+    >>> 0.8 < study["mean score"].coefficients["spearman"].mean < 1
     True
     """
     check_confidence(confidence)
@@ -245,23 +245,25 @@ def _check_options(n_assignments: int, orientation: str, coefficients: Sequence[
         raise ValueError(f"coefficients are {list(coefficients)}: accepted are {', '.join(COEFFICIENTS)}")
 
 
-def chunk_coefficients(
-    metric: Floats, human: Floats, ranked_human: Ranked, *, mirrored: bool, wanted: Sequence[str]
-) -> list[Floats]:
-    """Each wanted coefficient for each assignment, shape (assignments,); units with NaN on either side are left out."""
+def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, *, wanted: Sequence[str]) -> list[Floats]:
+    """Each wanted coefficient for each assignment, shape (assignments,); units with NaN on either side are left out.
+
+    ``human_side`` is the prepared sample of ``human``: every metric shares it.
+    """
+    mirrored = human_side.mirrored
     missing = np.isnan(metric) | np.isnan(human)
     if not missing.any() and metric.shape[1] >= MIN_OBSERVATIONS:
-        ranked = prepare(metric, mirrored=mirrored)
-        return [COEFFICIENTS[name](ranked, ranked_human) for name in wanted]
+        samples = PairedSamples(Sample(metric, mirrored), human_side)
+        return [COEFFICIENTS[name].formula(samples) for name in wanted]
     results = [np.full(len(metric), np.nan) for _ in wanted]
     present = (~missing).sum(axis=1)
     for count in np.unique(present[present >= MIN_OBSERVATIONS]):
         rows = np.flatnonzero(present == count)
         where = ~missing[rows]
         first, second = metric[rows][where].reshape(-1, count), human[rows][where].reshape(-1, count)
-        sides = prepare(first, mirrored=mirrored), prepare(second, mirrored=mirrored)
+        samples = PairedSamples(Sample(first, mirrored), Sample(second, mirrored))
         for name, result in zip(wanted, results, strict=True):
-            result[rows] = COEFFICIENTS[name](*sides)
+            result[rows] = COEFFICIENTS[name].formula(samples)
     return results
 
 
@@ -277,13 +279,14 @@ class _Tally:
         self.undefined_units = np.zeros(n_rows)
         self.few = np.zeros(n_rows, dtype=np.int64)  # assignments with too few observations
         self.constant_human = np.zeros(n_rows, dtype=np.int64)
+        self.infinite = np.zeros(n_rows, dtype=bool)
         self.clamped = np.zeros((n_rows, design.n_units, 2), dtype=np.int64)  # over assignments; first, second system
         self.occupied = np.zeros((n_rows, design.n_units), dtype=np.int64)
         self.unit_pairs = np.repeat(design.pairs, design.units_per_pair, axis=0)  # (U, 2): systems of each unit
 
     def add(self, where: slice, chunk: Chunk, signs: Floats | None) -> None:
         human = chunk.human if signs is None else chunk.human * signs[..., None]
-        ranked = [prepare(human[..., g], mirrored=self.mirrored) for g in range(human.shape[-1])]
+        sides = [Sample(human[..., g], self.mirrored) for g in range(human.shape[-1])]
         for row, metric in enumerate(self.packed.rows):
             mask = self.packed.row_mask[row]
             difference = chunk.differences(self.packed, row)
@@ -294,9 +297,8 @@ class _Tally:
             self.undefined_units[row] += (undefined & ~empty).sum()
             few = (~undefined & ~empty).sum(axis=1) < MIN_OBSERVATIONS
             self.few[row] += few.sum()
-            results = chunk_coefficients(
-                difference, human[..., mask], ranked[mask], mirrored=self.mirrored, wanted=self.wanted
-            )
+            self.infinite[row] |= bool(np.isinf(difference).any())
+            results = chunk_coefficients(difference, human[..., mask], sides[mask], wanted=self.wanted)
             for index, result in enumerate(results):
                 self.values[row, index, where] = np.where(few, np.nan, result)
             if np.isnan(results[0]).any():
@@ -310,17 +312,15 @@ class _Tally:
         total = self.values.shape[2]
         absent = (self.empty_units[index] + self.undefined_units[index]) / total
         n_observations = round((self.design.n_units - absent) * (2 if self.mirrored else 1))
-        summaries: dict[str, CoefficientSummary] = {
-            name: self._summary(index, c, n_observations, confidence) for c, name in enumerate(self.wanted)
-        }
         counts = {
             "no valid segment in the unit": self.empty_units[index] / total,
             "metric undefined on the unit": self.undefined_units[index] / total,
         }
         return MetricResult(
             name=self.packed.rows[index].name,
-            spearman=summaries.get("spearman"),
-            kendall=summaries.get("kendall"),
+            coefficients={
+                name: self._summary(index, c, n_observations, confidence) for c, name in enumerate(self.wanted)
+            },
             n_observations=n_observations,
             undefined_units={reason: float(count) for reason, count in counts.items() if count},
             n_valid_segments=int(self.packed.masks[:, self.packed.row_mask[index]].sum()),
@@ -329,22 +329,23 @@ class _Tally:
 
     def _summary(self, index: int, c: int, n_observations: int, confidence: float) -> CoefficientSummary:
         values = self.values[index, c]
-        defined = values[~np.isnan(values)]
+        defined, entry = values[~np.isnan(values)], COEFFICIENTS[self.wanted[c]]
         if defined.size == 0:
-            nowhere = Interval(math.nan, math.nan)
-            return CoefficientSummary(math.nan, math.nan, nowhere, 0, self._reason(index), values)
+            return CoefficientSummary(math.nan, math.nan, NOWHERE, 0, self._reason(index, entry.undefined), values)
         mean = float(defined.mean())
         spread = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
-        interval = fisher_z_interval(mean, n_observations, confidence=confidence)
+        interval = NOWHERE if entry.interval is None else entry.interval(mean, n_observations, confidence=confidence)
         return CoefficientSummary(mean, spread, interval, defined.size, None, values)
 
-    def _reason(self, index: int) -> str:
+    def _reason(self, index: int, undefined: str) -> str:
         total = self.values.shape[2]
         if self.few[index] == total:
             count = self.design.n_units - (self.empty_units[index] + self.undefined_units[index]) / total
             return f"{count:g} units: at least {MIN_OBSERVATIONS} observations are needed"
         if self.constant_human[index] == total:
             return "the human rating differences are constant"
+        if self.infinite[index] and undefined:
+            return undefined
         return "the metric's differences are constant"
 
     def _clamped_cells(self, index: int) -> ClampedCells | None:

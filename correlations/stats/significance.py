@@ -1,9 +1,8 @@
-"""Intervals and tests for correlations: Fisher's z, Williams' test, paired permutation, Holm's correction."""
+"""Tests for correlations: Williams' test, paired permutation, Holm's correction."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,23 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from correlations.stats.coefficients import kendall_tau_b_batch, pearson_batch, spearman_batch
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats
 
-Coefficient = Literal["pearson", "spearman", "kendall"]
-_COEFFICIENTS: dict[str, Callable[..., Floats]] = {
-    "pearson": pearson_batch,
-    "spearman": spearman_batch,
-    "kendall": kendall_tau_b_batch,
-}
 _PERMUTATION_BLOCK = 250  # permutations held in memory at once
-
-
-class Interval(NamedTuple):
-    """A two-sided interval; both ends NaN where it is undefined."""
-
-    low: float
-    high: float
 
 
 class Comparison(NamedTuple):
@@ -36,57 +22,6 @@ class Comparison(NamedTuple):
     statistic: float
     pvalue: float
     reason: str | None = None
-
-
-def check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence!r}: it must lie strictly between 0 and 1, for example 0.95")
-
-
-def fisher_z_interval(r: float, n: float, *, confidence: float = 0.95) -> Interval:
-    """Interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
-
-    Parameters
-    ----------
-    r : float
-        The coefficient, in [-1, 1]; Pearson's, Spearman's or, as in [2], Kendall's.
-    n : float
-        Number of observations.
-    confidence : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        Within [-1, 1]; NaN where ``r`` is NaN or n <= 3; both ends equal to ``r`` where it is -1 or 1.
-
-    Raises
-    ------
-    ValueError
-        If ``r`` lies outside [-1, 1] or ``confidence`` outside (0, 1).
-
-    References
-    ----------
-    [1] Fisher, "On the 'probable error' of a coefficient of correlation deduced from a small sample", Metron 1921.
-    [2] Galley et al., "deltaBLEU: a discriminative metric for generation tasks with intrinsically diverse targets",
-        ACL 2015, Table 2, whose intervals follow with n = 528.
-
-    Examples
-    --------
-    >>> low, high = fisher_z_interval(0.484, 528)
-    >>> round(low, 3), round(high, 3)
-    (0.416, 0.547)
-    """
-    check_confidence(confidence)
-    if math.isnan(r) or n <= 3:
-        return Interval(math.nan, math.nan)
-    if not -1 <= r <= 1:
-        raise ValueError(f"r is {r!r}: a correlation lies in [-1, 1]")
-    if abs(r) == 1:
-        return Interval(r, r)
-    reach = float(special.ndtri(0.5 + confidence / 2)) / math.sqrt(n - 3)
-    z = math.atanh(r)
-    return Interval(math.tanh(z - reach), math.tanh(z + reach))
 
 
 def williams_test(r12: float, r13: float, r23: float, n: int, *, dof: Literal["n-3", "n-2"] = "n-3") -> Comparison:
@@ -150,7 +85,7 @@ def paired_permutation_test(
     human: ArrayLike,
     *,
     rng: np.random.Generator,
-    coefficient: Coefficient = "spearman",
+    coefficient: str = "spearman",
     mirrored: bool = False,
     n_permutations: int = 9999,
 ) -> Comparison:
@@ -164,7 +99,8 @@ def paired_permutation_test(
     first, second, human : arrays of shape (n,)
         The two metrics and the human scores over the same n units, items or systems.
     rng : numpy.random.Generator
-    coefficient : {"pearson", "spearman", "kendall"}
+    coefficient : str
+        A key of ``COEFFICIENTS``.
     mirrored : bool
         The observations are differences between two systems, and each stands for its mirror image, too.
     n_permutations : int
@@ -194,19 +130,15 @@ def paired_permutation_test(
     >>> round(result.statistic, 2), result.pvalue < 0.05
     (0.9, True)
     """
-    if coefficient not in _COEFFICIENTS:
-        raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(_COEFFICIENTS)}")
+    if coefficient not in COEFFICIENTS:
+        raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(COEFFICIENTS)}")
     if n_permutations < 1:
         raise ValueError(f"n_permutations is {n_permutations}: at least 1 is needed")
     scores = np.stack([_one_scale(first, mirrored=mirrored), _one_scale(second, mirrored=mirrored)])
     target = np.asarray(human, dtype=np.float64)
 
     def difference(a: Floats, b: Floats) -> Floats:
-        pair, wanted = np.stack([a, b]), target
-        if mirrored and coefficient == "pearson":
-            pair, wanted = np.concatenate([pair, -pair], axis=-1), np.concatenate([wanted, -wanted])
-        options = {"mirrored": mirrored} if coefficient != "pearson" else {}
-        one, two = _COEFFICIENTS[coefficient](pair, wanted, **options)
+        one, two = COEFFICIENTS[coefficient].batch(np.stack([a, b]), target, mirrored=mirrored)
         return np.asarray(one - two)
 
     observed = float(difference(scores[0], scores[1]))

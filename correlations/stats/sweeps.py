@@ -66,7 +66,7 @@ def reference_sweep(
     >>> sweep = reference_sweep(
     ...     {0.0: at(0.0), 2.0: at(2.0)}, human, [(0, 1), (1, 2)], unit_size=20, n_assignments=10, seed=1
     ... )
-    >>> [round(row.spearman.mean, 1) for row in sweep.series["noisy"]]
+    >>> [round(row.coefficients["spearman"].mean, 1) for row in sweep.series["noisy"]]
     [1.0, 0.4]
     """
     names = _common_names(metrics_at)

@@ -8,44 +8,44 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
-from correlations.stats.coefficients import kendall_tau_b_batch, pearson_batch, spearman_batch
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Floats
+
+USUAL = ("pearson", "spearman", "kendall")
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The coefficients without one system."""
+    """The coefficients without one system, by key."""
 
     system: str
-    pearson: float
-    spearman: float
-    kendall: float
+    values: dict[str, float]
 
 
 @dataclass(frozen=True)
 class SystemLevelResult:
-    """Coefficients over systems, each NaN, with the reason, where undefined."""
+    """Coefficients over systems, by key; each NaN, with the reason, where undefined."""
 
     n_systems: int
-    pearson: float
-    pearson_pvalue: float  # two-sided, of no linear relation
-    spearman: float
-    kendall: float
+    values: dict[str, float]
+    pvalues: dict[str, float]  # two-sided, for the coefficients that have such a test
     left_out: tuple[LeftOut, ...]  # in the order of the systems
     reason: str | None
 
     @property
     def most_influential(self) -> LeftOut | None:
         """The system whose absence moves Pearson's coefficient most; None where undefined."""
-        moved = [each for each in self.left_out if not math.isnan(each.pearson)]
-        if math.isnan(self.pearson) or not moved:
+        whole = self.values["pearson"]
+        moved = [each for each in self.left_out if not math.isnan(each.values["pearson"])]
+        if math.isnan(whole) or not moved:
             return None
-        return max(moved, key=lambda each: abs(each.pearson - self.pearson))
+        return max(moved, key=lambda each: abs(each.values["pearson"] - whole))
 
 
-def system_level_correlation(metric: ArrayLike, human: ArrayLike, systems: Sequence[str]) -> SystemLevelResult:
+def system_level_correlation(
+    metric: ArrayLike, human: ArrayLike, systems: Sequence[str], *, coefficients: Sequence[str] = USUAL
+) -> SystemLevelResult:
     """Correlate metric and human scores over systems, with each system left out in turn.
 
     Parameters
@@ -53,6 +53,8 @@ def system_level_correlation(metric: ArrayLike, human: ArrayLike, systems: Seque
     metric, human : arrays of shape (n,)
         One finite score for each system, in any unit.
     systems : sequence of n distinct names
+    coefficients : sequence of keys of ``COEFFICIENTS``
+        Pearson's among them.
 
     Returns
     -------
@@ -72,37 +74,28 @@ def system_level_correlation(metric: ArrayLike, human: ArrayLike, systems: Seque
     Examples
     --------
     >>> result = system_level_correlation([0.1, 0.2, 0.3, 0.9], [2.0, 3.0, 2.5, 3.5], ["A", "B", "C", "D"])
-    >>> round(result.pearson, 3), round(result.pearson_pvalue, 3), result.most_influential.system
+    >>> round(result.values["pearson"], 3), round(result.pvalues["pearson"], 3), result.most_influential.system
     (0.826, 0.174, 'D')
     """
     x, y = _checked("metric", metric, systems), _checked("human", human, systems)
     n = x.size
-    everything = (math.nan, math.nan, math.nan)
+    entries = [COEFFICIENTS[key] for key in coefficients]
+    values = dict.fromkeys(coefficients, math.nan)
     reason = None
     if n < 3:
         reason = f"{n} systems: at least 3 are needed"
     elif (x == x[0]).all() or (y == y[0]).all():
         reason = f"the {'metric' if (x == x[0]).all() else 'human'} scores are constant"
     else:
-        everything = (float(pearson_batch(x, y)), float(spearman_batch(x, y)), float(kendall_tau_b_batch(x, y)))
+        values = {entry.key: float(entry.batch(x, y)) for entry in entries}
+    pvalues = {entry.key: entry.pvalue(values[entry.key], n) for entry in entries if entry.pvalue is not None}
     others = np.array([np.delete(np.arange(n), i) for i in range(n)])
-    without = [f(x[others], y[others]) if n > 3 else np.full(n, math.nan) for f in _COEFFICIENTS]
+    without = {entry.key: entry.batch(x[others], y[others]) if n > 3 else np.full(n, math.nan) for entry in entries}
     left_out = tuple(
-        LeftOut(name, float(r), float(rho), float(tau)) for name, r, rho, tau in zip(systems, *without, strict=True)
+        LeftOut(name, {key: float(along[index]) for key, along in without.items()})
+        for index, name in enumerate(systems)
     )
-    return SystemLevelResult(n, everything[0], _pearson_pvalue(everything[0], n), *everything[1:], left_out, reason)
-
-
-_COEFFICIENTS = (pearson_batch, spearman_batch, kendall_tau_b_batch)
-
-
-def _pearson_pvalue(r: float, n: int) -> float:
-    """Two-sided p from t = r sqrt((n - 2) / (1 - r^2)) with n - 2 degrees of freedom."""
-    if math.isnan(r):
-        return math.nan
-    if abs(r) == 1:
-        return 0.0
-    return 2 * float(special.stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
+    return SystemLevelResult(n, values, pvalues, left_out, reason)
 
 
 def _checked(name: str, scores: ArrayLike, systems: Sequence[str]) -> Floats:

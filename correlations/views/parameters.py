@@ -21,6 +21,7 @@ from correlations.models import ParameterStudy
 from correlations.selectors import parameter_reports as reports
 from correlations.selectors.lists import study_page
 from correlations.services.parameter_studies import parameter_study_create as create
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.views.asking import study_asked_for
 from correlations.views.finding import get_study_or_404
 from metrics.scoring.registry import METRICS
@@ -93,7 +94,7 @@ def parameter_study_detail(request: HttpRequest, project_slug: str, pk: int) -> 
             "sweeps": reports.swept(study),
             "in_use": reports.values_in_use(study),
             "few_systems": len(study.specification["systems"]) < reports.FEW_SYSTEMS,
-            "coefficient": reports.NAMES[study.specification["coefficient"]],
+            "coefficient": COEFFICIENTS[study.specification["coefficient"]].label,
             "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),
         }
     return render(request, "correlations/parameter_study_detail.html", context)

@@ -14,6 +14,7 @@ from correlations.charts import (
 )
 
 NAN = math.nan
+RHO = "Spearman’s ρ"
 
 
 def all_charts(**options):
@@ -21,9 +22,9 @@ def all_charts(**options):
     return {
         "forest": forest_plot(
             [
-                ForestRow("BLEU", "all", "spearman", 0.318, honest=(0.2, 0.42), paper=(0.239, 0.392)),
-                ForestRow("BLEU", "all", "kendall", 0.212, honest=(0.12, 0.3), paper=(0.129, 0.292)),
-                ForestRow("ΔBLEU", "w ≥ 0.6", "spearman", NAN, reason="2 units"),
+                ForestRow("BLEU", "all", RHO, 0.318, honest=(0.2, 0.42), paper=(0.239, 0.392)),
+                ForestRow("BLEU", "all", "Kendall’s τ", 0.212, honest=(0.12, 0.3), paper=(0.129, 0.292)),
+                ForestRow("ΔBLEU", "w ≥ 0.6", RHO, NAN, reason="2 units"),
             ],
             **options,
         ),
@@ -31,10 +32,10 @@ def all_charts(**options):
             [-1, 0, 1],
             {"BLEU": [0.3, 0.4, NAN], "ΔBLEU": [0.5, 0.4, 0.3]},
             kind="threshold",
-            intervals={"BLEU": ([0.2, 0.3, NAN], [0.4, 0.5, NAN])},
+            coefficient=RHO,
             **options,
         ),
-        "unit size": sweep_chart([1, 10, 100], {"BLEU": [0.1, 0.2, 0.3]}, kind="unit_size", **options),
+        "unit size": sweep_chart([1, 10, 100], {"BLEU": [0.1, 0.2, 0.3]}, kind="unit_size", coefficient=RHO, **options),
         "scatter": observation_scatter(
             rng.normal(size=9), rng.normal(size=9), metric_name="BLEU", pairs=["A, B"] * 9, **options
         ),
@@ -87,7 +88,7 @@ def drawn_values(spec, field):
 
 def test_names_at_line_ends_keep_their_distance_where_lines_meet():
     series = {"BLEU": [0.1, 0.30], "sBLEU": [0.1, 0.301], "ΔBLEU": [0.2, 0.302], "chrF": [0.2, 0.8]}
-    spec = sweep_chart([1, 2], series, kind="order")
+    spec = sweep_chart([1, 2], series, kind="order", coefficient=RHO)
     ends = next(rows for rows in spec["datasets"].values() if len(rows) == 4)
     heights = sorted(row["value"] for row in ends)
     low, high = next(layer["encoding"]["y"]["scale"]["domain"] for layer in spec["layer"] if "y" in layer["encoding"])
@@ -96,7 +97,7 @@ def test_names_at_line_ends_keep_their_distance_where_lines_meet():
 
 
 def test_series_differ_in_mark_and_dash_not_only_in_colour():
-    spec = sweep_chart([1, 2], {"BLEU": [0.1, 0.2], "ΔBLEU": [0.2, 0.3]}, kind="order")
+    spec = sweep_chart([1, 2], {"BLEU": [0.1, 0.2], "ΔBLEU": [0.2, 0.3]}, kind="order", coefficient=RHO)
     encodings = [layer["encoding"] for layer in spec["layer"]]
     for channel in ("color", "shape", "strokeDash"):
         scale = next(encoding[channel]["scale"] for encoding in encodings if channel in encoding)
@@ -114,20 +115,28 @@ def test_the_wanted_observations_are_drawn():
     ("draw", "message"),
     [
         (lambda: forest_plot([]), "rows is empty"),
-        (lambda: forest_plot([ForestRow("B", "all", "pearson", 0.1)]), r"rows\[0\].coefficient is 'pearson'"),
         (
             lambda: forest_plot([ForestRow("B", "all", "kendall", 0.1)] * 2),
             r"rows\[1\] gives B · all, kendall, a second",
         ),
         (lambda: forest_plot([ForestRow("B", "all", "kendall", 1.5)]), r"rows\[0\] holds 1.5"),
-        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="temperature"), "kind is 'temperature'"),
-        (lambda: sweep_chart([2, 1], {"B": [0.1, 0.2]}, kind="order"), "strictly increasing"),
-        (lambda: sweep_chart([1, 2], {"B": [0.1]}, kind="order"), r"series\['B'\] has 1 values: 2 are expected"),
-        (lambda: sweep_chart([0, 2], {"B": [0.1, 0.2]}, kind="unit_size"), "unit sizes start at 1"),
-        (lambda: sweep_chart([1, 2], {"B": [0.1, 7]}, kind="order"), "series 'B' holds 7"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="temperature", coefficient=RHO), "kind is 'temperature'"),
+        (lambda: sweep_chart([2, 1], {"B": [0.1, 0.2]}, kind="order", coefficient=RHO), "strictly increasing"),
+        (
+            lambda: sweep_chart([1, 2], {"B": [0.1]}, kind="order", coefficient=RHO),
+            r"series\['B'\] has 1 values: 2 are expected",
+        ),
+        (lambda: sweep_chart([0, 2], {"B": [0.1, 0.2]}, kind="unit_size", coefficient=RHO), "unit sizes start at 1"),
+        (lambda: sweep_chart([1, 2], {"B": [0.1, 7]}, kind="order", coefficient=RHO), "series 'B' holds 7"),
         (lambda: observation_scatter([NAN], [1.0], metric_name="B"), "nothing to draw"),
-        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", theme="sepia"), "theme is 'sepia'"),
-        (lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", width="wide"), "width is 'wide'"),
+        (
+            lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", coefficient=RHO, theme="sepia"),
+            "theme is 'sepia'",
+        ),
+        (
+            lambda: sweep_chart([1, 2], {"B": [0.1, 0.2]}, kind="order", coefficient=RHO, width="wide"),
+            "width is 'wide'",
+        ),
     ],
 )
 def test_bad_input_is_named(draw, message):

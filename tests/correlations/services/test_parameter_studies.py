@@ -234,7 +234,7 @@ def test_the_same_specification_is_the_same_study_and_a_stored_one_makes_it_agai
         ({"sweeps": [{"parameter": "max_order"}] * 2}, "sweeps", "a parameter twice"),
         ({"sweeps": [{"parameter": "max_order"}, {"parameter": "order"}]}, "sweeps", "a parameter twice"),  # its key
         ({"sweeps": ["max_order"]}, "sweeps", "a list of mappings"),
-        ({"coefficient": "r"}, "coefficient", "accepted: pearson, spearman, kendall"),
+        ({"coefficient": "r"}, "coefficient", "accepted: pearson, spearman, kendall, somers_d"),
         ({"choose_on": "dev"}, "judge_on", "found one split"),
         ({"choose_on": "dev", "judge_on": "test"}, "choose_on", "found 'dev'; accepted: none, since"),
         ({"subset": "w>7"}, "subset", "a weight from -1 to 1"),

@@ -3,7 +3,10 @@ import importlib
 
 import pytest
 
-MODULES = ["coefficients", "resampling", "sampled_units", "significance", "sweeps", "system_level"]
+MODULES = [
+    "coefficients.kendall", "coefficients.pearson", "coefficients.somers_d", "coefficients.spearman", "intervals",
+    "resampling", "sampled_units", "significance", "sweeps", "system_level",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -46,9 +46,9 @@ def test_coefficients_over_systems_are_scipys_of_the_means(world) -> None:
     y = [np.mean([human[t, i] for i in range(60) if segments[i] and not math.isnan(human[t, i])]) for t in range(5)]
     assert scores == pytest.approx(x, abs=1e-12)
     expected = stats.pearsonr(x, y)
-    assert (found.pearson, found.pearson_pvalue) == pytest.approx(tuple(expected), abs=1e-9)
-    assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert found.kendall == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert (found.values["pearson"], found.pvalues["pearson"]) == pytest.approx(tuple(expected), abs=1e-9)
+    assert found.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert found.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
 def test_coefficients_over_segments_are_scipys_of_the_rated_outputs(world) -> None:
@@ -60,9 +60,9 @@ def test_coefficients_over_segments_are_scipys_of_the_rated_outputs(world) -> No
     kept = [(t, i) for t in range(5) for i in range(45) if not math.isnan(human[t, i])]
     x, y = [values[0].scores[place] for place in kept], [human[place] for place in kept]
     assert found.n == len(kept)
-    assert (found.pearson, found.pearson_pvalue) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
-    assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert found.kendall == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert (found.values["pearson"], found.pearson_pvalue) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
+    assert found.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert found.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
 def test_a_replicate_is_the_coefficient_over_segments_repeated(world) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.sampled_units import sampled_unit_correlation, unit_observations
 from correlations.stats.units import StudyMetric, exact_scale
 
@@ -41,15 +42,19 @@ def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignmen
 
 
 def coefficients_by_hand(assignments, orientation):
-    rhos, taus = [], []
+    """scipy's coefficients of each assignment, by key; Somers' d is of the rating given the metric."""
+    found = {key: [] for key in COEFFICIENTS}
     for observations in assignments:
         if orientation == "both":
             observations = observations + [(-m, -q) for m, q in observations]
         m, q = [m for m, _ in observations], [q for _, q in observations]
         ranks = [sorted(set(q)).index(value) for value in q]  # of exact fractions: only real ties tie
-        rhos.append(stats.spearmanr(m, ranks)[0])
-        taus.append(stats.kendalltau(m, ranks)[0])
-    return rhos, taus
+        found["pearson"].append(stats.pearsonr(m, [float(value) for value in q])[0])
+        found["spearman"].append(stats.spearmanr(m, ranks)[0])
+        found["kendall"].append(stats.kendalltau(m, ranks)[0])
+        few = len(m) <= 60  # scipy's table of n x n cells takes seconds for hundreds of observations
+        found["somers_d"].append(stats.somersd(m, ranks).statistic if few else None)
+    return found
 
 
 @pytest.mark.parametrize("orientation", ["both", "fixed"])
@@ -59,16 +64,17 @@ def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, o
     n_assignments = 1 if unit_size == 1 else 6
     study = sampled_unit_correlation(
         inputs.metrics, inputs.human, inputs.pairs, seed=4, unit_size=unit_size, n_assignments=n_assignments,
-        remainder=remainder, orientation=orientation,
+        remainder=remainder, orientation=orientation, coefficients=list(COEFFICIENTS),
     )  # fmt: skip
     for row, result in enumerate(study.rows):
         assignments = observations_by_hand(
             inputs, row, seed=4, unit_size=unit_size, remainder=remainder, n_assignments=n_assignments
         )
-        rhos, taus = coefficients_by_hand(assignments, orientation)
-        np.testing.assert_allclose(result.spearman.values, rhos, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(result.kendall.values, taus, rtol=0, atol=1e-12)
-        assert result.spearman.mean == pytest.approx(np.mean(rhos), abs=1e-12)
+        expected = coefficients_by_hand(assignments, orientation)
+        for key, values in expected.items():
+            if None not in values:
+                np.testing.assert_allclose(result.coefficients[key].values, values, rtol=0, atol=1e-12, err_msg=key)
+        assert result.coefficients["spearman"].mean == pytest.approx(np.mean(expected["spearman"]), abs=1e-12)
         copies = 2 if orientation == "both" else 1
         assert result.n_observations == round(copies * np.mean([len(each) for each in assignments]))
 
@@ -86,12 +92,35 @@ def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_
     assert (dropped.units_per_pair, dropped.rows[0].n_observations) == ((21,) * 12, 504)
 
 
+def test_more_coefficients_leave_the_others_as_they_are(inputs):
+    options = {"seed": 3, "unit_size": 8, "n_assignments": 5}
+    usual = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    every = sampled_unit_correlation(
+        inputs.metrics,
+        inputs.human,
+        inputs.pairs,
+        coefficients=["somers_d", "pearson", "kendall", "spearman"],
+        **options,
+    )
+    for few, many in zip(usual.rows, every.rows, strict=True):
+        for key, summary in few.coefficients.items():
+            assert summary.values.tolist() == many.coefficients[key].values.tolist()
+            assert summary.paper_interval == many.coefficients[key].paper_interval
+        assert np.isnan(many.coefficients["somers_d"].paper_interval).all()
+
+
 def test_all_metrics_see_the_same_assignments(inputs):
     twice = [inputs.metrics[1], replace(inputs.metrics[1], name="again")]
     together = sampled_unit_correlation(twice, inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
     alone = sampled_unit_correlation(twice[1:], inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
-    assert together.rows[0].kendall.values.tolist() == together.rows[1].kendall.values.tolist()
-    assert together.rows[1].kendall.values.tolist() == alone.rows[0].kendall.values.tolist()
+    assert (
+        together.rows[0].coefficients["kendall"].values.tolist()
+        == together.rows[1].coefficients["kendall"].values.tolist()
+    )
+    assert (
+        together.rows[1].coefficients["kendall"].values.tolist()
+        == alone.rows[0].coefficients["kendall"].values.tolist()
+    )
 
 
 def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
@@ -100,7 +129,7 @@ def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
     monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
     one_by_one = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
     for first, second in zip(at_once.rows, one_by_one.rows, strict=True):
-        assert first.spearman.values.tolist() == second.spearman.values.tolist()
+        assert first.coefficients["spearman"].values.tolist() == second.coefficients["spearman"].values.tolist()
 
 
 def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
@@ -108,7 +137,9 @@ def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
     as_given = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
     swapped = sampled_unit_correlation(inputs.metrics, inputs.human, [(b, a) for a, b in inputs.pairs], **options)
     for first, second in zip(as_given.rows, swapped.rows, strict=True):
-        assert first.spearman.values.tolist() == pytest.approx(second.spearman.values.tolist(), abs=1e-12)
+        assert first.coefficients["spearman"].values.tolist() == pytest.approx(
+            second.coefficients["spearman"].values.tolist(), abs=1e-12
+        )
 
 
 def test_clamped_numerators_are_counted_by_unit_and_system(inputs):
@@ -135,12 +166,12 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
         [none_valid, silent], np.nan_to_num(inputs.human), inputs.pairs, seed=1, unit_size=1, coefficients=["spearman"]
     )
     nothing, half = study.rows
-    assert math.isnan(nothing.spearman.mean)
+    assert math.isnan(nothing.coefficients["spearman"].mean)
     assert nothing.undefined_units == {"no valid segment in the unit": 4 * 53}
-    assert nothing.spearman.reason == "0 units: at least 3 observations are needed"
+    assert nothing.coefficients["spearman"].reason == "0 units: at least 3 observations are needed"
     assert half.undefined_units == {"metric undefined on the unit": 4 * 26}
     assert half.n_observations == 2 * 4 * 27
-    assert half.kendall is None
+    assert list(half.coefficients) == ["spearman"]
 
 
 @pytest.mark.parametrize("orientation", ["both", "fixed", "random"])
@@ -149,21 +180,23 @@ def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dro
         inputs.metrics, inputs.human, inputs.pairs, seed=1, unit_size=60, n_assignments=2, remainder="drop",
         orientation=orientation,
     )  # fmt: skip
-    assert {row.spearman.reason for row in study.rows} == {"0 units: at least 3 observations are needed"}
+    assert {row.coefficients["spearman"].reason for row in study.rows} == {
+        "0 units: at least 3 observations are needed"
+    }
 
 
 def test_too_few_units_and_constant_input_are_nan_with_the_reason(inputs):
     metric = inputs.metrics[0]
     few = sampled_unit_correlation([metric], inputs.human, [(0, 1), (1, 2)], seed=1, unit_size=60, n_assignments=2)
-    assert few.rows[0].spearman.reason == "2 units: at least 3 observations are needed"
+    assert few.rows[0].coefficients["spearman"].reason == "2 units: at least 3 observations are needed"
     level = sampled_unit_correlation(
         [metric], np.full((4, 53), 3.0), inputs.pairs, seed=1, unit_size=5, n_assignments=2
     )
-    assert level.rows[0].kendall.reason == "the human rating differences are constant"
-    assert all(math.isnan(end) for end in level.rows[0].kendall.paper_interval)
+    assert level.rows[0].coefficients["kendall"].reason == "the human rating differences are constant"
+    assert all(math.isnan(end) for end in level.rows[0].coefficients["kendall"].paper_interval)
     flat = StudyMetric("flat", np.ones((4, 53, 1)), lambda sums: sums[..., 0] * 0)
     study = sampled_unit_correlation([flat], inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
-    assert study["flat"].spearman.reason == "the metric's differences are constant"
+    assert study["flat"].coefficients["spearman"].reason == "the metric's differences are constant"
 
 
 def test_unit_observations_are_the_first_assignment_of_the_study(inputs):
@@ -206,7 +239,7 @@ def test_a_common_denominator_of_the_ratings_is_found_where_there_is_one():
         ({"n_assignments": 0}, "n_assignments is 0"),
         ({"remainder": "pad"}, "remainder is 'pad'"),
         ({"orientation": "left"}, "orientation is 'left'"),
-        ({"coefficients": ["pearson"]}, "accepted are spearman, kendall"),
+        ({"coefficients": ["gamma"]}, "accepted are pearson, spearman, kendall, somers_d"),
         ({"metrics": []}, "metrics is empty"),
         ({"human": np.full((4, 53), np.inf)}, "system 0, segment 0 is infinite"),
     ],

@@ -38,9 +38,9 @@ def test_coefficients_of_both_are_those_over_the_shared_segments_by_hand_and_by_
     for place, metric in zip(places, metrics, strict=True):
         shared = replace(metric, valid=inputs.metrics[1].valid & other)
         by_hand = observations_by_hand(replace(inputs, metrics=[shared]), 0, **design)
-        rhos, taus = coefficients_by_hand(by_hand, "both")
-        np.testing.assert_allclose(study.rows[place].spearman.values, rhos, atol=1e-12)
-        np.testing.assert_allclose(study.rows[place].kendall.values, taus, atol=1e-12)
+        expected = coefficients_by_hand(by_hand, "both")
+        np.testing.assert_allclose(study.rows[place].coefficients["spearman"].values, expected["spearman"], atol=1e-12)
+        np.testing.assert_allclose(study.rows[place].coefficients["kendall"].values, expected["kendall"], atol=1e-12)
         assert study.rows[place].n_valid_segments == (inputs.metrics[1].valid & other).sum()
 
 
@@ -64,7 +64,7 @@ def test_segments_without_anything_shared_leave_no_coefficient(inputs):
     study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
 
     assert [study.rows[place].n_valid_segments for place in places] == [0, 0]
-    assert [study.rows[place].spearman.reason for place in places] == [
+    assert [study.rows[place].coefficients["spearman"].reason for place in places] == [
         "0 units: at least 3 observations are needed"
     ] * 2
 
@@ -84,7 +84,8 @@ def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
         rows, [(first, second)] = on_shared_segments(metrics, [(0, 1)])
         design = {"seed": trial, "unit_size": 5, "coefficients": ["spearman"]}
         rhos = [
-            row.spearman.mean for row in sampled_unit_correlation(rows, human, PAIRS, n_assignments=20, **design).rows
+            row.coefficients["spearman"].mean
+            for row in sampled_unit_correlation(rows, human, PAIRS, n_assignments=20, **design).rows
         ]
         resampled = [
             row.replicates["spearman"] for row in study_bootstrap(rows, human, PAIRS, n_replicates=60, **design)

@@ -5,12 +5,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from correlations.stats.significance import (
-    fisher_z_interval,
-    holm_correction,
-    paired_permutation_test,
-    williams_test,
-)
+from correlations.stats.intervals import fisher_z_interval
+from correlations.stats.significance import holm_correction, paired_permutation_test, williams_test
 
 # Galley et al. 2015, Table 2, as printed: rho and tau of BLEU, sBLEU and ΔBLEU, each on three reference subsets.
 PRINTED = [

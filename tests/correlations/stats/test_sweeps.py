@@ -18,7 +18,10 @@ def test_a_reference_sweep_equals_the_studies_done_one_by_one(inputs):
         study = sampled_unit_correlation(metrics, inputs.human, inputs.pairs, **options)
         for name in ("BLEU", "sBLEU"):
             assert sweep.series[name][index].name == name
-            assert sweep.series[name][index].spearman.values.tolist() == study[name].spearman.values.tolist()
+            assert (
+                sweep.series[name][index].coefficients["spearman"].values.tolist()
+                == study[name].coefficients["spearman"].values.tolist()
+            )
 
 
 def test_a_unit_size_sweep_equals_the_studies_and_uses_sentence_scores_at_one(inputs):
@@ -29,11 +32,11 @@ def test_a_unit_size_sweep_equals_the_studies_and_uses_sentence_scores_at_one(in
         n_assignments=40, progress=lambda done, total: told.append((done, total)),
     )  # fmt: skip
     alone = sampled_unit_correlation(at_one, inputs.human, inputs.pairs, seed=2, unit_size=1)
-    assert sweep.series["weighted"][0].spearman.mean == alone.rows[0].spearman.mean
+    assert sweep.series["weighted"][0].coefficients["spearman"].mean == alone.rows[0].coefficients["spearman"].mean
     fives = sampled_unit_correlation(
         [inputs.metrics[1]], inputs.human, inputs.pairs, seed=2, unit_size=5, n_assignments=10
     )
-    assert sweep.series["weighted"][1].spearman.mean == fives.rows[0].spearman.mean
+    assert sweep.series["weighted"][1].coefficients["spearman"].mean == fives.rows[0].coefficients["spearman"].mean
     assert (told[0], told[-1]) == ((1, 51), (51, 51))
 
 

@@ -35,21 +35,21 @@ def table():
 def test_the_printed_correlations_follow_from_the_printed_scores(table, metric):
     names, columns = table
     result = system_level_correlation(columns[metric], columns["human_mean"], names)
-    assert result.pearson == pytest.approx(PRINTED[metric][0], abs=5e-4)
-    assert result.pearson_pvalue == pytest.approx(PRINTED[metric][1], abs=2e-3)  # the rounding of r moves p by that
+    assert result.values["pearson"] == pytest.approx(PRINTED[metric][0], abs=5e-4)
+    assert result.pvalues["pearson"] == pytest.approx(PRINTED[metric][1], abs=2e-3)  # the rounding of r moves p by that
 
 
 def test_rank_correlations_and_leaving_each_system_out_equal_scipy(table):
     names, columns = table
     x, y = np.array(columns["AM_FM"]), np.array(columns["human_mean"])
     result = system_level_correlation(x, y, names)
-    assert result.spearman == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-12)
-    assert result.kendall == pytest.approx(stats.kendalltau(x, y)[0], abs=1e-12)
+    assert result.values["spearman"] == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-12)
+    assert result.values["kendall"] == pytest.approx(stats.kendalltau(x, y)[0], abs=1e-12)
     without = result.left_out[4]
     a, b = np.delete(x, 4), np.delete(y, 4)
     assert without.system == "S_5"
     expected = (stats.pearsonr(a, b)[0], stats.spearmanr(a, b)[0], stats.kendalltau(a, b)[0])
-    assert (without.pearson, without.spearman, without.kendall) == pytest.approx(expected, abs=1e-12)
+    assert tuple(without.values.values()) == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_outlier_drives_the_printed_correlation(table):
@@ -58,15 +58,15 @@ def test_one_outlier_drives_the_printed_correlation(table):
     result = system_level_correlation(columns["AM_FM"], columns["human_mean"], names)
     assert result.most_influential is not None
     assert result.most_influential.system == "S_20"
-    assert result.most_influential.pearson < 0.6
+    assert result.most_influential.values["pearson"] < 0.6
 
 
 def test_undefined_says_why_and_bad_input_says_where():
     few = system_level_correlation([1, 2], [1, 2], ["A", "B"])
-    assert math.isnan(few.pearson)
+    assert math.isnan(few.values["pearson"])
     assert few.reason == "2 systems: at least 3 are needed"
     constant = system_level_correlation([1, 1, 1], [1, 2, 3], ["A", "B", "C"])
-    assert math.isnan(constant.kendall)
+    assert math.isnan(constant.values["kendall"])
     assert constant.reason == "the metric scores are constant"
     assert constant.most_influential is None
     with pytest.raises(ValueError, match="human score of system 'B' is nan"):
