@@ -119,12 +119,12 @@ def test_a_pair_agrees_on_a_negated_metric_where_the_lower_score_is_the_better_r
 
 def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:
     series = {f"M{n}": [0.1 * n, 0.1] for n in range(8)}
-    spec = sweep_chart([1, 2], series, kind="order", in_colour=["M1", "M2"])
+    spec = sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=["M1", "M2"])
     names = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
     assert {row["metric"] for row in spec["datasets"][names["data"]["name"]]} == {"M1", "M2"}
     for wrong in (["M9"], list(series)):
         with pytest.raises(ValueError, match=r"in_colour names|at most 6"):
-            sweep_chart([1, 2], series, kind="order", in_colour=wrong)
+            sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=wrong)
 
 
 def test_the_command_takes_metrics_as_they_are_written(world: World, capsys) -> None:
