@@ -33,7 +33,7 @@ from annotation.services.release_imports import ADDED_KINDS
 from annotation.services.releases import MAX_REASON, release_create, release_deprecate, release_restore
 from annotation.services.weights_imports import weights_import_create
 from annotation.tasks import release_build, weights_import_execute
-from annotation.weighting import SCHEME_NAMES
+from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
 CHOSEN = ("source_kinds", "source_systems", "original_kinds", "original_systems")
 
@@ -118,7 +118,7 @@ class DeprecationSerializer(Strict, serializers.Serializer):
 
 
 class ReleaseRequestSerializer(Strict, serializers.Serializer):
-    method = serializers.ChoiceField(choices=list(SCHEME_NAMES), default="linear")
+    method = serializers.ChoiceField(choices=list(SCHEMES), default=DEFAULT_SCHEME)
     parameters = serializers.DictField(
         required=False, help_text="n_bootstrap, seed, criteria, and what the method takes."
     )

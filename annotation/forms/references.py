@@ -12,14 +12,9 @@ from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import registered_rules, source_counts
 from annotation.services.release_imports import ADDED_KINDS
-from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON, OWN_PARAMETERS
+from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
+from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
-METHODS = (
-    ("linear", "Linear: the mean rating, mapped from its scale to −1 … +1"),
-    ("median", "Median: the median rating, mapped likewise; one odd rating moves nothing"),
-    ("zscore", "Z-scores: each rater against their own mean and spread; 0 is what raters give on average"),
-    ("reliability", "Reliability: raters who agree with the others count more, severity is taken out"),
-)
 MAX_RULE_CHARACTERS = 100_000
 
 
@@ -150,10 +145,18 @@ class WeightsUploadForm(UploadForm):
         return data
 
 
+def _parameter_field(scheme: str, name: str) -> str:
+    return f"{scheme}_{name}"
+
+
+def _methods() -> list[tuple[str, str]]:
+    return [(scheme.key, f"{scheme.label}: {scheme.about}") for scheme in SCHEMES.values()]
+
+
 class ReleaseForm(forms.Form):
     """How to weigh: method, its parameters, and what does not count."""
 
-    method = forms.ChoiceField(choices=METHODS, initial="linear", widget=forms.RadioSelect)
+    method = forms.ChoiceField(choices=_methods, initial=DEFAULT_SCHEME, widget=forms.RadioSelect)
     criteria = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the criteria chosen here."
     )
@@ -188,17 +191,14 @@ class ReleaseForm(forms.Form):
     seed = forms.IntegerField(
         initial=COMMON_PARAMETERS["seed"], min_value=0, help_text="The same seed and ratings give the same release."
     )
-    clip = forms.FloatField(
-        label="Largest z-score (z-scores only)", required=False, initial=OWN_PARAMETERS["zscore"]["clip"]
-    )
-    prior_ratings = forms.FloatField(
-        label="Prior ratings per rater (reliability only)",
-        required=False,
-        initial=OWN_PARAMETERS["reliability"]["prior_ratings"],
-    )
 
     def __init__(self, *args: Any, reference_set: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for scheme in SCHEMES.values():
+            for parameter in scheme.parameters:
+                label = f"{parameter.label} ({scheme.label.lower()} only)"
+                field = forms.FloatField(label=label, required=False, initial=parameter.default)
+                self.fields[_parameter_field(scheme.key, parameter.name)] = field
         campaigns = list(reference_set.campaigns.all())  # none where weights were made elsewhere
         names = dict.fromkeys(criterion.name for criterion in campaign_criteria(campaigns)) if campaigns else {}
         self.fields["criteria"].choices = [(name, name) for name in names]
@@ -213,7 +213,8 @@ class ReleaseForm(forms.Form):
 
     @property
     def advanced(self) -> list[Any]:
-        return [self[name] for name in ("n_bootstrap", "seed", "clip", "prior_ratings")]
+        of_schemes = [_parameter_field(key, name) for key, scheme in SCHEMES.items() for name in scheme.defaults]
+        return [self[name] for name in ("n_bootstrap", "seed", *of_schemes)]
 
     @property
     def rule_fields(self) -> list[Any]:
@@ -225,9 +226,10 @@ class ReleaseForm(forms.Form):
         """Arguments of ``release_create``."""
         cleaned = self.cleaned_data
         parameters = {"n_bootstrap": cleaned["n_bootstrap"], "seed": cleaned["seed"]}
-        for name in OWN_PARAMETERS.get(cleaned["method"], {}):
-            if cleaned[name] is not None:
-                parameters[name] = cleaned[name]
+        for name in SCHEMES[cleaned["method"]].defaults:
+            value = cleaned[_parameter_field(cleaned["method"], name)]
+            if value is not None:
+                parameters[name] = value
         if len(cleaned["criteria"]) < len(self.fields["criteria"].choices):
             parameters["criteria"] = cleaned["criteria"]
         return {

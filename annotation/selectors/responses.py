@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 from annotation.models import JobState, Rating, ReleaseWeight, Response
 from annotation.selectors.checks import rater_names
 from annotation.selectors.releases import release_judgements
+from annotation.weighting.scheme import WeighedResponse, two_decimals
+from annotation.weighting.schemes import get_scheme
 
 
 class LoggedRating(NamedTuple):
@@ -112,39 +114,20 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
     raters = rater_names(table.rater_id[mine])
     judged = [(str(raters[index]), float(values[index])) for index in order]
     bounds = [bound for bound in (weight.low, weight.high) if bound is not None]
-    interval = f"[{', '.join(_signed(bound) for bound in bounds)}]"
+    interval = f"[{', '.join(two_decimals(bound, plus=True) for bound in bounds)}]"
     return ExplainedWeight(weight, judged, _steps(weight, values, table.low, table.high), interval)
 
 
 def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -> list[str]:
-    """The arithmetic in words, one line per step."""
+    """Say how the weight came about, a line per step."""
     if weight.release.is_imported:
-        known = "" if weight.rating_mean is None else f"mean {_signed(weight.rating_mean, plus=False)} of "
+        known = "" if weight.rating_mean is None else f"mean {two_decimals(weight.rating_mean)} of "
         of = f"{known}{weight.n_ratings} ratings, " if weight.n_ratings else ""
-        return [f"{of}{_signed(weight.weight)} as imported", "made elsewhere: its judgements are not known here"]
-    mean = _signed(weight.rating_mean, places=2, plus=False)
-    result = _signed(weight.weight)
-    method = weight.release.method
-    if method in {"linear", "median"}:
-        centre = weight.rating_mean if method == "linear" else float(np.median(values))
-        named = f"{'mean' if method == 'linear' else 'median'} {_signed(centre, plus=False)}"
         return [
-            f"{named} on {low:g}–{high:g} of {weight.n_ratings} judgements → {result}",
-            f"2 × ({_signed(centre, plus=False)} − {low:g}) / ({high:g} − {low:g}) − 1 = {result}",
+            f"{of}{two_decimals(weight.weight, plus=True)} as imported",
+            "made elsewhere: its judgements are not known here",
         ]
-    if method == "zscore":
-        return [
-            f"mean {mean} on {low:g}–{high:g}; {weight.n_ratings} judgements count, each as its rater's z-score",
-            f"mean z-score, clipped at ±{weight.release.parameters['clip']:g} and divided by it → {result}",
-        ]
-    return [
-        f"mean {mean} on {low:g}–{high:g} of {weight.n_ratings} judgements",
-        f"each less its rater's bias and weighted by its rater's precision, mapped to −1 … +1 → {result}",
-    ]
-
-
-def _signed(value: float, *, places: int = 2, plus: bool = True) -> str:
-    text = f"{abs(value):.{places}f}"
-    if float(text) == 0:
-        return text
-    return f"−{text}" if value < 0 else f"+{text}" if plus else text
+    response = WeighedResponse(
+        values, low, high, weight.rating_mean, weight.n_ratings, weight.weight, weight.release.parameters
+    )
+    return get_scheme(weight.release.method).explain(response)

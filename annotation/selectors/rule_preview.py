@@ -9,7 +9,16 @@ from annotation.models import Campaign, Criterion
 from annotation.selectors.decisions import filled
 from annotation.selectors.quality import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
 from annotation.selectors.ratings import scale_ends
-from annotation.weighting import AlphaResult, IccResult, RatingTable, Sufficiency, icc, krippendorff_alpha, sufficiency
+from annotation.weighting import (
+    AlphaResult,
+    IccResult,
+    RatingTable,
+    Sufficiency,
+    icc,
+    krippendorff_alpha,
+    scheme_for_scale,
+    sufficiency,
+)
 from annotation.weighting.exclusion import ExcludeRaters, ExclusionRule, apply_rules
 from annotation.weighting.groups import codes_of
 
@@ -94,7 +103,7 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
 
 def certainty_of(table: RatingTable, criterion: Criterion) -> Certainty:
     low, high = scale_ends(criterion)
-    scheme = "zscore" if np.isnan(low) else "linear"
+    scheme = scheme_for_scale(low, high)
     return Certainty(
         n=len(table),
         alpha=krippendorff_alpha(table),

@@ -7,6 +7,7 @@ stand in the data, never this database's ids.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from annotation.canonical import canonical_json
@@ -51,12 +52,36 @@ def amendment_hash(before: str, *, number: int, kind: str, data: Mapping[str, An
     return hashlib.sha256(before.encode() + canonical_json(written)).hexdigest()
 
 
-def first_broken_amendment(campaign: Campaign) -> Amendment | None:
-    """The first one that does not follow from what stands before it; None where the chain holds."""
-    before = campaign.design_hash
-    for expected, amendment in enumerate(campaign.amendments.order_by("number"), start=1):
-        known = amendment_hash(before, number=expected, kind=amendment.kind, data=amendment.data)
-        if amendment.hash != known:
-            return amendment
+@dataclass(frozen=True)
+class ChainCheck:
+    """How many amendments a campaign has, and the first number whose entry does not match; None if all match."""
+
+    n: int
+    broken: int | None = None
+    is_missing: bool = False
+
+    @property
+    def sentence(self) -> str:
+        if self.is_missing:
+            return f"The record was changed: amendment {self.broken} is missing."
+        if self.broken is not None:
+            return (
+                f"The record was changed: the hash of amendment {self.broken} does not follow from what stands before."
+            )
+        if self.n == 0:
+            return "The record is intact: there are no amendments."
+        if self.n == 1:
+            return "The record is intact: 1 amendment, its hash follows from the design's."
+        return f"The record is intact: {self.n:,} amendments, each hash follows from the one before."
+
+
+def chain_check(campaign: Campaign) -> ChainCheck:
+    """Compute each amendment's hash again, from the design's on, and compare it with the stored one."""
+    entries, before = list(campaign.amendments.order_by("number")), campaign.design_hash
+    for expected, amendment in enumerate(entries, start=1):
+        if amendment.number != expected:
+            return ChainCheck(len(entries), expected, is_missing=True)
+        if amendment.hash != amendment_hash(before, number=expected, kind=amendment.kind, data=amendment.data):
+            return ChainCheck(len(entries), expected)
         before = amendment.hash
-    return None
+    return ChainCheck(len(entries))

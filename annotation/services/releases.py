@@ -45,7 +45,7 @@ from annotation.services.evidence import evidence_columns, release_bins, reporte
 from annotation.services.jobs import Claim, job_run
 from annotation.services.ratings import ratings_await
 from annotation.versions import code_version
-from annotation.weighting import SCHEME_NAMES, RatingTable, WeightResult, get_scheme
+from annotation.weighting import DEFAULT_SCHEME, SCHEMES, RatingTable, Scheme, WeightResult, get_scheme
 from annotation.weighting.evidence import Evidence, response_evidence
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
 from annotation.weighting.table import scale_is_open
@@ -53,10 +53,8 @@ from annotation.weighting.table import scale_is_open
 STEPS = 5
 LISTED_ITEMS = 100
 HASH_FORMAT = "assay-release/1"
-OWN_PARAMETERS = {"zscore": {"clip": 2.0}, "reliability": {"prior_ratings": 5.0}}
 COMMON_PARAMETERS = {"n_bootstrap": 1000, "seed": 0}
 MAX_BOOTSTRAP = 10_000
-MOST = 1e9  # of a method's own parameter
 MAX_REASON = 1000
 
 
@@ -78,7 +76,7 @@ class Weighed:
 def release_create(
     *,
     reference_set: ReferenceSet,
-    method: str = "linear",
+    method: str = DEFAULT_SCHEME,
     parameters: Mapping[str, Any] | None = None,
     exclusion_rules: Sequence[Mapping[str, Any]] = (),
     with_excluded: bool = False,
@@ -98,9 +96,9 @@ def release_create(
         raise AnnotationError(
             f"“{reference_set}” has no campaign: its weights were made elsewhere. Add a campaign to weigh it here."
         )
-    if method not in SCHEME_NAMES:
-        raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEME_NAMES)}.")
-    checked = _checked_parameters(reference_set, method, parameters or {})
+    if method not in SCHEMES:
+        raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEMES)}.")
+    checked = _checked_parameters(reference_set, SCHEMES[method], parameters or {})
     asked = [*(_registered_rules(reference_set) if with_registered else ()), *exclusion_rules]
     rules = _checked_rules(reference_set, asked)
     if not with_excluded:
@@ -193,14 +191,14 @@ def stored_content_hash(release: Release) -> str:
 # --- What may be asked for -------------------------------------------------------------------------------------------
 
 
-def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of the method, defaults filled in."""
-    defaults: dict[str, Any] = {**COMMON_PARAMETERS, **OWN_PARAMETERS.get(method, {})}
+    defaults: dict[str, Any] = {**COMMON_PARAMETERS, **scheme.defaults}
     unknown = sorted(set(given) - {*defaults, "criteria"})
     if unknown:
         accepted = ", ".join([*defaults, "criteria"])
         raise AnnotationError.at(
-            "parameters", f"Parameter {unknown[0]!r} is not one of {method!r}; accepted: {accepted}."
+            "parameters", f"Parameter {unknown[0]!r} is not one of {scheme.key!r}; accepted: {accepted}."
         )
     chosen = {**defaults, **given}
     for name, most in (("n_bootstrap", MAX_BOOTSTRAP), ("seed", 2**63 - 1)):
@@ -209,12 +207,12 @@ def _checked_parameters(reference_set: ReferenceSet, method: str, given: Mapping
             raise AnnotationError.at(
                 "parameters", f"Parameter {name!r} is {value!r}; accepted: a whole number, 0 to {most}."
             )
-    for name in OWN_PARAMETERS.get(method, {}):
-        value = chosen[name]
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST:
-            accepted = f"a number above 0, up to {MOST:g}"
-            raise AnnotationError.at("parameters", f"Parameter {name!r} is {str(value)[:40]}; accepted: {accepted}.")
-        chosen[name] = float(value)
+    for parameter in scheme.parameters:
+        try:
+            parameter.check(chosen[parameter.name])
+        except ValueError as error:
+            raise AnnotationError.at("parameters", f"Parameter {error}.") from error
+        chosen[parameter.name] = float(chosen[parameter.name])
     names = chosen.pop("criteria", None)
     if names:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
@@ -315,15 +313,15 @@ def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:
     by_id = np.argsort(chosen.response_id)
     response = by_id[np.searchsorted(chosen.response_id[by_id], judged.response_id)]
     table = RatingTable(response, rater, judged.value, n_responses=len(chosen.response_id))
-    own = {name: release.parameters[name] for name in OWN_PARAMETERS.get(release.method, {})}
+    scheme = get_scheme(release.method)
     try:
-        result = get_scheme(release.method)(
+        result = scheme.weights(
             table,
             judged.low,
             judged.high,
             n_bootstrap=release.parameters["n_bootstrap"],
             rng=np.random.default_rng(release.parameters["seed"]),
-            **own,
+            **scheme.chosen(release.parameters),
         )
     except ValueError as error:
         raise AnnotationError(f"The weights cannot be computed: {error}.") from error

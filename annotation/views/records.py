@@ -19,8 +19,10 @@ from annotation.errors import AnnotationError
 from annotation.exports import CONTENT_TYPES, table_response
 from annotation.markdown import markdown
 from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.selectors.amendments import amendments
 from annotation.selectors.records.facts import Facts, campaign_facts
 from annotation.selectors.records.tables import ALL, TABLES
+from annotation.services.amendments import chain_check
 from annotation.services.records import datasheet as sheets
 from annotation.services.records.archive import TABLE_FORMATS, column_types, record_chunks
 from annotation.services.records.heds import FORM_URL, REFERENCE
@@ -82,6 +84,20 @@ def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
         "may_search": may_search,
     }
     return render(request, "annotation/campaign_records.html", context)
+
+
+@login_required
+@require_GET
+def campaign_record_amendments(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+    """Check the amendments' chain of hashes now, and say what came out."""
+    project, campaign = _campaign(request, project_slug, pk)
+    context = {
+        "project": project,
+        "campaign": campaign,
+        "check": chain_check(campaign),
+        "amendments": amendments(campaign),
+    }
+    return render(request, "annotation/campaign_records_amendments.html", context)
 
 
 @login_required

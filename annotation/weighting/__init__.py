@@ -29,7 +29,8 @@ from annotation.weighting.quality import RaterQuality, rater_quality
 from annotation.weighting.raters import RaterSummary, summarise_raters
 from annotation.weighting.reliability import RaterModel, fit_rater_model, reliability_weights
 from annotation.weighting.result import WeightResult, exact_tenths
-from annotation.weighting.schemes import SCHEME_NAMES, WeightScheme, bootstrap_weights, get_scheme
+from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, WeightScheme
+from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES, bootstrap_weights, get_scheme, scheme_for_scale
 from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.sequence import DriftResult, drift, sequence_places
 from annotation.weighting.table import RatingTable, value_counts
@@ -37,7 +38,8 @@ from annotation.weighting.zscore import zscore_weights
 
 __all__ = [
     "CHECK_KINDS",
-    "SCHEME_NAMES",
+    "DEFAULT_SCHEME",
+    "SCHEMES",
     "AlphaResult",
     "Alternative",
     "CheckAccuracy",
@@ -55,8 +57,11 @@ __all__ = [
     "RaterQuality",
     "RaterSummary",
     "RatingTable",
+    "Scheme",
+    "SchemeParameter",
     "SelfConsistency",
     "Sufficiency",
+    "WeighedResponse",
     "WeightResult",
     "WeightScheme",
     "alternatives",
@@ -79,6 +84,7 @@ __all__ = [
     "preference_position_bias",
     "rater_quality",
     "reliability_weights",
+    "scheme_for_scale",
     "self_consistency",
     "sequence_places",
     "sufficiency",

@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.result import WeightResult
-from annotation.weighting.schemes import scheme_contributions
+from annotation.weighting.schemes import get_scheme
 from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
 
 FEWEST = 2  # raters a response needs for any interval at all
@@ -78,7 +78,7 @@ def sufficiency(
     k : sequence of int
         Ratings per response to tell the half-width for, each >= 1.
     scheme : str
-        One of ``SCHEME_NAMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
+        A key of ``SCHEMES``, with its default parameters. Under ``reliability`` further raters are taken to be as
         precise as those seen, on average.
     weights : WeightResult, optional
         For ``interval_half_width``. Its percentile bootstrap is narrower than ``half_width`` for few ratings: a
@@ -111,7 +111,8 @@ def sufficiency(
     (25, [22, 22, 22])
     """
     _check(target, k, confidence)
-    parts, centre = scheme_contributions(scheme, as_table(ratings).latest_per_rater(), low, high)
+    chosen = get_scheme(scheme)
+    parts = chosen.contributions(as_table(ratings).latest_per_rater(), low, high)
     table = parts.table
     said, r = parts.score / parts.unit, table.n_responses
     mass = np.bincount(table.response, parts.precision, minlength=r)
@@ -122,7 +123,7 @@ def sufficiency(
     if df < 1:
         return _unknown(target, df, r, observed, k)
     # [1] s pooled within responses; [2] for a median
-    unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if centre == "median" else 1.0)
+    unit_spread = float(np.sqrt(squares / df)) * (_MEDIAN_FACTOR if chosen.centre == "median" else 1.0)
     precision = float(parts.precision.mean())
     reach = float(student_quantile(float(df), confidence)) * unit_spread
     half_widths = reach * np.sqrt(ratio(np.ones(r), mass))

@@ -1,18 +1,16 @@
 """What each rater does to the weights: the weights without that rater, for all raters at once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.weighting.aggregation import Centre, Contributions
+from annotation.weighting.aggregation import Contributions
 from annotation.weighting.groups import BoolArray
-from annotation.weighting.linear import scale_contributions
-from annotation.weighting.reliability import reliability_contributions
-from annotation.weighting.schemes import SCHEME_NAMES
+from annotation.weighting.schemes import DEFAULT_SCHEME, get_scheme
 from annotation.weighting.standing import SAME, best_weights, is_best, signs
-from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTable, as_table, ratio
-from annotation.weighting.zscore import zscore_contributions
+from annotation.weighting.table import FloatArray, IntArray, Ratings, as_table, ratio
 
 BLOCK_ROWS = 2_000_000  # references of the items of some raters, held at once
 
@@ -70,9 +68,8 @@ def leave_one_rater_out(
     high: float,
     item: npt.ArrayLike,
     *,
-    scheme: str = "linear",
-    clip: float = 2.0,
-    prior_ratings: float = 5.0,
+    scheme: str = DEFAULT_SCHEME,
+    parameters: Mapping[str, float] | None = None,
     n_items: int | None = None,
 ) -> Influence:
     """Every response's weight without each of its raters, and what that does to signs and to the best of each item.
@@ -91,9 +88,9 @@ def leave_one_rater_out(
     item : int array, shape (R,)
         Dense code of each response's item, 0..I-1.
     scheme : str
-        One of ``SCHEME_NAMES``.
-    clip, prior_ratings : float
-        Parameters of ``zscore`` and of ``reliability``.
+        A key of ``SCHEMES``.
+    parameters : mapping, optional
+        The scheme's parameters; by default its defaults.
     n_items : int, optional
         I; by default one more than the largest code.
 
@@ -116,6 +113,7 @@ def leave_one_rater_out(
     --------
     Bob alone keeps the second response above 0:
 
+    >>> from annotation.weighting.table import RatingTable
     >>> table = RatingTable([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [5, 5, 2, 5, 3])
     >>> found = leave_one_rater_out(table, 1, 5, [0, 0])
     >>> found.weights.round(2).tolist(), found.n_reversed.tolist(), found.max_change.round(3).tolist()
@@ -126,12 +124,12 @@ def leave_one_rater_out(
     if codes.shape != (table.n_responses,):
         raise ValueError(f"item has shape {codes.shape}; accepted: ({table.n_responses},), one code per response")
     size = int(codes.max(initial=-1)) + 1 if n_items is None else n_items
-    parts, centre = _contributions(scheme, table, low, high, clip=clip, prior_ratings=prior_ratings)
+    chosen = get_scheme(scheme)
+    parts = chosen.contributions(table, low, high, **(parameters or {}))
     pairs, pair_of = np.unique(parts.table.rater * table.n_responses + parts.table.response, return_inverse=True)
     rater, response = np.divmod(pairs, max(table.n_responses, 1))
-    weights, without = (
-        _without_mean(parts, response, pair_of) if centre == "mean" else _without_median(parts, response, pair_of)
-    )
+    without_rater = _without_mean if chosen.centre == "mean" else _without_median
+    weights, without = without_rater(parts, response, pair_of)
     k = table.n_raters
     before, after = signs(weights)[response], signs(without)
     kept = np.isfinite(without)
@@ -157,18 +155,6 @@ def leave_one_rater_out(
         pair_weight=without,
         pair_reversed=turned,
     )
-
-
-def _contributions(
-    scheme: str, table: RatingTable, low: float, high: float, *, clip: float, prior_ratings: float
-) -> tuple[Contributions, Centre]:
-    if scheme not in SCHEME_NAMES:
-        raise ValueError(f"weighting scheme is {scheme!r}; accepted: {', '.join(SCHEME_NAMES)}")
-    if scheme == "zscore":
-        return zscore_contributions(table, low, high, clip=clip), "mean"
-    if scheme == "reliability":
-        return reliability_contributions(table, low, high, prior_ratings=prior_ratings), "mean"
-    return scale_contributions(table, low, high, scheme=scheme), "median" if scheme == "median" else "mean"
 
 
 def _without_mean(parts: Contributions, response: IntArray, pair_of: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -1,9 +1,12 @@
 """Weights on the rating scale itself: the mean (the default) and the median, mapped linearly to [-1, +1]."""
 
+from functools import partial
+
 import numpy as np
 
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
+from annotation.weighting.scheme import Scheme, WeighedResponse, two_decimals
 from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale
 
 
@@ -91,3 +94,38 @@ def scale_contributions(table: RatingTable, low: float, high: float, *, scheme: 
     check_scale(table, low, high, scheme=scheme)
     # [1] Section 4.1, over a common denominator: 2 (v - low) / (high - low) - 1
     return Contributions(table, 2 * table.value - (low + high), np.ones(len(table)), float(high - low))
+
+
+def _explain(response: WeighedResponse, *, name: str, value: float) -> list[str]:
+    value_text, result = two_decimals(value), two_decimals(response.weight, plus=True)
+    low, high = response.low, response.high
+    return [
+        f"{name} {value_text}{response.scale} of {response.n} judgements → {result}",
+        f"2 × ({value_text} − {low:g}) / ({high:g} − {low:g}) − 1 = {result}",
+    ]
+
+
+LINEAR = Scheme(
+    key="linear",
+    label="Linear",
+    about="the mean rating, mapped from its scale to −1 … +1",
+    method="A response's weight is its mean rating m, mapped linearly from the scale to −1 … +1",
+    formula="w = 2 (m − low) / (high − low) − 1",
+    weights=linear_weights,
+    contributions=scale_contributions,
+    centre="mean",
+    explain=lambda response: _explain(response, name="mean", value=response.mean),
+    influence="Exact: the same as weighing again without the rater.",
+)
+MEDIAN = Scheme(
+    key="median",
+    label="Median",
+    about="the median rating, mapped likewise; one odd rating moves nothing",
+    method="A response's weight is its median rating M, mapped linearly from the scale to −1 … +1",
+    formula="w = 2 (M − low) / (high − low) − 1",
+    weights=median_weights,
+    contributions=partial(scale_contributions, scheme="median"),
+    centre="median",
+    explain=lambda response: _explain(response, name="median", value=float(np.median(response.values))),
+    influence="Exact: the same as weighing again without the rater.",
+)

@@ -6,10 +6,12 @@ import numpy as np
 
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
+from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, two_decimals
 from annotation.weighting.table import FloatArray, Ratings, RatingTable, as_table, check_scale, ratio
 
 MAX_ITERATIONS = 1000
 TOLERANCE = 1e-8  # of the rating scale's own unit
+PRIOR_RATINGS = SchemeParameter("prior_ratings", 5.0, "Prior ratings per rater")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ def reliability_weights(
     low: float,
     high: float,
     *,
-    prior_ratings: float = 5.0,
+    prior_ratings: float = PRIOR_RATINGS.default,
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
@@ -73,7 +75,7 @@ def reliability_weights(
 
 
 def reliability_contributions(
-    table: RatingTable, low: float, high: float, *, prior_ratings: float = 5.0
+    table: RatingTable, low: float, high: float, *, prior_ratings: float = PRIOR_RATINGS.default
 ) -> Contributions:
     """Each rating less its rater's bias, with the rater's precision."""
     check_scale(table, low, high, scheme="reliability")
@@ -85,7 +87,7 @@ def reliability_contributions(
     return Contributions(table, score, relative[table.rater], float(high - low))
 
 
-def fit_rater_model(ratings: Ratings, *, prior_ratings: float = 5.0) -> RaterModel:
+def fit_rater_model(ratings: Ratings, *, prior_ratings: float = PRIOR_RATINGS.default) -> RaterModel:
     """Estimate response quality, rater bias and rater noise by alternating weighted means.
 
     Each rater starts as if ``prior_ratings`` further ratings without bias and of average noise had been seen: without
@@ -118,8 +120,7 @@ def fit_rater_model(ratings: Ratings, *, prior_ratings: float = 5.0) -> RaterMod
     >>> model.bias.round(3).tolist()
     [-0.333, -0.333, 0.667]
     """
-    if not prior_ratings > 0:
-        raise ValueError(f"prior_ratings is {prior_ratings}; accepted: a number above 0")
+    PRIOR_RATINGS.check(prior_ratings)
     table = as_table(ratings)
     response, rater, value = table.response, table.rater, table.value
     n_rater = np.bincount(rater, minlength=table.n_raters)
@@ -149,3 +150,28 @@ def _weighted_quality(table: RatingTable, bias: FloatArray, variance: FloatArray
     total = np.bincount(table.response, precision * (table.value - bias[table.rater]), minlength=table.n_responses)
     mass = np.bincount(table.response, precision, minlength=table.n_responses)
     return ratio(total, mass)
+
+
+def _explain(response: WeighedResponse) -> list[str]:
+    result = two_decimals(response.weight, plus=True)
+    return [
+        f"mean {two_decimals(response.mean)}{response.scale} of {response.n} judgements",
+        f"each less its rater's bias and weighted by its rater's precision, mapped to −1 … +1 → {result}",
+    ]
+
+
+RELIABILITY = Scheme(
+    key="reliability",
+    label="Model-based",
+    about="a rater model: severity taken out, raters who agree with the others count more",
+    method="A response's weight is the mean q of its ratings, each less its rater's bias and weighted by its rater's "
+    "precision, both of an additive rater model, mapped linearly from the scale to −1 … +1",
+    formula="w = 2 (q − low) / (high − low) − 1",
+    weights=reliability_weights,
+    contributions=reliability_contributions,
+    centre="mean",
+    explain=_explain,
+    influence="The other raters' bias and precision are held at what all ratings say, as the intervals of this release "
+    "hold them.",
+    parameters=(PRIOR_RATINGS,),
+)

@@ -1,58 +1,42 @@
-"""Every weighting scheme under its name, with one interface."""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
+"""The weighting schemes, each listed once."""
 
 import numpy as np
 
-from annotation.weighting.aggregation import Centre, Contributions, draw_raters, replicate_weights
-from annotation.weighting.linear import linear_weights, median_weights, scale_contributions
-from annotation.weighting.reliability import reliability_contributions, reliability_weights
-from annotation.weighting.result import WeightResult
-from annotation.weighting.table import FloatArray, Ratings, RatingTable, as_table
-from annotation.weighting.zscore import zscore_contributions, zscore_weights
+from annotation.weighting.aggregation import draw_raters, replicate_weights
+from annotation.weighting.linear import LINEAR, MEDIAN
+from annotation.weighting.reliability import RELIABILITY
+from annotation.weighting.scheme import Scheme
+from annotation.weighting.table import FloatArray, Ratings, as_table, scale_is_open
+from annotation.weighting.zscore import ZSCORE
+
+SCHEMES = {scheme.key: scheme for scheme in (LINEAR, MEDIAN, ZSCORE, RELIABILITY)}
+DEFAULT_SCHEME = LINEAR.key
 
 
-class WeightScheme(Protocol):
-    """What every scheme can be called with; each may take parameters of its own, all with defaults."""
+def get_scheme(name: str) -> Scheme:
+    """Return the scheme of that name.
 
-    def __call__(
-        self,
-        ratings: Ratings,
-        low: float,
-        high: float,
-        *,
-        n_bootstrap: int = 1000,
-        rng: np.random.Generator | None = None,
-    ) -> WeightResult: ...
+    >>> get_scheme("zscore").defaults
+    {'clip': 2.0}
 
-
-@dataclass(frozen=True)
-class _Scheme:
-    weights: WeightScheme
-    contributions: Callable[[RatingTable, float, float], Contributions]
-    centre: Centre
-
-
-_SCHEMES = {
-    "linear": _Scheme(linear_weights, scale_contributions, "mean"),
-    "median": _Scheme(median_weights, partial(scale_contributions, scheme="median"), "median"),
-    "zscore": _Scheme(zscore_weights, zscore_contributions, "mean"),
-    "reliability": _Scheme(reliability_weights, reliability_contributions, "mean"),
-}
-
-SCHEME_NAMES = tuple(_SCHEMES)
-
-
-def get_scheme(name: str) -> WeightScheme:
-    """The scheme of that name.
-
-    >>> get_scheme("linear") is linear_weights
-    True
+    Raises
+    ------
+    ValueError
+        Unknown scheme.
     """
-    return _scheme(name).weights
+    if name not in SCHEMES:
+        raise ValueError(f"weighting scheme is {name!r}; accepted: {', '.join(SCHEMES)}")
+    return SCHEMES[name]
+
+
+def scheme_for_scale(low: float, high: float) -> str:
+    """Return the first scheme that can weigh ratings on a scale with these ends; NaN for a scale without ends.
+
+    >>> scheme_for_scale(1, 5), scheme_for_scale(np.nan, np.nan)
+    ('linear', 'zscore')
+    """
+    is_open = scale_is_open(low, high)
+    return next(scheme.key for scheme in SCHEMES.values() if not (is_open and scheme.needs_ends))
 
 
 def bootstrap_weights(
@@ -60,7 +44,7 @@ def bootstrap_weights(
     low: float,
     high: float,
     *,
-    scheme: str = "linear",
+    scheme: str = DEFAULT_SCHEME,
     n_replicates: int,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -74,7 +58,7 @@ def bootstrap_weights(
     ratings, low, high
         As in :func:`annotation.weighting.linear_weights`.
     scheme : str
-        One of ``SCHEME_NAMES``.
+        A key of ``SCHEMES``.
     n_replicates : int
         B >= 1.
     rng : numpy.random.Generator
@@ -97,18 +81,6 @@ def bootstrap_weights(
     """
     if n_replicates < 1:
         raise ValueError(f"n_replicates is {n_replicates}; accepted: 1 or more")
-    chosen, table = _scheme(scheme), as_table(ratings)
+    chosen, table = get_scheme(scheme), as_table(ratings)
     parts = chosen.contributions(table, low, high)
     return replicate_weights(parts, chosen.centre, draw_raters(table.n_raters, n_replicates, rng)).T
-
-
-def scheme_contributions(name: str, table: RatingTable, low: float, high: float) -> tuple[Contributions, Centre]:
-    """What each rating says under a scheme with its default parameters, and what is taken of a response's ratings."""
-    chosen = _scheme(name)
-    return chosen.contributions(table, low, high), chosen.centre
-
-
-def _scheme(name: str) -> _Scheme:
-    if name not in _SCHEMES:
-        raise ValueError(f"weighting scheme is {name!r}; accepted: {', '.join(_SCHEMES)}")
-    return _SCHEMES[name]

@@ -1,7 +1,6 @@
 """What a release's weights would be had they been made otherwise: how far each moves, and whose sign changes."""
 
-import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,10 @@ from scipy.stats import rankdata
 
 from annotation.weighting.agreement import icc
 from annotation.weighting.groups import BoolArray
-from annotation.weighting.schemes import SCHEME_NAMES, get_scheme
+from annotation.weighting.scheme import Scheme
+from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.standing import best_weights, is_best, signs
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, check_scale, ratio
-
-COMMON = ("n_bootstrap", "rng")  # what every scheme takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +70,8 @@ def alternatives(
     low: float,
     high: float,
     own: npt.ArrayLike,
-    *,
-    schemes: Sequence[str] = SCHEME_NAMES,
 ) -> list[Alternative]:
-    """The weights of the same references under every scheme and variant.
+    """The weights of the same references under every scheme, with its defaults, and under every variant.
 
     Parameters
     ----------
@@ -86,8 +82,6 @@ def alternatives(
         Ends of the scale, as in :func:`annotation.weighting.linear_weights`.
     own : float array, shape (R,)
         The release's weights; NaN where a reference has none.
-    schemes : sequence of str
-        Of ``SCHEME_NAMES``, each with its default parameters.
 
     Returns
     -------
@@ -100,7 +94,7 @@ def alternatives(
     Raises
     ------
     ValueError
-        ``own`` has another shape than the table's responses, or a scheme is unknown.
+        ``own`` has another shape than the table's responses.
 
     Examples
     --------
@@ -112,7 +106,7 @@ def alternatives(
     weights = np.asarray(own, dtype=np.float64)
     if table is not None and weights.shape != (table.n_responses,):
         raise ValueError(f"own has shape {weights.shape}; accepted: ({table.n_responses},), one weight per response")
-    found = [] if table is None else [_scheme_weights(name, table, low, high) for name in schemes]
+    found = [] if table is None else [_scheme_weights(scheme, table, low, high) for scheme in SCHEMES.values()]
     if table is not None:
         found.append(_shrunken(table, low, high))
     negative = signs(weights) < 0
@@ -224,25 +218,13 @@ def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_item
     )
 
 
-def default_parameters(scheme: str) -> dict[str, float]:
-    """The parameters a scheme has of its own, at their defaults.
-
-    >>> default_parameters("zscore")
-    {'clip': 2.0}
-    """
-    given = inspect.signature(get_scheme(scheme)).parameters.values()
-    own = (one for one in given if one.kind is one.KEYWORD_ONLY and one.name not in COMMON)
-    return {one.name: one.default for one in own}
-
-
-def _scheme_weights(name: str, table: RatingTable, low: float, high: float) -> Alternative:
-    scheme, parameters = get_scheme(name), default_parameters(name)
+def _scheme_weights(scheme: Scheme, table: RatingTable, low: float, high: float) -> Alternative:
     try:
-        weights = scheme(table, low, high, n_bootstrap=0).weights
+        weights = scheme.weights(table, low, high, n_bootstrap=0).weights
     except ValueError as error:
-        return Alternative(name, parameters, np.full(table.n_responses, np.nan), str(error))
+        return Alternative(scheme.key, scheme.defaults, np.full(table.n_responses, np.nan), str(error))
     reason = "" if np.isfinite(weights).any() else "no rating counts under this scheme"
-    return Alternative(name, parameters, weights, reason)
+    return Alternative(scheme.key, scheme.defaults, weights, reason)
 
 
 def _shrunken(table: RatingTable, low: float, high: float) -> Alternative:

@@ -5,7 +5,10 @@ import numpy as np
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.groups import centred
 from annotation.weighting.result import WeightResult
+from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, two_decimals
 from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale, scale_is_open
+
+CLIP = SchemeParameter("clip", 2.0, "Largest z-score")
 
 
 def zscore_weights(
@@ -13,7 +16,7 @@ def zscore_weights(
     low: float,
     high: float,
     *,
-    clip: float = 2.0,
+    clip: float = CLIP.default,
     n_bootstrap: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> WeightResult:
@@ -51,8 +54,7 @@ def zscore_weights(
     >>> zscore_weights([[1, 3], [3, 5]], 1, 5, clip=2.0).weights.round(3).tolist()
     [-0.354, 0.354]
     """
-    if not clip > 0:
-        raise ValueError(f"clip is {clip}; accepted: a number above 0")
+    CLIP.check(clip)
     table = as_table(ratings)
     parts = zscore_contributions(table, low, high, clip=clip)
     scale = "none" if scale_is_open(low, high) else f"{low:g}..{high:g}"
@@ -60,7 +62,7 @@ def zscore_weights(
     return weigh(table, parts, "mean", signature=signature, n_bootstrap=n_bootstrap, rng=rng)
 
 
-def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = 2.0) -> Contributions:
+def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = CLIP.default) -> Contributions:
     """Each rating as its clipped z-score over ``clip``; raters without spread are left out."""
     if not scale_is_open(low, high):
         check_scale(table, low, high, scheme="zscore")
@@ -78,3 +80,30 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     kept = table.select(keep)
     unusable = "every rater of this response gave one value throughout"
     return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip, unusable)
+
+
+def _explain(response: WeighedResponse) -> list[str]:
+    clip, mean = response.parameters[CLIP.name], f"{two_decimals(response.mean)}{response.scale}"
+    return [
+        f"mean {mean}; {response.n} judgements count, each as its rater's z-score",
+        f"mean z-score, clipped at ±{clip:g} and divided by it → {two_decimals(response.weight, plus=True)}",
+    ]
+
+
+ZSCORE = Scheme(
+    key="zscore",
+    label="Z-scores",
+    about="each rater against their own mean and spread; 0 is what raters give on average",
+    method="A response's weight is the mean of its ratings' z-scores, each by its rater's mean and standard deviation, "
+    "clipped at ±c and divided by c",
+    formula="w = mean(clip(z, −c, c)) / c",
+    weights=zscore_weights,
+    contributions=zscore_contributions,
+    centre="mean",
+    explain=_explain,
+    influence="Exact: each rater is standardised by their own ratings, whoever else is there.",
+    histograms="hold every judgement of a reference, its n those that weigh it: z-scores leave out a rater all of "
+    "whose ratings are equal, or who gave one",
+    parameters=(CLIP,),
+    needs_ends=False,
+)

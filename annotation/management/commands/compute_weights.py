@@ -12,7 +12,7 @@ from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import COMMON_PARAMETERS, release_build, release_create
-from annotation.weighting import SCHEME_NAMES
+from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
 EPILOG = """\
 examples:
@@ -55,7 +55,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--original", action="append", default=[], metavar="SYSTEM|KIND", help="which sources are the original"
         )
-        parser.add_argument("--method", choices=SCHEME_NAMES, default="linear", help="weighting scheme (%(default)s)")
+        parser.add_argument(
+            "--method", choices=list(SCHEMES), default=DEFAULT_SCHEME, help="weighting scheme (%(default)s)"
+        )
         parser.add_argument("--criterion", action="append", metavar="NAME", help="average over these only; repeatable")
         parser.add_argument("--bootstrap", type=int, default=COMMON_PARAMETERS["n_bootstrap"], help="(%(default)s)")
         parser.add_argument(

@@ -10,7 +10,8 @@ from tqdm import tqdm
 
 from annotation.errors import AnnotationError
 from annotation.exports import CONTENT_TYPES
-from annotation.models import Campaign, Project
+from annotation.management.campaigns import campaign_named
+from annotation.models import Campaign
 from annotation.selectors.records.tables import TABLES
 from annotation.services.records.archive import TABLE_FORMATS, record_chunks
 from annotation.services.records.papers import record_documents
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         for name in ("project", "campaign", "out"):
             if not options[name]:
                 raise CommandError(f"Give --{name}, or --verify alone.")
-        campaign = _campaign(options["project"], options["campaign"])
+        campaign = campaign_named(options["project"], options["campaign"])
         _write(options["out"], _chunks(campaign, options), shown=options["verbosity"] > 0)
         self.stdout.write(f"{options['out']}: {options['out'].stat().st_size:,} bytes")
 
@@ -92,16 +93,3 @@ def _write(path: Path, chunks: Iterable[bytes], *, shown: bool) -> None:
         raise CommandError(f"--out: {path} cannot be written: {error.strerror}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _campaign(slug: str, name: str) -> Campaign:
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise CommandError(f"--project: no project has the slug {slug!r}.")
-    found = project.campaigns.filter(name=name).first()
-    if found is None and name.isdecimal():
-        found = project.campaigns.filter(pk=int(name)).first()
-    if found is None:
-        accepted = ", ".join(project.campaigns.values_list("name", flat=True)[:20]) or "none is there yet"
-        raise CommandError(f"--campaign: {name!r} found; accepted: {accepted}.")
-    return found

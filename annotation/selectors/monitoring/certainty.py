@@ -15,7 +15,7 @@ from annotation.selectors.ratings import (
     scale_name,
     scale_values,
 )
-from annotation.weighting import RatingTable, sufficiency
+from annotation.weighting import RatingTable, scheme_for_scale, sufficiency
 from annotation.weighting.groups import codes_of
 
 TARGETS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)  # half-widths, in units of the weight
@@ -66,7 +66,7 @@ def _enough(
     what: str, criterion: Criterion, response: IntArray, rater: IntArray, value: FloatArray, n_planned: int, k: int
 ) -> Enough:
     low, high = scale_ends(criterion)
-    scheme = "zscore" if np.isnan(low) else "linear"
+    scheme = scheme_for_scale(low, high)
     rated = len(np.unique(response))
     n_responses = max(n_planned, rated)
     table = RatingTable(codes_of(response), codes_of(rater), value, n_responses=n_responses)

@@ -12,7 +12,7 @@ from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import references, release_campaigns, used_ratings
 from annotation.selectors.weighing.columns import Judged, judged, release_columns
 from annotation.selectors.weighing.stored import Figures
-from annotation.weighting import SCHEME_NAMES, Sufficiency, sufficiency
+from annotation.weighting import SCHEMES, Sufficiency, sufficiency
 from annotation.weighting.standing import best_weights, is_best, signs
 
 LISTS = {
@@ -116,7 +116,7 @@ def _compute(release: Release) -> Attention:
 
 def _sufficiency(release: Release) -> Sufficiency | None:
     behind: Judged | None = judged(release)
-    if behind is None or release.method not in SCHEME_NAMES:
+    if behind is None or release.method not in SCHEMES:
         return None
     return sufficiency(behind.table, behind.low, behind.high, target=TARGET, k=[1], scheme=release.method)
 

@@ -11,6 +11,7 @@ from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import release_campaigns
 from annotation.selectors.weighing.columns import judged, release_columns
 from annotation.selectors.weighing.stored import Figures
+from annotation.weighting import get_scheme
 from annotation.weighting.influence import Influence, leave_one_rater_out
 
 
@@ -58,7 +59,6 @@ def _compute(release: Release) -> Influences | None:
     behind, columns = judged(release), release_columns(release)
     if behind is None:
         return None
-    own = {name: value for name, value in release.parameters.items() if name in ("clip", "prior_ratings")}
     found = leave_one_rater_out(
         behind.table,
         behind.low,
@@ -66,7 +66,7 @@ def _compute(release: Release) -> Influences | None:
         columns.item,
         scheme=release.method,
         n_items=columns.n_items,
-        **own,
+        parameters=get_scheme(release.method).chosen(release.parameters),
     )
     told = found.pair_reversed | np.isnan(found.pair_weight)
     pairs = ("pair_rater", "pair_response", "pair_weight", "pair_reversed")

@@ -9,19 +9,16 @@ from annotation.models import FiguresPart, Release
 from annotation.selectors.ratings import BoolArray, FloatArray, IntArray
 from annotation.selectors.weighing.columns import judged, release_columns
 from annotation.selectors.weighing.stored import Figures
+from annotation.weighting import SCHEMES
 from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.standing import is_best
 
-NAMES = {
-    "linear": ("Linear", "the mean rating, mapped from its scale to −1 … +1"),
-    "median": ("Median", "the median rating, mapped likewise"),
-    "zscore": ("Z-scores", "each rater against their own mean and spread"),
-    "reliability": ("Model-based", "a rater model: severity taken out, consistent raters count more"),
+VARIANTS = {
     "shrunken": ("Raw, noise taken out", "the mean rating drawn to the mean of all as far as single ratings are noise"),
     "no_negatives": ("Negatives dropped", "this release's weights without those below 0"),
     "ones": ("All 1", "every reference counts the same, as in BLEU with several references"),
 }
-CHARTED = ("linear", "median", "zscore", "reliability", "shrunken")
+VARIANT_PARAMETERS = {"icc1": "ICC(1) of single ratings"}
 CHANGES = {
     "sign": "References whose sign turns",
     "zero": "References that come to 0 or leave it",
@@ -42,6 +39,14 @@ class Comparison:
     parameters: str
     is_own: bool  # the release's own scheme, with the same parameters
     moved: Movement
+
+    @property
+    def is_scheme(self) -> bool:
+        return self.name in SCHEMES
+
+    @property
+    def is_charted(self) -> bool:
+        return self.is_scheme or self.name == "shrunken"
 
     @property
     def reason(self) -> str:
@@ -94,11 +99,12 @@ SENSITIVITY = Figures(FiguresPart.SENSITIVITY, _compute, _as_tree, _from_tree)
 
 def _comparison(release: Release, moved: Movement) -> Comparison:
     name, parameters = moved.alternative.name, moved.alternative.parameters
-    label, about = NAMES[name]
-    own = {key: value for key, value in release.parameters.items() if key in parameters}
-    words = {"clip": "clip", "prior_ratings": "prior ratings", "icc1": "ICC(1) of single ratings"}
-    told = ", ".join(f"{words[key]} {value:.3g}" for key, value in parameters.items())
-    return Comparison(name, label, about, told, name == release.method and own == dict(parameters), moved)
+    scheme = SCHEMES.get(name)
+    label, about = (scheme.label, scheme.about) if scheme else VARIANTS[name]
+    words = {parameter.name: parameter.words for parameter in scheme.parameters} if scheme else VARIANT_PARAMETERS
+    listed = ", ".join(f"{words[key]} {value:.3g}" for key, value in parameters.items())
+    chosen = {key: value for key, value in release.parameters.items() if key in parameters}
+    return Comparison(name, label, about, listed, name == release.method and chosen == dict(parameters), moved)
 
 
 def changed(release: Release, chosen: Comparison, what: str) -> IntArray:

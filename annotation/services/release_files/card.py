@@ -18,6 +18,7 @@ from annotation.selectors.release_facts import (
 )
 from annotation.selectors.releases import release_name, same_content
 from annotation.selectors.weighing.guard import circularity
+from annotation.weighting import SCHEMES
 
 # What the Hub calls the licences that data sets of texts come with.
 LICENCES = {
@@ -182,8 +183,11 @@ def _making(release: Release) -> str:
         f"Method: **{release.method}** over {' and '.join(report['criteria'])}, judged on {scale} "
         f"in {where} {campaigns}. Parameters: {parameters}."
     )
+    scheme = SCHEMES[release.method]
     lines += [
         said,
+        "",
+        f"{scheme.method}: `{scheme.formula}`.",
         "",
         f"{ratings['judgements']:,} judgements ({ratings['kept']:,} ratings) by {ratings['raters']:,} raters count.",
         "",

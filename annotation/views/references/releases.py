@@ -13,7 +13,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotation import tasks
 from annotation.access import get_project_or_404, may_manage
 from annotation.errors import AnnotationError
-from annotation.forms.references import METHODS, DeprecationForm
+from annotation.forms.references import DeprecationForm
 from annotation.models import JobState, Role
 from annotation.selectors.release_facts import fallen_seeds_of, release_agreement, source_counts_of, split_counts
 from annotation.selectors.releases import latest_release, same_content
@@ -24,6 +24,7 @@ from annotation.services.releases import release_restore as restore_release
 from annotation.views.jobs import start_over
 from annotation.views.references.browsing import old_address
 from annotation.views.references.common import release_or_404, release_url
+from annotation.weighting import SCHEMES
 
 MADE_ELSEWHERE = "Imported: the weights were made elsewhere"
 
@@ -38,11 +39,13 @@ def release_detail(request: HttpRequest, project_slug: str, slug: str, number: i
         return HttpResponseClientRefresh()
     if release.state == JobState.DONE and (moved := old_address(request, project, release)):
         return redirect(moved)
+    scheme = SCHEMES.get(release.method)
     context = {
         "project": project,
         "release": release,
         "reference_set": release.reference_set,
-        "method_label": dict(METHODS).get(release.method, MADE_ELSEWHERE),
+        "scheme": scheme,
+        "method_label": f"{scheme.label}: {scheme.about}" if scheme else MADE_ELSEWHERE,
         "may_manage": may_manage(project),
     }
     if request.htmx and "progress" in request.GET:

@@ -39,7 +39,6 @@ from annotation.selectors.weighing.influence import (
 )
 from annotation.selectors.weighing.sensitivity import (
     CHANGES,
-    CHARTED,
     SCHEME_COLUMNS,
     Comparison,
     changed,
@@ -49,6 +48,7 @@ from annotation.selectors.weighing.sensitivity import (
 from annotation.views.figures import chart_response, chart_theme
 from annotation.views.references.awaiting import awaits_figures
 from annotation.views.references.common import release_or_404
+from annotation.weighting import SCHEMES
 
 PAGE = 50
 CHUNK = 1000
@@ -99,8 +99,8 @@ def release_sensitivity(request: HttpRequest, project_slug: str, slug: str, numb
     shown, earlier, later = _pages(request, columns.response_id[places], scheme=chosen.name, what=what)
     context = _context(project, release) | {
         "rows": every,
-        "charted": [one for one in every if one.name in CHARTED and not one.is_own and not one.reason],
-        "has_ratings": any(one.name == "linear" for one in every),
+        "charted": [one for one in every if one.is_charted and not one.is_own and not one.reason],
+        "has_ratings": any(one.is_scheme for one in every),
         "chosen": chosen,
         "what": what,
         "what_label": CHANGES[what],
@@ -117,7 +117,7 @@ def _chosen(request: HttpRequest, every: Sequence[Comparison]) -> tuple[Comparis
     """The scheme and the change asked for; else the scheme that turns most signs."""
     name, what = request.GET.get("scheme"), request.GET.get("what", "sign")
     if name is None:
-        usual = [one for one in every if one.name in CHARTED and not one.is_own and not one.reason] or every
+        usual = [one for one in every if one.is_charted and not one.is_own and not one.reason] or every
         chosen = max(usual, key=lambda one: one.n_reversed + one.n_best_changed)
     else:
         found = [one for one in every if one.name == name]
@@ -197,7 +197,7 @@ def release_sensitivity_chart(
     """One scheme's small multiple as JSON; all of them on one picture."""
     _, release = _released(request, project_slug, slug, number)
     own, theme = release_columns(release).weight, chart_theme(request)
-    shown = [one for one in comparisons(release) if one.name in CHARTED and not one.reason]
+    shown = [one for one in comparisons(release) if one.is_charted and not one.reason]
     if file_format == "json":
         wanted = request.GET.get("scheme", "")
         found = next((one for one in shown if one.name == wanted), None)
@@ -221,7 +221,7 @@ def release_sensitivity_chart(
 def release_influence(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
     project, release = _released(request, project_slug, slug, number)
     everybody = influences(release)
-    context = _context(project, release)
+    context = _context(project, release) | {"scheme": SCHEMES.get(release.method)}
     if everybody is None:
         return render(request, "annotation/release_influence.html", context)
     order = request.GET.get("sort", "max_change")

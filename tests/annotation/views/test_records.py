@@ -18,7 +18,13 @@ from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, make_ca
 from tests.snapshots import recalled
 
 AsUser = Callable[[User], Client]
-READ = ["campaign-records", "campaign-record-download", "campaign-record-methods", "campaign-record-datasheet"]
+READ = [
+    "campaign-records",
+    "campaign-record-amendments",
+    "campaign-record-download",
+    "campaign-record-methods",
+    "campaign-record-datasheet",
+]
 
 
 @pytest.fixture

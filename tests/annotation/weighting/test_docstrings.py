@@ -20,6 +20,7 @@ MODULES = [
     "raters",
     "reliability",
     "result",
+    "scheme",
     "schemes",
     "enough",
     "table",

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
 
-from annotation.weighting import SCHEME_NAMES, RatingTable, linear_weights, sufficiency
+from annotation.weighting import SCHEMES, RatingTable, linear_weights, sufficiency
 
 rows_of_ratings = st.lists(st.lists(st.integers(1, 5), min_size=2, max_size=6), min_size=2, max_size=8)
 
@@ -86,7 +86,7 @@ def test_medians_are_wider_than_means_by_the_root_of_half_pi():
     assert median.spread == pytest.approx(mean.spread * np.sqrt(np.pi / 2))
 
 
-@pytest.mark.parametrize("scheme", SCHEME_NAMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_can_be_asked(scheme):
     rows = np.random.default_rng(4).integers(1, 6, (30, 6))
     result = sufficiency(rows, 1, 5, target=0.2, k=[6, 24], scheme=scheme)

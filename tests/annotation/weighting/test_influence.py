@@ -28,7 +28,7 @@ def weights_without(table, rater, scheme, everybody):
     """What weighing again gives; for reliability with the raters' parameters as all ratings give them."""
     keep = table.rater != rater
     if scheme != "reliability":
-        return get_scheme(scheme)(table.select(keep), 1, 5, n_bootstrap=0).weights
+        return get_scheme(scheme).weights(table.select(keep), 1, 5, n_bootstrap=0).weights
     parts = Contributions(table.select(keep), everybody.score[keep], everybody.precision[keep], everybody.unit)
     return weigh(parts.table, parts, "mean", signature="", n_bootstrap=0, rng=None).weights
 
@@ -38,7 +38,7 @@ def weights_without(table, rater, scheme, everybody):
 def test_every_figure_is_what_weighing_again_without_the_rater_gives(scheme, seed):
     table, item = some_ratings(seed)
     found = leave_one_rater_out(table, 1, 5, item, scheme=scheme)
-    full = get_scheme(scheme)(table, 1, 5, n_bootstrap=0).weights
+    full = get_scheme(scheme).weights(table, 1, 5, n_bootstrap=0).weights
     np.testing.assert_allclose(found.weights, full, atol=1e-12)
     everybody = reliability_contributions(table, 1, 5)
     for rater in range(table.n_raters):

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import zscore
 
 from annotation.weighting import (
-    SCHEME_NAMES,
+    SCHEMES,
     RatingTable,
     bootstrap_weights,
     fit_rater_model,
@@ -83,10 +83,10 @@ def test_intervals_of_simulated_raters_hold_the_true_weight_about_as_often_as_th
     assert 0.85 < covered < 0.97
 
 
-@pytest.mark.parametrize("name", SCHEME_NAMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_every_scheme_keeps_its_weights_inside_its_interval_and_the_range(name, simulated):
     table, *_ = simulated
-    result = get_scheme(name)(table, 0, 100, n_bootstrap=200)
+    result = get_scheme(name).weights(table, 0, 100, n_bootstrap=200)
     assert np.abs(result.weights).max() <= 1
     assert np.mean((result.low <= result.weights) & (result.weights <= result.high)) > 0.99
     assert result.signature.startswith(f"weights:{name}|scale:0..100|")
@@ -114,8 +114,8 @@ def test_a_replicate_without_any_of_a_responses_raters_is_nan():
     ("call", "message"),
     [
         (lambda: get_scheme("mode"), "weighting scheme is 'mode'; accepted: linear, median, zscore, reliability"),
-        (lambda: zscore_weights([[1, 2]], 1, 5, clip=0), "clip is 0"),
-        (lambda: reliability_weights([[1, 2]], 1, 5, prior_ratings=0), "prior_ratings is 0"),
+        (lambda: zscore_weights([[1, 2]], 1, 5, clip=0), "'clip' is 0"),
+        (lambda: reliability_weights([[1, 2]], 1, 5, prior_ratings=0), "'prior_ratings' is 0"),
         (lambda: linear_weights([[1, 2]], 1, 5, n_bootstrap=-1), "n_bootstrap is -1"),
         (
             lambda: bootstrap_weights([[1]], 1, 5, n_replicates=0, rng=np.random.default_rng(0)),
@@ -154,12 +154,12 @@ def test_zscores_of_logarithms_do_not_depend_on_the_raters_unit():
 @pytest.mark.parametrize("name", ["linear", "median", "reliability"])
 def test_a_scheme_that_maps_ends_refuses_a_scale_without_and_names_the_one_that_does_not(name):
     with pytest.raises(ValueError, match=f"the scheme '{name}' maps ends to -1 and \\+1; accepted: zscore"):
-        get_scheme(name)(MAGNITUDES, np.nan, np.nan)
+        get_scheme(name).weights(MAGNITUDES, np.nan, np.nan)
     with pytest.raises(ValueError, match=f"'{name}'"):
         bootstrap_weights(MAGNITUDES, np.nan, np.nan, scheme=name, n_replicates=2, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("name", SCHEME_NAMES)
+@pytest.mark.parametrize("name", SCHEMES)
 def test_a_scale_with_one_end_is_refused(name):
     with pytest.raises(ValueError, match=r"scale is \[0, nan\]; accepted: two finite numbers"):
-        get_scheme(name)(MAGNITUDES, 0, np.nan)
+        get_scheme(name).weights(MAGNITUDES, 0, np.nan)

@@ -8,7 +8,6 @@ from annotation.weighting import RatingTable, get_scheme, icc
 from annotation.weighting.sensitivity import (
     Alternative,
     alternatives,
-    default_parameters,
     movement,
     shrunken_means,
 )
@@ -26,20 +25,20 @@ def some_ratings(seed=1):
 
 def test_each_scheme_is_the_scheme_itself_with_its_defaults():
     table, _ = some_ratings()
-    own = get_scheme("linear")(table, 1, 5, n_bootstrap=0).weights
+    own = get_scheme("linear").weights(table, 1, 5, n_bootstrap=0).weights
     found = {one.name: one for one in alternatives(table, 1, 5, own)}
     assert list(found) == ["linear", "median", "zscore", "reliability", "shrunken", "no_negatives", "ones"]
     for name in ("linear", "median", "zscore", "reliability"):
-        np.testing.assert_array_equal(found[name].weights, get_scheme(name)(table, 1, 5, n_bootstrap=0).weights)
+        np.testing.assert_array_equal(found[name].weights, get_scheme(name).weights(table, 1, 5, n_bootstrap=0).weights)
     assert found["zscore"].parameters == {"clip": 2.0}
-    assert found["reliability"].parameters == {"prior_ratings": 5.0} == default_parameters("reliability")
+    assert found["reliability"].parameters == {"prior_ratings": 5.0} == get_scheme("reliability").defaults
     assert (found["ones"].weights == 1).all()
     np.testing.assert_array_equal(np.isnan(found["no_negatives"].weights), own < -1e-9)
 
 
 def test_rank_correlations_are_scipys():
     table, item = some_ratings()
-    own = get_scheme("linear")(table, 1, 5, n_bootstrap=0).weights
+    own = get_scheme("linear").weights(table, 1, 5, n_bootstrap=0).weights
     for other in alternatives(table, 1, 5, own)[:5]:
         moved = movement(own, other, item)
         assert moved.rank_correlation == pytest.approx(spearmanr(own, other.weights).statistic, abs=1e-12)
@@ -50,7 +49,7 @@ def test_rank_correlations_are_scipys():
 
 def test_a_release_does_not_move_under_its_own_scheme():
     table, item = some_ratings()
-    own = get_scheme("median")(table, 1, 5, n_bootstrap=0).weights
+    own = get_scheme("median").weights(table, 1, 5, n_bootstrap=0).weights
     moved = movement(own, alternatives(table, 1, 5, own)[1], item)
     assert (moved.max_change, moved.mean_change, moved.n_compared) == (0.0, 0.0, 80)
     assert not moved.reversed_sign.any()

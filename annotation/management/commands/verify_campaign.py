@@ -1,0 +1,23 @@
+"""Check that no amendment of a campaign was changed since it was made. Exits with 1 if one was."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.campaigns import campaign_named
+from annotation.services.amendments import chain_check
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--campaign", required=True, metavar="NAME|ID")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        check = chain_check(campaign_named(options["project"], options["campaign"]))
+        if check.broken is not None:
+            raise CommandError(check.sentence)
+        self.stdout.write(check.sentence)

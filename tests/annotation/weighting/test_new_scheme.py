@@ -1,0 +1,108 @@
+"""A weighting scheme is its entry in the registry: forms, releases, documents and pages know it from there."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation.models import Project, Release
+from annotation.selectors.weighing import comparisons, influences
+from annotation.services.release_files.card import data_card
+from annotation.services.releases import release_build, stored_content_hash
+from annotation.weighting import SCHEMES, RatingTable, Scheme, SchemeParameter, WeighedResponse, WeightResult
+from annotation.weighting.aggregation import Contributions, weigh
+from annotation.weighting.table import as_table
+from tests.annotation.weighed import make_release, texts_of
+
+SHARE = SchemeParameter("share", 0.5, "Share of the scale's half")
+
+
+def contributions(table: RatingTable, low: float, high: float, *, share: float = SHARE.default) -> Contributions:
+    """Each rating as the linear scheme has it, drawn to 0."""
+    return Contributions(table, share * (2 * table.value - (low + high)), np.ones(len(table)), high - low)
+
+
+def weights(ratings, low, high, *, share=SHARE.default, n_bootstrap=1000, rng=None) -> WeightResult:
+    table = as_table(ratings)
+    parts = contributions(table, low, high, share=share)
+    return weigh(table, parts, "mean", signature=f"weights:toy|share:{share:g}", n_bootstrap=n_bootstrap, rng=rng)
+
+
+def explain(response: WeighedResponse) -> list[str]:
+    return [f"{len(response.values)} toy judgements times {response.parameters['share']:g}"]
+
+
+TOY = Scheme(
+    key="toy",
+    label="Toy scheme",
+    about="half of everything",
+    method="A response's weight is drawn to 0",
+    formula="w = s (2 (m − low) / (high − low) − 1)",
+    weights=weights,
+    contributions=contributions,
+    centre="mean",
+    explain=explain,
+    influence="Exact, as a toy is.",
+    histograms="hold toys",
+    parameters=(SHARE,),
+)
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCHEMES, TOY.key, TOY)
+
+
+@pytest.fixture
+def release(project: Project, manager, as_user) -> Release:
+    """The second release of a set, weighed by the toy scheme, as a manager requests it by the form."""
+    reference_set = make_release(project).reference_set
+    client = as_user(manager)
+    page = reverse("annotation:reference-set-detail", args=[project.slug, reference_set.slug])
+    shown = client.get(page).content.decode()
+    assert "Toy scheme: half of everything" in shown
+    assert "Share of the scale&#x27;s half (toy scheme only)" in shown
+    create = partial(client.post, reverse("annotation:release-create", args=[project.slug, reference_set.slug]))
+    criteria = list(reference_set.campaigns.get().criteria.values_list("name", flat=True))
+    sent = {"method": "toy", "criteria": criteria, "n_bootstrap": 100, "seed": 1}
+    assert (
+        "&#x27;share&#x27; is -1.0; accepted: a number above 0" in create({**sent, "toy_share": "-1"}).content.decode()
+    )
+    assert create({**sent, "toy_share": "0.25"}).status_code == 302
+    made = reference_set.releases.get(number=2)
+    release_build(release_id=made.pk)
+    made.refresh_from_db()
+    return made
+
+
+def test_a_release_is_weighed_by_it_with_the_parameter_of_the_form(release: Release) -> None:
+    assert (release.method, release.parameters["share"]) == ("toy", 0.25)
+    assert release.signature.startswith("weights:toy|share:0.25|")
+    weighed = release.weights.order_by("pk")
+    found = dict(zip(texts_of(release, weighed.values_list("response_id", flat=True)),
+                     weighed.values_list("weight", flat=True), strict=True))  # fmt: skip
+    assert found["Fine."] == pytest.approx(0.25 * 0.5)
+    assert stored_content_hash(release) == release.content_hash
+
+
+def test_pages_and_documents_say_what_the_scheme_says(release: Release, viewer, as_user) -> None:
+    client, slug = as_user(viewer), release.reference_set.project.slug
+    response = release.weights.get(response__text="Fine.").response
+    explained = client.get(reverse("annotation:response-detail", args=[slug, response.pk])).context["weights"]
+    assert [one.steps for one in explained if one.weight.release == release] == [["3 toy judgements times 0.25"]]
+    address = [slug, release.reference_set.slug, release.number]
+    report = client.get(reverse("annotation:release-detail", args=address)).content.decode()
+    assert "Toy scheme: half of everything" in report
+    assert "<dt>Histograms</dt><dd>hold toys</dd>" in report
+    assert "A response's weight is drawn to 0: `w = s (2 (m − low) / (high − low) − 1)`." in data_card(release)
+
+
+def test_sensitivity_and_influence_use_it(release: Release) -> None:
+    compared = {row.name: row for row in comparisons(release)}
+    assert (compared["toy"].label, compared["toy"].parameters) == ("Toy scheme", "share 0.5")
+    assert not compared["toy"].is_own  # other parameters than the defaults
+    assert compared["toy"].is_charted
+    everybody = influences(release)
+    assert everybody is not None
+    assert np.nanmax(everybody.found.weights) == pytest.approx(0.25 * 0.5)
