@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
 from annotation.models import Campaign, Criterion, Presentation, Project, User
 from tests.annotation.campaigns import make_campaign, make_dataset
 
@@ -29,8 +30,15 @@ def page(response: Any) -> str:
     return str(response.content.decode())
 
 
+def defaults_of(step: str) -> dict[str, Any]:
+    """Return what the step's form sends of a new draft, without what is empty."""
+    mine = {name: field.default for name, field in CAMPAIGN.items() if field.step == step and not field.related}
+    return {name: value for name, value in mine.items() if value not in (None, (), "")}
+
+
 def screen_data(**changes: object) -> dict[str, object]:
     return {
+        **defaults_of(SCREEN),
         "presentation": "single", "comment": "off", "cannot_judge_reasons": "", "seed": 7,
         "criterion-1-question": "Is it grammatical?", "criterion-1-name": "grammar", "criterion-1-kind": "likert",
         "criterion-1-scale_min": 1, "criterion-1-scale_max": 6, **changes,
@@ -39,6 +47,7 @@ def screen_data(**changes: object) -> dict[str, object]:
 
 def raters_data(**changes: object) -> dict[str, object]:
     return {
+        **defaults_of(RATERS),
         "ratings_per_unit": 3, "admission": "open", "min_units_per_rater": 0, "seconds_between_units": 0,
         "break_every_units": 20, "lease_seconds": 300, "payment_per_unit": "0.10", "payment_currency": "eur",
         "payment_fee_percent": "33.3", **changes,
