@@ -10,6 +10,8 @@ HOST = 127.0.0.1
 PORT ?= 8000
 TESTS ?= tests
 PYTEST_WORKERS ?= 2
+# Without compiled files every process of the tests compiles all of Assay and of the tests anew: 15 s of each.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help run test test-fast lint types contracts migrations check bench lock format messages clean
 

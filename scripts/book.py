@@ -29,7 +29,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 from scripts import book_references, book_scores  # noqa: E402 - the root must be on the path first
 from scripts.book_pages import AREAS, JOURNEYS, MANAGED  # noqa: E402
 from scripts.book_shots import Shot  # noqa: E402
-from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in, theme_context  # noqa: E402
+from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in_by_form, theme_context  # noqa: E402
 
 WIDTHS: dict[str, dict[str, Any]] = {"360": PHONE | {"device_scale_factor": 1}, "1280": DESKTOP}
 THEMES = ("light", "dark")
@@ -96,7 +96,7 @@ class Photographer:
 
     def managed(self, paths: dict[str, str]) -> None:
         page = self.window()
-        sign_in(page, self.options.base, self.options.user, self.options.password)
+        sign_in_by_form(page, self.options.base, self.options.user, self.options.password)
         for shot in filter(self.wanted, PAGES):
             try:
                 page.goto(self.options.base + shot.address(paths))

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in, theme_context
+from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, sign_in_by_form, theme_context
 
 WIDTHS = {"360": PHONE, "1280": DESKTOP}
 THEMES = ("light", "dark")
@@ -47,7 +47,7 @@ def take(browser: Browser, options: argparse.Namespace, width: str, theme: str) 
     page = context.new_page()
     errors.listen_to(page)
     if options.user:
-        sign_in(page, options.base, options.user, options.password)
+        sign_in_by_form(page, options.base, options.user, options.password)
     for path in options.paths:
         response = page.goto(options.base + path)
         if response is None or not response.ok:

@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models import Membership, Project, Role, User
 from tests.migrated import copy_what_is_migrated
 from tests.snapshots import PROJECT_ID, may_copy
-from tests.worker import Worker, running_worker
+from tests.worker import Nursery, Worker, running_nursery, running_worker
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -155,8 +155,14 @@ def as_user() -> Callable[[User], Client]:
     return client_of
 
 
+@pytest.fixture(scope="session")
+def nursery(django_db_setup: None) -> Iterator[Nursery]:
+    with running_nursery() as process:
+        yield process
+
+
 @pytest.fixture
-def worker(transactional_db: None) -> Iterator[Worker]:
+def worker(transactional_db: None, nursery: Nursery) -> Iterator[Worker]:
     """A real Celery worker process on the test database and its queue."""
-    with running_worker() as process:
+    with running_worker(nursery) as process:
         yield process

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Dataset, Membership, Project, Role, User
-from tests.browser.support import DESKTOP, PHONE, axe, sign_in
+from tests.browser.support import DESKTOP, PHONE, axe, sign_in_by_form
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.worker
@@ -39,7 +39,7 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(
     live_server, new_page, bad_file: Path, screen
 ) -> None:
     page = new_page(**screen)
-    sign_in(page, live_server.url, "max-manager", "password")
+    sign_in_by_form(page, live_server.url, "max-manager", "password")
     page.get_by_role("link", name="Chit-chat").click()
     axe(page)
     page.get_by_role("link", name="Import a data set").first.click()

@@ -112,4 +112,4 @@ def test_ratings_and_done_releases_are_guarded_by_the_database(db: None) -> None
 @pytest.mark.worker
 def test_a_real_worker_says_that_it_is_alive(worker: Worker) -> None:
     wait_until(lambda: Heartbeat.objects.filter(name="worker").exists())
-    assert worker.process.poll() is None
+    assert worker.is_alive()
