@@ -27,7 +27,6 @@ from annotation.models import (
     JobState,
     Participation,
     Presentation,
-    PresentationKind,
     Project,
     Purpose,
     QualityRules,
@@ -58,7 +57,7 @@ from annotation.services.ratings import ratings_submit
 from annotation.services.records import datasheet
 from annotation.services.recruitment.terms import Terms, terms_of
 from annotation.services.rules import rules_apply, rules_register
-from annotation.simulation.answers import answer
+from annotation.simulation.answers import Ladder, answer
 from annotation.simulation.raters import SimulatedRater
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import add_response
@@ -133,7 +132,7 @@ def _plan(dataset: Dataset, name: str, **options: Any) -> CampaignDraft:
         criteria=LIVE_CRITERIA,
         target=Target.CHOSEN,
         systems=systems,
-        presentation=PresentationKind.SINGLE,
+        presentation="single",
         comment="optional",
         cannot_judge_reasons=REASONS,
         instructions=INSTRUCTIONS.format(what="one response", read="the response"),
@@ -211,7 +210,7 @@ def _work(campaign: Campaign, rater: Rater, traits: dict[str, Any], screens: int
         if place == 3 and number % 3 == 0 and shown.purpose == Purpose.WORK:
             ratings_submit(token=shown.token, rater=rater, values={}, cannot_judge={0: REASONS[0]})
             continue
-        value = int(answer(who, worth_of_screen(shown, seed=SEED), 1, 5, 1))
+        value = int(answer(who, worth_of_screen(shown, seed=SEED), Ladder(1, 5)))
         values = {(0, "relevance"): value, (0, "informativeness"): max(1, value - (place % 2))}
         comment = "The passage is about something else." if place == 5 and number % 2 else ""
         ratings_submit(token=shown.token, rater=rater, values=values, comment=comment)

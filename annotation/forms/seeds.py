@@ -7,6 +7,7 @@ from django import forms
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 
+from annotation.campaigns.presentations import COMPARING
 from annotation.forms.hygiene import HygieneForm
 from annotation.models import (
     Campaign,
@@ -14,7 +15,6 @@ from annotation.models import (
     Corpus,
     Dataset,
     JobState,
-    PresentationKind,
     Project,
     ResponseList,
     Target,
@@ -169,7 +169,7 @@ class SelectForm(_Told):
         if data is not None and any(name in data for name in cls.base_fields):
             return data
         filled = QueryDict(mutable=True)
-        first = next((one for one in offered if one.presentation != PresentationKind.PAIR), None)
+        first = next((one for one in offered if not one.presentation_kind.compares_systems), None)
         filled.setlist("campaigns", [str(first.pk)] if first else [])
         criterion = campaign_criteria([first])[0] if first and _averaged(first) else None
         if criterion is not None:
@@ -212,6 +212,6 @@ class RateListForm(_Told):
 
 def models_for(response_list: ResponseList) -> QuerySet[Campaign]:
     """Campaigns that a list's campaign can be like: of its data set, none in pairs; the last launched first."""
-    found = response_list.dataset.campaigns.exclude(presentation=PresentationKind.PAIR)
+    found = response_list.dataset.campaigns.exclude(presentation__in=COMPARING)
     launched_first = F("launched_at").desc(nulls_last=True)
     return found.exclude(state=CampaignState.DRAFT, target=Target.LISTED).order_by(launched_first, "-pk")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Campaign, PresentationKind
+from annotation.models import Campaign
 from annotation.services.lists import MAX_NAME
 from annotation.services.sending_back import MOST_RATINGS
 
@@ -30,7 +30,7 @@ class SendBackForm(forms.Form):
 
     def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        usable = [campaign.pk for campaign in campaigns if campaign.presentation != PresentationKind.PAIR]
+        usable = [campaign.pk for campaign in campaigns if not campaign.presentation_kind.compares_systems]
         self.fields["like"].queryset = Campaign.objects.filter(pk__in=usable).order_by("imported", "-id")
         first = self.fields["like"].queryset.first()
         self.fields["like"].initial = first and first.pk

@@ -11,8 +11,12 @@ from django.db.models.functions import Now
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import REQUIRED, Amount, Object, Pairs, Text, Texts
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.presentations import PRESENTATIONS, PresentationKind, presentation_choices
+from annotation.campaigns.scales import SCALES, Likert, Magnitude, Scale, scale_choices
 from annotation.models.accounts import Project
 from annotation.models.datasets import Dataset, Item, Response, ResponseList, System
+
+KEY = r"^[a-z][a-z_]*$"  # of a kind of scale or presentation; the registries know which there are
 
 
 class CampaignState(models.TextChoices):
@@ -20,12 +24,6 @@ class CampaignState(models.TextChoices):
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     CLOSED = "closed", "Closed"
-
-
-class PresentationKind(models.TextChoices):
-    SINGLE = "single", "Single response"
-    PAIR = "pair", "Pair, side by side"
-    LIST = "list", "List"
 
 
 def _column(name: str) -> dict[str, Any]:
@@ -65,7 +63,7 @@ class Campaign(models.Model):
     reference_kinds = ArrayField(models.CharField(max_length=10), **_column("reference_kinds"))
     pairs = models.JSONField(**_column("pairs"))
     split = models.CharField(**_column("split"))
-    presentation = models.CharField(max_length=8, choices=PresentationKind.choices, **_column("presentation"))
+    presentation = models.CharField(max_length=20, choices=presentation_choices, **_column("presentation"))
     comment = models.CharField(max_length=8, choices=CommentField.choices(), **_column("comment"))
     cannot_judge_reasons = ArrayField(models.CharField(max_length=80), **_column("cannot_judge_reasons"))
     ratings_per_unit = models.PositiveSmallIntegerField(**_column("ratings_per_unit"))
@@ -100,9 +98,7 @@ class Campaign(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="campaign_name_once_per_project"),
             models.CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
-            models.CheckConstraint(
-                condition=Q(presentation__in=PresentationKind.values), name="campaign_presentation_known"
-            ),
+            models.CheckConstraint(condition=Q(presentation__regex=KEY), name="campaign_presentation_is_a_key"),
             models.CheckConstraint(condition=Q(target__in=list(Target)), name="campaign_target_known"),
             models.CheckConstraint(
                 condition=Q(target=Target.LISTED, response_list__isnull=False)
@@ -136,27 +132,19 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name
 
-
-class ScaleKind(models.TextChoices):
-    LIKERT = "likert", "Points, one of which is chosen"
-    SLIDER = "slider", "Slider between two ends"
-    MAGNITUDE = "magnitude", "A number relative to a standard text's"
-    PREFERENCE = "preference", "Which of two, and how clearly"
+    @property
+    def presentation_kind(self) -> PresentationKind:
+        return PRESENTATIONS[self.presentation]
 
 
 class Criterion(models.Model):
-    """One question with its scale.
-
-    ``preference`` is asked once for a pair. Its answer is stored as a rating of each response: +s for the chosen one
-    and -s for the other, s from 1 to ``scale_max``; 0 for both where they may be called equal. ``magnitude`` takes any
-    number above 0; the standard text shown beside it counts as ``standard_value``.
-    """
+    """One question with its scale, whose kind says what the columns mean and which values are stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
     name = models.SlugField(max_length=60)
     question = models.CharField(max_length=300)
     position = models.PositiveSmallIntegerField(default=0)
-    kind = models.CharField(max_length=10, choices=ScaleKind.choices, default=ScaleKind.LIKERT)
+    kind = models.CharField(max_length=20, choices=scale_choices, default=Likert.key)
     scale_min = models.SmallIntegerField(default=1)
     scale_max = models.SmallIntegerField(default=5)
     step = models.FloatField(default=1)
@@ -174,10 +162,10 @@ class Criterion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "name"], name="criterion_name_once_per_campaign"),
             models.CheckConstraint(condition=Q(scale_max__gt=F("scale_min")), name="criterion_scale_has_two_points"),
-            models.CheckConstraint(condition=Q(kind__in=ScaleKind.values), name="criterion_kind_known"),
+            models.CheckConstraint(condition=Q(kind__regex=KEY), name="criterion_kind_is_a_key"),
             models.CheckConstraint(
-                condition=Q(kind=ScaleKind.MAGNITUDE, standard_value__gt=0)
-                | (~Q(kind=ScaleKind.MAGNITUDE) & Q(standard_value__isnull=True)),
+                condition=Q(kind=Magnitude.key, standard_value__gt=0)
+                | (~Q(kind=Magnitude.key) & Q(standard_value__isnull=True)),
                 name="criterion_standard_iff_magnitude",
             ),
         ]
@@ -186,10 +174,8 @@ class Criterion(models.Model):
         return self.name
 
     @property
-    def points(self) -> list[tuple[int, str]]:
-        values = range(self.scale_min, self.scale_max + 1)
-        labels = self.labels or [""] * len(values)
-        return list(zip(values, labels, strict=True))
+    def scale(self) -> Scale:
+        return SCALES[self.kind](self)
 
 
 class Unit(models.Model):

@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.models import Amendment, AmendmentKind, Campaign, PresentationKind, System, Unit
+from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit
 
 # A pair is still asked where some pair of systems that its two texts stand for is: both run, and where the design names
 # pairs, it is one of those. What a unit shows besides is credited by its texts' sources among the unit's own systems.
@@ -85,7 +85,7 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
         "seconds": [b for _, b in pairs],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_PAIRS if campaign.presentation == PresentationKind.PAIR else _OTHERS, parameters)
+        cursor.execute(_PAIRS if campaign.presentation_kind.compares_systems else _OTHERS, parameters)
         rows = cursor.fetchall()
     return Marking(
         to_stop=[pk for pk, now, over in rows if over and not now],

@@ -5,15 +5,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from django.db import connection
 
-from annotation.models import Campaign, Criterion, Rater, ScaleKind
+from annotation.models import Campaign, Criterion, Rater
 from annotation.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
 from annotation.weighting import CheckLog
 from annotation.weighting.exclusion import RatingLog
 
-SLIDER_POINTS = 10  # "one point" of a slider is a tenth of its length
-MAGNITUDE_POINT = float(np.log(1.5))  # and of a magnitude a factor of 1.5
-
-# One row per current answer and criterion. A preference is one choice, though it is stored for both texts: the one
+# One row per current answer and criterion. A mirrored answer is one choice, though it is stored for both texts: the one
 # counts of which something is expected, or else the first. A repeat is compared with what stood when it was answered.
 _ANSWERS = """
     SELECT a.rater_id, a.criterion_id, p.purpose, a.value, first.value,
@@ -34,7 +31,7 @@ _ANSWERS = """
     WHERE a.campaign_id = ANY(%(campaigns)s)
       AND p.purpose IN ('gold', 'attention', 'anchor', 'degraded', 'repeat')
       AND (p.purpose <> 'degraded' OR text.one ->> 'role' = 'degraded')
-      AND NOT (c.kind = 'preference' AND a.number > 0
+      AND NOT (c.id = ANY(%(mirrored)s) AND a.number > 0
                AND (p.purpose = 'repeat' OR screen.texts -> 0 -> 'expected' ? c.name))
       AND (%(up_to)s::bigint IS NULL OR a.id <= %(up_to)s)
       AND NOT EXISTS (
@@ -52,7 +49,11 @@ def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, u
     ``up_to`` reads them as they stood when the answer of that id was the last one. Magnitudes are logarithms of their
     ratio to the standard, as they are weighed.
     """
-    parameters = {"campaigns": [campaign.pk for campaign in campaigns], "up_to": up_to}
+    parameters = {
+        "campaigns": [campaign.pk for campaign in campaigns],
+        "mirrored": [criterion.pk for criterion in criteria if criterion.scale.mirrored],
+        "up_to": up_to,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERS, parameters)
         rows = cursor.fetchall()
@@ -72,7 +73,7 @@ def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, u
         first=first,
         low=low,
         high=high,
-        point=[scale_point(known[pk]) for pk in about.tolist()],
+        point=[known[pk].scale.point for pk in about.tolist()],
     )
 
 
@@ -103,20 +104,11 @@ def criterion_names(criterion_ids: IntArray, criteria: Sequence[Criterion]) -> n
     return np.array([names[pk] for pk in distinct.tolist()], dtype=np.str_)[code]
 
 
-def scale_point(criterion: Criterion) -> float:
-    """What "one point" is, in the units in which the criterion's values are averaged."""
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return MAGNITUDE_POINT
-    if criterion.kind == ScaleKind.SLIDER:
-        return (criterion.scale_max - criterion.scale_min) / SLIDER_POINTS
-    return 1.0
-
-
 def second_halves(read: RatingColumns, criteria: Sequence[Criterion]) -> np.ndarray:
-    """Which ratings only say a choice again: a preference is stored for both texts, with opposite signs."""
-    preferences = [criterion.pk for criterion in criteria if criterion.kind == ScaleKind.PREFERENCE]
+    """Mark the ratings that repeat a choice: a mirrored answer is stored for both texts, with opposite signs."""
+    mirrored = [criterion.pk for criterion in criteria if criterion.scale.mirrored]
     second = np.zeros(len(read.rating_id), dtype=np.bool_)
-    mine = np.flatnonzero(np.isin(read.criterion_id, preferences))
+    mine = np.flatnonzero(np.isin(read.criterion_id, mirrored))
     if mine.size:
         order = mine[np.lexsort((read.response_id[mine], read.criterion_id[mine], read.presentation_id[mine]))]
         same = (read.presentation_id[order][1:] == read.presentation_id[order][:-1]) & (

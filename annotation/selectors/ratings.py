@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Criterion, Rating, ScaleKind
+from annotation.models import Campaign, Criterion, Rating
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -135,34 +135,19 @@ def campaign_criteria(campaigns: Iterable[Campaign], names: Collection[str] | No
             raise AnnotationError(
                 f"Campaign “{campaign}” has no criterion {', '.join(missing) or 'at all'}; it has: {has}."
             )
-    scales = sorted({scale_name(criterion) for criterion in asked})
+    scales = sorted({criterion.scale.group for criterion in asked})
     if len(scales) != 1:
         found = ", ".join(scales) or "none"
         raise AnnotationError(f"The criteria must share one scale to be averaged; found: {found}.")
     return asked
 
 
-def scale_name(criterion: Criterion) -> str:
-    """Criteria of equal names can be averaged."""
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return "magnitudes"
-    return f"{criterion.scale_min} to {criterion.scale_max}"
-
-
-def scale_ends(criterion: Criterion) -> tuple[float, float]:
-    """NaN where the scale has none."""
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return np.nan, np.nan
-    return float(criterion.scale_min), float(criterion.scale_max)
-
-
 def scale_values(values: FloatArray, criterion_ids: IntArray, criteria: Iterable[Criterion]) -> FloatArray:
-    """Values as they are averaged: a magnitude as the natural logarithm of its ratio to the standard."""
+    """Return ratings as they are averaged; each criterion's scale decides how."""
     result = values.copy()
     for criterion in criteria:
-        if criterion.kind == ScaleKind.MAGNITUDE and criterion.standard_value:
-            mine = criterion_ids == criterion.pk
-            result[mine] = np.log(values[mine] / criterion.standard_value)
+        mine = criterion_ids == criterion.pk
+        result[mine] = criterion.scale.weighed(values[mine])
     return result
 
 
@@ -190,7 +175,7 @@ def judgements(ratings: RatingColumns, criteria: Sequence[Criterion]) -> Judgeme
         presentation_id=ratings.presentation_id[first],
         value=total[complete] / needed[complete],
         seconds=ratings.seconds[first],
-        low=scale_ends(criteria[0])[0],
-        high=scale_ends(criteria[0])[1],
+        low=criteria[0].scale.ends[0],
+        high=criteria[0].scale.ends[1],
         n_incomplete=int((~complete).sum()),
     )

@@ -8,7 +8,6 @@ import numpy as np
 from annotation.models import Campaign, Criterion
 from annotation.selectors.decisions import filled
 from annotation.selectors.quality import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
-from annotation.selectors.ratings import scale_ends
 from annotation.weighting import (
     AlphaResult,
     IccResult,
@@ -102,7 +101,7 @@ def rules_preview(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment
 
 
 def certainty_of(table: RatingTable, criterion: Criterion) -> Certainty:
-    low, high = scale_ends(criterion)
+    low, high = criterion.scale.ends
     scheme = scheme_for_scale(low, high)
     return Certainty(
         n=len(table),

@@ -3,16 +3,16 @@
 Work, repeats and checks come out alike: nothing here tells a template which of them it shows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
-from annotation.allocation import MAX_LIST
+from annotation.campaigns.scales import Scale, with_standard
 from annotation.models import (
     AnswerDraft,
     Campaign,
@@ -23,20 +23,14 @@ from annotation.models import (
     Criterion,
     Item,
     Presentation,
-    PresentationKind,
     PresentationOutcome,
     Purpose,
     Rating,
-    ScaleKind,
     Unit,
     UnitResponse,
 )
 from annotation.selectors.campaigns import rated_sources
 from annotation.selectors.handout import ANSWERED, BEFORE_WORK
-
-MOST_LABELLED = 7  # points whose labels are all shown
-SHORT_LABEL = 9  # characters that fit under a point on a phone
-SHORT_ROW = 5  # points of which each has room for a short label on a phone
 
 Texts = Mapping[str, str]  # bare field name -> what it holds
 
@@ -59,50 +53,44 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Question:
-    """One criterion asked of one response on screen, or a preference asked of the pair."""
+class Field:
+    """A form field and what it holds."""
 
-    name: str
-    field: str  # the name of its form field
+    name: str  # bare, in messages
+    field: str  # as it is sent
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One criterion asked of one response on screen, or of all of them."""
+
     criterion: Criterion
-    text: str = ""  # what its field holds
+    fields: Sequence[Field]
     error: str = ""
 
     @property
-    def kind(self) -> str:
-        return self.criterion.kind
+    def name(self) -> str:
+        return self.fields[0].name
+
+    @property
+    def field(self) -> str:
+        return self.fields[0].field
+
+    @property
+    def text(self) -> str:
+        return self.fields[0].text
+
+    @property
+    def scale(self) -> Scale:
+        return self.criterion.scale
 
     @property
     def points(self) -> list[Point]:
-        pairs = preference_points(self.criterion) if self.kind == ScaleKind.PREFERENCE else self.criterion.points
-        keys = point_keys([value for value, _ in pairs], is_preference=self.kind == ScaleKind.PREFERENCE)
         return [
-            Point(value, label, key, self.text == str(value)) for (value, label), key in zip(pairs, keys, strict=True)
+            Point(value, label, key, self.text == str(value))
+            for (value, label), key in zip(self.scale.points, self.scale.keys, strict=True)
         ]
-
-    @property
-    def layout(self) -> str:
-        """Of the points: numbers alone; all labels in a row; or a row that becomes a list on a phone."""
-        if self.kind != ScaleKind.LIKERT:
-            return "list" if self.kind == ScaleKind.PREFERENCE else self.kind
-        labels = [label for _, label in self.criterion.points]
-        if not any(labels[1:-1] or labels) or len(labels) > MOST_LABELLED:
-            return "numbers"
-        fits = max(map(len, labels)) <= SHORT_LABEL and len(labels) <= SHORT_ROW
-        return "row" if fits else "list"
-
-    @property
-    def ends(self) -> tuple[str, str] | None:
-        """The labels of both ends, for where there is no room for all of them."""
-        labels = self.criterion.labels
-        if not any(labels) or self.kind not in (ScaleKind.LIKERT, ScaleKind.SLIDER):
-            return None
-        return str(labels[0]), str(labels[-1])
-
-    @property
-    def step(self) -> str:
-        """Of a slider's number field."""
-        return f"{self.criterion.step:g}" if self.criterion.step else "any"
 
 
 @dataclass(frozen=True)
@@ -121,7 +109,7 @@ class Screen:
     item: Item | CheckUnit
     responses: list[ShownResponse]
     answered: bool
-    preferences: list[Question] = field(default_factory=list)
+    shared: list[Question] = field(default_factory=list)  # about all responses
     standard: str = ""  # the text that magnitudes are relative to
     reasons: Sequence[str] = ()
     takes_comment: bool = False
@@ -133,7 +121,7 @@ class Screen:
 
     @property
     def questions(self) -> list[Question]:
-        return [*(one for response in self.responses for one in response.questions), *self.preferences]
+        return [*(one for response in self.responses for one in response.questions), *self.shared]
 
     @property
     def is_long(self) -> bool:
@@ -195,38 +183,15 @@ def preview_screen(
         if first is None:
             return None
         item = first.item
-    several = {PresentationKind.SINGLE: 1, PresentationKind.PAIR: 2, PresentationKind.LIST: MAX_LIST}
     of_item = sources.filter(item=item).select_related("response")
     texts = list({source.response_id: source.response.text for source in of_item}.values())
-    texts = texts[: several[PresentationKind(campaign.presentation)]]
+    texts = texts[: campaign.presentation_kind.texts[1]]
     if not texts:
         return None
-    standard = next((_example_standard(item, one) for one in criteria if one.kind == ScaleKind.MAGNITUDE), "")
+    asking = with_standard(criteria)
+    standard = _example_standard(item, asking) if asking else ""
     shown = _Shown(item, dict(enumerate(texts)), range(len(texts)), standard)
     return _screen(campaign, criteria, shown, {}, {}, token=None, answered=False)
-
-
-def preference_points(criterion: Criterion) -> list[tuple[int, str]]:
-    """From "the first is much better" to "the second is", each with its words."""
-    highest = criterion.scale_max
-    values = [value for value in range(highest, -highest - 1, -1) if value or criterion.ties]
-    labels = list(criterion.labels)
-    if len(labels) == 2 * highest + 1:  # of every value from the lowest, whether ties are allowed or not
-        return [(value, labels[value + highest]) for value in values]
-    if len(labels) == len(values):
-        return list(zip(values, reversed(labels), strict=True))
-    return [(value, _preference_words(value, highest)) for value in values]
-
-
-def point_keys(values: Sequence[int], *, is_preference: bool = False) -> list[str]:
-    """The key of each point: its own digit where every point has one (10 is 0), or else its place."""
-    if not is_preference and all(0 <= value <= 9 for value in values):
-        return [str(value) for value in values]
-    if not is_preference and all(1 <= value <= 10 for value in values):
-        return [str(value % 10) for value in values]
-    if len(values) > 10:
-        return [""] * len(values)
-    return [str((place + 1) % 10) for place in range(len(values))]
 
 
 def training_place(presentation: Presentation) -> tuple[int, int] | None:
@@ -252,7 +217,7 @@ def _shown(presentation: Presentation, criteria: Sequence[Criterion]) -> _Shown:
 
 
 def _standard(presentation: Presentation, criteria: Sequence[Criterion]) -> str:
-    if not any(one.kind == ScaleKind.MAGNITUDE for one in criteria):
+    if with_standard(criteria) is None:
         return ""
     return Unit.objects.filter(pk=presentation.unit_id).values_list("standard__text", flat=True).get() or ""
 
@@ -283,19 +248,24 @@ def _answers(
 ) -> dict[str, str]:
     by_pk = {criterion.pk: criterion for criterion in criteria}
     held: dict[str, str] = {}
-    only_compared = all(criterion.kind == ScaleKind.PREFERENCE for criterion in criteria)
+    together: dict[int, dict[int, Any]] = {}  # values of each response, by criterion that asks about all of them
+    only_shared = all(criterion.scale.whole for criterion in criteria)
     model: Any = Rating if presentation.purpose == Purpose.WORK else CheckAnswer
     answers = model.objects.filter(presentation=presentation).order_by("revision")
     for position, criterion_id, value, reason in answers.values_list("position", "criterion", "value", "cannot_judge"):
         criterion = by_pk[criterion_id]
-        if criterion.kind == ScaleKind.PREFERENCE and position:
-            continue  # the other side of what stands at position 0
-        name = f"r{position}-{criterion.name}"
-        held.pop(name, None)
-        if value is not None:
-            held[name] = f"{value:.15g}"
-        if criterion.kind != ScaleKind.PREFERENCE or only_compared:  # else each text has a reason of its own
+        if criterion.scale.whole:
+            together.setdefault(criterion_id, {})[position] = value
+        else:
+            held.pop(f"r{position}-{criterion.name}", None)
+            if value is not None:
+                held[f"r{position}-{criterion.name}"] = f"{value:.15g}"
+        if not criterion.scale.whole or only_shared:  # else each text has a reason of its own
             held[f"cannot-{position}"] = reason
+    for criterion_id, values in together.items():
+        if None not in values.values():
+            texts = by_pk[criterion_id].scale.held([values[position] for position in sorted(values)])
+            held |= {f"r{number}-{by_pk[criterion_id].name}": text for number, text in enumerate(texts)}
     if campaign.comment != CommentField.OFF:
         last = Comment.objects.filter(presentation=presentation).order_by("-revision").first()
         held["comment"] = last.text if last else ""
@@ -318,18 +288,20 @@ def _screen(
     def field_of(name: str) -> str:
         return form_field(name, token) if token else name
 
-    def question(position: int, criterion: Criterion) -> Question:
-        name = f"r{position}-{criterion.name}"
-        text = held.get(name, "")
-        return Question(name, field_of(name), criterion, text, problem(criterion, text) if name in errors else "")
+    def question(criterion: Criterion, numbers: Iterable[int]) -> Question:
+        names = [f"r{number}-{criterion.name}" for number in numbers]
+        fields = [Field(name, field_of(name), held.get(name, "")) for name in names]
+        wrong = next((one for one in fields if one.name in errors), None)
+        return Question(criterion, fields, criterion.scale.message(wrong.text) if wrong else "")
 
-    each = [one for one in criteria if one.kind != ScaleKind.PREFERENCE]
+    each = [one for one in criteria if not one.scale.whole]
+    shared = [one for one in criteria if one.scale.whole]
     reasons = campaign.cannot_judge_reasons
     responses = [
         ShownResponse(
             letter=ascii_uppercase[position] if len(shown.order) > 1 else "",
             text=shown.texts[number],
-            questions=[question(position, criterion) for criterion in each],
+            questions=[question(criterion, [position]) for criterion in each],
             position=position,
             reason=held.get(f"cannot-{position}", ""),
             reason_field=field_of(f"cannot-{position}") if reasons else "",
@@ -341,7 +313,7 @@ def _screen(
         item=shown.item,
         responses=responses,
         answered=answered,
-        preferences=[question(0, one) for one in criteria if one.kind == ScaleKind.PREFERENCE],
+        shared=[question(one, range(one.scale.n_fields(len(shown.order)))) for one in shared],
         standard=shown.standard,
         reasons=reasons,
         takes_comment=campaign.comment != CommentField.OFF,
@@ -353,35 +325,7 @@ def _screen(
     )
 
 
-def problem(criterion: Criterion, text: str) -> str:
-    """What is wrong with an answer, in the rater's words and language."""
-    if criterion.kind in (ScaleKind.LIKERT, ScaleKind.PREFERENCE):
-        return gettext("Please choose an answer.")
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return gettext("Please give a number above 0.")
-    low, high = criterion.scale_min, criterion.scale_max
-    if text.strip() and criterion.step not in (0, 1):
-        step = f"{criterion.step:g}"
-        return gettext("Please give a number from %(low)s to %(high)s in steps of %(step)s.") % {
-            "low": low, "high": high, "step": step,
-        }  # fmt: skip
-    return gettext("Please give a number from %(low)s to %(high)s.") % {"low": low, "high": high}
-
-
 def _comment_problem(text: str) -> str:
     if not text.strip():
         return gettext("Please write a few words.")
     return gettext("This is too long: up to 2,000 characters, please.")
-
-
-def _preference_words(value: int, highest: int) -> str:
-    letter = "A" if value > 0 else "B"
-    if value == 0:
-        return pgettext("neither of two texts is better", "Equal")
-    strength = abs(value)
-    if highest > 1 and strength == highest:
-        return gettext("%(letter)s much better") % {"letter": letter}
-    if highest > 1 and strength == 1:
-        return gettext("%(letter)s slightly better") % {"letter": letter}
-    words = gettext("%(letter)s better") % {"letter": letter}
-    return f"{words} ({strength})" if highest > 3 else words

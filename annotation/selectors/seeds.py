@@ -30,7 +30,7 @@ from annotation.models import (
     UnitResponse,
 )
 from annotation.selectors.decisions import excluded_rater_ids
-from annotation.selectors.ratings import RatingColumns, campaign_criteria, rating_columns, scale_name
+from annotation.selectors.ratings import RatingColumns, campaign_criteria, rating_columns
 from annotation.selectors.releases import release_campaigns
 
 CURVE_POINTS = 8  # half points of a scale of five; as many steps of a longer one
@@ -229,7 +229,7 @@ def comparable_campaigns(selection: SeedSelection) -> list[Campaign]:
     dataset = selection.dataset
     asked: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for criterion in Criterion.objects.filter(campaign__dataset=dataset):
-        asked[criterion.campaign_id].add((criterion.name, scale_name(criterion)))
+        asked[criterion.campaign_id].add((criterion.name, criterion.scale.group))
     accepted = [asked[pk] for pk in selection.campaigns.values_list("pk", flat=True)]
     launched = dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("pk")
     return [campaign for campaign in launched if asked[campaign.pk] in accepted]
@@ -278,4 +278,4 @@ def fallen_seeds(release: Release) -> set[int]:
 
 
 def _scales(campaigns: Iterable[Campaign]) -> set[str]:
-    return {scale_name(one) for one in Criterion.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])}
+    return {one.scale.group for one in Criterion.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])}

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, CommentField, Criterion, Presentation, ScaleKind
+from annotation.models import Campaign, CommentField, Criterion, Presentation
 
 Place = tuple[int, str]  # position on screen from 0, name of the criterion
 
-LEAST, MOST = 1e-6, 1e6  # of a magnitude: on the logarithmic scale one answer could else outweigh all others
 LONGEST_COMMENT = 2000
 
 
@@ -44,10 +43,10 @@ class _Reading:
 
     def value(self, place: Place, criterion: Criterion) -> float | None:
         self.asked.add(place)
-        found = self.values.get(place)
-        value = scale_value(found, criterion)
+        given = self.values.get(place)
+        value = criterion.scale.value(given)
         if value is None:
-            self.refuse(field_name(place), _off_scale(found, criterion))
+            self.refuse(field_name(place), criterion.scale.refusal(given))
         return value
 
 
@@ -62,14 +61,14 @@ def answer_read(
 ) -> Answer:
     """An answer on the scales of its criteria; ``AnnotationError`` ties every mistake to its field.
 
-    A preference is asked once, at position 0: above 0 it prefers the text at position 0, below 0 the one at position 1.
-    It becomes a value of each text, the chosen one's positive.
+    A question about all responses has fields of its own, numbered from 0; its scale turns them into
+    a value of each response.
     """
     read = _Reading(campaign, presentation.order, values, cannot_judge, {}, {}, set())
     _read_reasons(read)
     for criterion in criteria:
-        if criterion.kind == ScaleKind.PREFERENCE:
-            _read_preference(read, criterion)
+        if criterion.scale.whole:
+            _read_whole(read, criterion)
         else:
             _read_each(read, criterion)
     for place in values.keys() - read.asked:
@@ -98,16 +97,21 @@ def _read_each(read: _Reading, criterion: Criterion) -> None:
             read.answer[number, criterion.pk] = Given(position, value)
 
 
-def _read_preference(read: _Reading, criterion: Criterion) -> None:
-    place = (0, criterion.name)
-    reason = next((found for found in read.cannot_judge.values() if found), "")
-    if reason:
-        read.asked.add(place)
+def _read_whole(read: _Reading, criterion: Criterion) -> None:
+    """Read a question about all responses; it is set aside if one of them cannot be judged."""
+    n = len(read.order)
+    places = [(number, criterion.name) for number in range(criterion.scale.n_fields(n))]
+    read.asked.update(places)
+    reason = next((given for given in read.cannot_judge.values() if given), "")
+    values: Sequence[float | None] = [None] * n
+    problems: dict[int, str] = {}
+    if not reason:
+        values, problems = criterion.scale.read([read.values.get(at) for at in places], n)
+    for number, message in problems.items():
+        read.refuse(field_name(places[number]), message)
+    if not problems:
         for position, number in enumerate(read.order):
-            read.answer[number, criterion.pk] = Given(position, None, reason)
-    elif (value := read.value(place, criterion)) is not None:
-        for position, number in enumerate(read.order):
-            read.answer[number, criterion.pk] = Given(position, value if position == 0 else -value or 0.0)
+            read.answer[number, criterion.pk] = Given(position, values[position], reason)
 
 
 def _read_comment(read: _Reading, comment: str) -> None:
@@ -120,47 +124,3 @@ def _read_comment(read: _Reading, comment: str) -> None:
         read.refuse(
             "comment", f"Found {len(comment):,} characters; accepted: up to {LONGEST_COMMENT:,}, none of them NUL."
         )
-
-
-def scale_value(found: object, criterion: Criterion) -> float | None:
-    """A value on a criterion's scale, given as a number or as the text of one; None where it is off it."""
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
-        return None
-    try:
-        number = float(found)
-    except (ValueError, OverflowError):
-        return None
-    return number if _is_on(number, criterion) else None
-
-
-def _is_on(number: float, criterion: Criterion) -> bool:
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return LEAST <= number <= MOST
-    if not criterion.scale_min <= number <= criterion.scale_max:
-        return False
-    if criterion.kind == ScaleKind.SLIDER:
-        steps = (number - criterion.scale_min) / criterion.step if criterion.step else 0.0
-        return abs(steps - round(steps)) < 1e-6
-    if criterion.kind == ScaleKind.PREFERENCE and number == 0:
-        return criterion.ties
-    return number.is_integer()
-
-
-def accepted_values(criterion: Criterion) -> str:
-    """What a criterion takes, in words."""
-    low, high = criterion.scale_min, criterion.scale_max
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return f"a number above 0, from {LEAST:f} to {MOST:,.0f}"
-    if criterion.kind == ScaleKind.SLIDER:
-        steps = f" in steps of {criterion.step:g}" if criterion.step else ""
-        return f"a number from {low} to {high}{steps}"
-    if criterion.kind == ScaleKind.PREFERENCE:
-        return f"a whole number from {low} to {high}{'' if criterion.ties else ', not 0'}"
-    return f"a whole number from {low} to {high}"
-
-
-def _off_scale(found: object, criterion: Criterion) -> str:
-    accepted = accepted_values(criterion)
-    if found is None or found == "":
-        return f"Not rated yet; accepted: {accepted}."
-    return f"Found {str(found)[:40]!r}; accepted: {accepted}."

@@ -16,7 +16,6 @@ from annotation.models import (
     DatasetImport,
     JobState,
     Membership,
-    PresentationKind,
     Project,
     RatingImport,
     Role,
@@ -199,7 +198,7 @@ def _trial_campaigns(dataset: Dataset) -> list[CampaignDraft]:
     }
     single = CampaignDraft(
         name="Try it: single responses",
-        presentation=PresentationKind.SINGLE,
+        presentation="single",
         systems=[systems[name] for name in ("Human", "TeamB", "TeamD", "TeamG")],
         item_limit=40,
         instructions=INSTRUCTIONS.format(what="one response", read="the response"),
@@ -207,7 +206,7 @@ def _trial_campaigns(dataset: Dataset) -> list[CampaignDraft]:
     )
     pairs = CampaignDraft(
         name="Try it: pairs",
-        presentation=PresentationKind.PAIR,
+        presentation="pair",
         systems=[systems[name] for name in ("Human", "TeamB", "TeamG")],
         item_limit=25,
         instructions=INSTRUCTIONS.format(what="two responses", read="both responses, and rate each"),

@@ -16,7 +16,6 @@ from annotation.models import (
     CommentField,
     Dataset,
     Presentation,
-    PresentationKind,
     Purpose,
     Rater,
     System,
@@ -29,7 +28,7 @@ from annotation.services.handout import unit_request
 from annotation.services.raters import participation_start, rater_create
 from annotation.services.ratings import ratings_submit
 from annotation.services.rules import rules_register
-from annotation.simulation.answers import answer, latent_quality
+from annotation.simulation.answers import Ladder, answer, latent_quality
 from annotation.simulation.raters import SimulatedRater
 
 NAME = "Watch it: simulated raters, with checks"
@@ -64,7 +63,7 @@ def watched_campaign(*, dataset: Dataset, systems: Mapping[str, System], by: Use
         target=Target.CHOSEN,
         systems=[systems[name] for name in ("Human", "TeamB")],
         item_limit=10,
-        presentation=PresentationKind.SINGLE,
+        presentation="single",
         ratings_per_unit=5,
         comment=CommentField.OPTIONAL,
         quality=_quality(),
@@ -125,7 +124,7 @@ def work_through(
             return number
         # As if the rater had taken that long.
         Presentation.objects.filter(pk=shown.pk).update(shown_at=Now() - timedelta(seconds=who.seconds()))
-        value = answer(who, worth(shown), 1, 5, 1)
+        value = answer(who, worth(shown), Ladder(1, 5))
         offered = campaign.comment != CommentField.OFF and number == 5 and not who.spam
         comment = "The second half is cut off." if offered else ""
         ratings_submit(token=shown.token, rater=rater, values={(0, criterion): int(value)}, comment=comment)

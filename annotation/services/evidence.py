@@ -7,7 +7,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, JobState, Release, ScaleKind
+from annotation.models import Campaign, JobState, Release
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import release_campaigns, release_judgements
 from annotation.weighting import RatingTable
@@ -19,7 +19,7 @@ REPORTED = "histogram"  # where a release's report says what the bins are
 def release_bins(release: Release, campaigns: Sequence[Campaign], low: float, high: float) -> Bins:
     """The bins of a release's histograms: equal ones where any criterion was answered on a slider."""
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
-    return histogram_bins(low, high, has_points=all(one.kind != ScaleKind.SLIDER for one in criteria))
+    return histogram_bins(low, high, has_points=all(one.scale.has_points for one in criteria))
 
 
 def reported_bins(bins: Bins) -> dict[str, Any]:

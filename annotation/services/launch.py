@@ -15,23 +15,18 @@ from annotation.allocation import (
     Plan,
     PlannedUnit,
     Source,
-    all_pairs,
     derive_seed,
     interleaved,
-    plan_lists,
-    plan_pairs,
-    plan_singles,
 )
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.scales import with_standard
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import (
     Campaign,
     Item,
-    PresentationKind,
     Response,
     ResponseSource,
-    ScaleKind,
     SourceKind,
     System,
     Target,
@@ -119,26 +114,12 @@ def units_plan(campaign: Campaign, *, of: Collection[str] | None = None) -> Plan
     if standards := standards_of(campaign):
         # Whoever compares with a standard is not asked about the standard itself.
         sources = [source for source in sources if standards.get(source.item) != source.response]
-    if campaign.presentation == PresentationKind.PAIR:
-        return _plan_pairs(campaign, sources)
-    if campaign.presentation == PresentationKind.LIST:
-        return plan_lists(sources, seed=campaign.seed)
-    return plan_singles(sources)
-
-
-def _plan_pairs(campaign: Campaign, sources: list[Source]) -> Plan:
-    systems = sorted({str(source.system) for source in sources})
-    if sources and len(systems) < 2:
-        raise AnnotationError(f"A pair needs two systems; there are outputs of {systems[0]} only.")
-    pairs = [(first, second) for first, second in campaign.pairs] or all_pairs(systems)
-    if missing := sorted({str(system) for pair in pairs for system in pair} - set(systems)):
-        raise AnnotationError(f"Pairs name systems without outputs to rate: {', '.join(missing)}.")
-    return plan_pairs(sources, pairs)
+    return campaign.presentation_kind.plan(sources, pairs=campaign.pairs, seed=campaign.seed)
 
 
 def standards_of(campaign: Campaign) -> dict[int, int]:
     """Item to the response that magnitudes are relative to; empty where no criterion asks for one."""
-    criterion = campaign.criteria.filter(kind=ScaleKind.MAGNITUDE).first()
+    criterion = with_standard(campaign.criteria.all())
     if criterion is None:
         return {}
     of_kind = Q(kind=criterion.standard_source) & ~Q(kind=SourceKind.SYSTEM)
@@ -210,7 +191,7 @@ def units_store(campaign: Campaign, units: Sequence[PlannedUnit], *, first_posit
 
 def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int, int]:
     standards = standards_of(campaign)
-    if not campaign.criteria.filter(kind=ScaleKind.MAGNITUDE).exists():
+    if with_standard(campaign.criteria.all()) is None:
         return standards
     without = {unit.item for unit in units} - standards.keys()
     if without:

@@ -17,7 +17,6 @@ from annotation.models import (
     Amendment,
     AmendmentKind,
     Campaign,
-    PresentationKind,
     System,
     Unit,
     UnitResponse,
@@ -107,7 +106,7 @@ def stop_check(campaign: Campaign, system: System) -> Marking:
     if system.name in stopped:
         raise AnnotationError.at("system", f"{system.name} is stopped already.")
     found = marking(campaign, [*stopped, system.name])
-    if campaign.presentation == PresentationKind.LIST and not found.to_stop:
+    if campaign.presentation_kind.keeps_lists and not found.to_stop:
         message = (
             f"Every list that shows {system.name} shows other texts, too, and goes on showing all of them, so that "
             "they stay comparable: stopping it would change nothing."
@@ -206,7 +205,7 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
     # A list names its responses itself, wherever they are from.
     plan = units_plan(wider, of=None if listed is not None else named | chosen)
     shown, items = _shown(campaign)
-    lists = campaign.presentation == PresentationKind.LIST
+    lists = campaign.presentation_kind.keeps_lists
     missing = [unit for unit in plan.units if (unit.item, frozenset(unit.responses)) not in shown]
     new = [unit for unit in missing if not lists or unit.item not in items]
     outputs = System.objects.filter(dataset=campaign.dataset_id, outputs__isnull=False).distinct()

@@ -9,20 +9,18 @@ import numpy as np
 
 from annotation.allocation import PlannedUnit, derive_seed, order_keys
 from annotation.allocation.degrade import degrade
+from annotation.campaigns.scales import with_standard
 from annotation.design import PreparedScreen, QualificationDesign, QualityDesign
 from annotation.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CheckUnit,
-    Criterion,
     Item,
     Purpose,
     Response,
     ResponseSource,
-    ScaleKind,
     SourceKind,
 )
-from annotation.services.answers import MOST
 
 Text = dict[str, Any]
 
@@ -145,7 +143,7 @@ def _anchors(campaign: Campaign, quality: QualityDesign, units: Sequence[Planned
             continue  # the screen shows that text already
         at = derive_seed(campaign.seed, "anchor", place) % len(base.responses)
         texts = [_plain(response) for response in base.responses]
-        expected = {criterion.name: _high(criterion, quality.anchor_low) for criterion in criteria}
+        expected = {one.name: one.scale.high_range(quality.anchor_low.get(one.name)) for one in criteria}
         texts[at] = _plain(person) | {"role": "anchor", "expected": expected}
         yield _made(campaign, Purpose.ANCHOR, number, base.item, texts)
         number += 1
@@ -153,16 +151,6 @@ def _anchors(campaign: Campaign, quality: QualityDesign, units: Sequence[Planned
         raise AnnotationError(
             "Human anchors need items with an original or human reference; there is none among those to be rated."
         )
-
-
-def _high(criterion: Criterion, low: Mapping[str, float]) -> list[float]:
-    """At least the named value, else the upper half of the scale."""
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return [low.get(criterion.name, criterion.standard_value or 1.0), MOST]
-    if criterion.kind == ScaleKind.PREFERENCE:
-        return [low.get(criterion.name, 1.0), float(criterion.scale_max)]
-    middle = (criterion.scale_min + criterion.scale_max) / 2
-    return [low.get(criterion.name, middle), float(criterion.scale_max)]
 
 
 def _human_texts(campaign: Campaign) -> dict[int, Response]:
@@ -202,7 +190,7 @@ def _made(campaign: Campaign, kind: Purpose, number: int, item: Item, texts: lis
 
 def _standard(campaign: Campaign, item: Item | None) -> str:
     """The standard text of the item, where the campaign asks for magnitudes."""
-    criterion = campaign.criteria.filter(kind=ScaleKind.MAGNITUDE).first()
+    criterion = with_standard(campaign.criteria.all())
     if criterion is None or item is None:
         return ""
     named = ResponseSource.objects.filter(item=item).order_by("rank", "pk").select_related("response", "system")

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, PresentationKind, ResponseList, Target, User
+from annotation.models import Campaign, ResponseList, Target, User
 from annotation.services.audit import audit_record
 from annotation.services.campaign_documents import rules_document
 from annotation.services.campaigns import campaign_create, draft_of, free_name
@@ -32,7 +32,7 @@ def campaign_for_list(
     """
     if like.project_id != response_list.project_id:
         raise AnnotationError.at("like", f"Campaign {like.name!r} is not one of this project.")
-    if like.presentation == PresentationKind.PAIR:
+    if like.presentation_kind.compares_systems:
         raise AnnotationError.at(
             "like",
             f"“{like.name}” compares pairs of systems, and a list names responses; accepted: a campaign that shows "

@@ -20,17 +20,15 @@ from annotation.models import (
     DatasetImport,
     Item,
     JobState,
-    PresentationKind,
     Rating,
     ResponseList,
-    ScaleKind,
     SeedMember,
     SeedSelection,
     User,
 )
 from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.selectors.decisions import excluded_rater_ids
-from annotation.selectors.ratings import campaign_criteria, scale_ends
+from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.seeds import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
 from annotation.services.audit import audit_record
 from annotation.services.copying import copy_rows
@@ -378,10 +376,10 @@ def _check_campaigns(dataset: Dataset, campaigns: Sequence[Campaign]) -> tuple[f
         criteria = campaign_criteria(campaigns)
     except AnnotationError as error:
         raise AnnotationError.at("campaigns", error.message) from error
-    if open_ended := [one for one in criteria if one.kind in (ScaleKind.MAGNITUDE, ScaleKind.PREFERENCE)]:
+    if open_ended := [one for one in criteria if one.scale.is_relative]:
         message = f"{open_ended[0].name!r} rates one text by another; accepted: criteria on a scale of their own."
         raise AnnotationError.at("campaigns", message)
-    return scale_ends(criteria[0])
+    return criteria[0].scale.ends
 
 
 def _report(preview: SeedPreview, campaigns: Sequence[Campaign], least: int, last: int) -> dict[str, Any]:
@@ -430,7 +428,7 @@ def seeds_rate_again(
 ) -> Campaign:
     """A draft that asks for more ratings of every selected seed, after the campaign they were selected from."""
     model = like or next(
-        (one for one in selection.campaigns.order_by("pk") if one.presentation != PresentationKind.PAIR), None
+        (one for one in selection.campaigns.order_by("pk") if not one.presentation_kind.compares_systems), None
     )
     if model is None:
         raise AnnotationError.at("like", "The seeds were rated in pairs; name a campaign to be like.")

@@ -4,8 +4,8 @@ Pure functions on arrays: usable from a notebook without the rest of Assay.
 """
 
 from annotation.simulation.answers import (
-    ANSWER_KINDS,
     QUALITY_KINDS,
+    Ladder,
     answer,
     latent_quality,
     magnitude_ends,
@@ -24,23 +24,21 @@ from annotation.simulation.forecast import (
     width_forecast,
 )
 from annotation.simulation.raters import SimulatedRater, population
-from annotation.simulation.screens import Scale, ShownText, answer_screen
+from annotation.simulation.screens import ShownText, rate
 
 __all__ = [
-    "ANSWER_KINDS",
     "QUALITY_KINDS",
     "CostForecast",
     "DetectionForecast",
     "DurationForecast",
     "Forecast",
-    "Scale",
+    "Ladder",
     "ShownText",
     "SimulatedLog",
     "SimulatedRater",
     "WidthForecast",
     "Workload",
     "answer",
-    "answer_screen",
     "cost_forecast",
     "detection_forecast",
     "duration_forecast",
@@ -49,5 +47,6 @@ __all__ = [
     "magnitude_ends",
     "obey",
     "population",
+    "rate",
     "width_forecast",
 ]

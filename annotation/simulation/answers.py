@@ -1,6 +1,7 @@
 """What a simulated rater says about a response whose quality only the simulation knows."""
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,7 +13,6 @@ from annotation.simulation.raters import SimulatedRater
 
 FloatArray = npt.NDArray[np.float64]
 
-ANSWER_KINDS = ("likert", "slider", "magnitude", "preference")
 QUALITY_KINDS = ("work", "degraded", "anchor")
 
 DEGRADED_KEEPS = 0.4  # of a text's quality, when it has been made worse
@@ -73,22 +73,91 @@ def magnitude_ends(standard_value: float) -> tuple[float, float]:
     return standard_value / MAGNITUDE_SPAN, standard_value * MAGNITUDE_SPAN
 
 
-def answer(
-    rater: SimulatedRater,
-    quality: float,
-    low: float,
-    high: float,
-    step: float,
-    *,
-    kind: str = "likert",
-    against: float | None = None,
-    ties: bool = False,
-) -> float:
-    """The value the rater gives, drawn from the rater's own random numbers.
+@dataclass(frozen=True)
+class Ladder:
+    """The values that a rater can choose from, from the lowest to the highest.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends; if it is logarithmic above 0, see :func:`magnitude_ends`.
+    step : float
+        Distance of its values; 0 if it takes any number between its ends.
+    logarithmic : bool
+        Whether raters go by the logarithm.
+    zero : bool
+        Whether 0 may be chosen.
+
+    Raises
+    ------
+    ValueError
+        A number outside what is accepted, named.
+    """
+
+    low: float
+    high: float
+    step: float = 1.0
+    logarithmic: bool = False
+    zero: bool = True
+
+    def __post_init__(self) -> None:
+        low, high = self.low, self.high
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"scale is [{low}, {high}]; accepted: two finite numbers, low < high")
+        if self.logarithmic and low <= 0:
+            raise ValueError(f"low is {low}; accepted for a logarithmic scale: a number above 0")
+        if not 0 <= self.step <= high - low:
+            raise ValueError(f"step is {self.step}; accepted: 0 to {high - low:g}")
+
+    def position(self, value: float) -> float:
+        """Return where a value lies between the ends, 0 to 1.
+
+        >>> Ladder(1, 5).position(4)
+        0.75
+        """
+        held = min(max(value, self.low), self.high)
+        if self.logarithmic:
+            return math.log(held / self.low) / math.log(self.high / self.low)
+        return (held - self.low) / (self.high - self.low)
+
+    def middle(self, ends: tuple[float, float]) -> float:
+        """Return where the middle of a range of values lies."""
+        return (self.position(ends[0]) + self.position(ends[1])) / 2
+
+    def nearest(self, position: float) -> float:
+        """Return the value nearest to a position on the ladder, 0 to 1.
+
+        >>> Ladder(1, 5).nearest(0.7)
+        4.0
+        """
+        position = min(max(position, 0.0), 1.0)
+        if self.logarithmic:
+            value = self.low * math.pow(self.high / self.low, position)
+            return max(round(value / self.step), 1) * self.step if self.step else value
+        value = self.low + position * (self.high - self.low)
+        points = self.points()
+        return value if points is None else float(points[np.abs(points - value).argmin()])
+
+    def points(self) -> FloatArray | None:
+        """Return its values; None if they lie dense."""
+        return _points(self)
+
+
+@lru_cache(maxsize=256)
+def _points(ladder: Ladder) -> FloatArray | None:
+    if ladder.step == 0 or ladder.logarithmic:
+        return None
+    n = math.floor((ladder.high - ladder.low) / ladder.step + EPSILON) + 1
+    points = ladder.low + ladder.step * np.arange(n, dtype=np.float64)
+    return points if ladder.zero else points[np.abs(points) > EPSILON]
+
+
+def answer(rater: SimulatedRater, quality: float, ladder: Ladder, *, against: float | None = None) -> float:
+    """Return the value the rater gives, drawn from the rater's own random numbers.
 
     An honest rater who looks perceives ``quality + bias + error``, held to [0, 1]: 0 is the low end of the scale, 1 the
-    high end, and what lies between is linear, of a magnitude in its logarithm. Of two responses they perceive the
-    difference, each with an error of its own: 0 is the second by far, 0.5 neither, 1 the first by far, and the bias
+    high end, and what lies between is linear, on a logarithmic scale in the logarithm. Of two responses they perceive
+    the difference, each with an error of its own: 0 is the second by far, 0.5 neither, 1 the first by far, and the bias
     falls out. A rater who does not look gives any point with equal chance, a constant spammer always the same.
 
     Parameters
@@ -96,119 +165,57 @@ def answer(
     rater : SimulatedRater
     quality : float
         Of the response, or of the first of two; in [0, 1].
-    low, high : float
-        Ends of the scale; of a magnitude above 0, see :func:`magnitude_ends`; of a preference -s and +s.
-    step : float
-        Distance of the points of the scale; 0 where any number between the ends is taken.
-    kind : str
-        One of ``ANSWER_KINDS``.
+    ladder : Ladder
+        Of two responses from -s to +s.
     against : float, optional
-        Of a preference: quality of the second response.
-    ties : bool
-        Of a preference: may the two be called equal?
+        Quality of the second of two responses.
 
     Returns
     -------
     float
-        A point of the scale; of a preference positive where the first is preferred.
+        A value of the ladder; of two responses positive if the first is preferred.
 
     Raises
     ------
     ValueError
-        A number or kind outside what is accepted, named.
+        A number outside what is accepted, named.
 
     Examples
     --------
     >>> exact = SimulatedRater(seed=1, noise=0.0, lapse=0.0)
-    >>> [answer(exact, quality, 1, 5, 1) for quality in (0.0, 0.4, 1.0)]
+    >>> [answer(exact, quality, Ladder(1, 5)) for quality in (0.0, 0.4, 1.0)]
     [1.0, 3.0, 5.0]
-    >>> answer(exact, 0.75, 10, 1000, 0, kind="magnitude")
+    >>> answer(exact, 0.75, Ladder(10, 1000, 0, logarithmic=True))
     316.2277660168379
-    >>> answer(exact, 0.9, -3, 3, 1, kind="preference", against=0.3)
+    >>> answer(exact, 0.9, Ladder(-3, 3, zero=False), against=0.3)
     2.0
     """
-    _check_scale(low, high, step, kind)
     if not 0 <= quality <= 1:
         raise ValueError(f"quality is {quality}; accepted: 0 to 1")
-    if (against is not None) != (kind == "preference") or not 0 <= (against or 0) <= 1:
-        raise ValueError(f"against is {against}; accepted: 0 to 1 where kind is 'preference', else None")
+    if against is not None and not 0 <= against <= 1:
+        raise ValueError(f"against is {against}; accepted: 0 to 1")
+    if against is not None and ladder.low != -ladder.high:
+        raise ValueError(f"scale is [{ladder.low}, {ladder.high}]; accepted for two responses: [-s, +s]")
     if not rater.looks():
-        return _without_looking(rater, low, high, step, kind, ties)
+        return _without_looking(rater, ladder)
     error = rater.noise * float(rater.rng.standard_normal())
     if against is None:
-        place = quality + rater.bias + error
-    else:
-        place = 0.5 + (quality + error - against - rater.noise * float(rater.rng.standard_normal())) / 2
-    return _value_at(min(max(place, 0.0), 1.0), low, high, step, kind, ties)
+        return ladder.nearest(quality + rater.bias + error)
+    return ladder.nearest(0.5 + (quality + error - against - rater.noise * float(rater.rng.standard_normal())) / 2)
 
 
-def obey(
-    rater: SimulatedRater,
-    expected: float,
-    low: float,
-    high: float,
-    step: float,
-    *,
-    kind: str = "likert",
-    ties: bool = False,
-) -> float:
-    """The answer to an attention check: what it asks for, from a rater who looks; else as in :func:`answer`.
+def obey(rater: SimulatedRater, expected: float, ladder: Ladder) -> float:
+    """Return the answer to an attention check: what it asks for, from a rater who looks; else as in :func:`answer`.
 
-    >>> obey(SimulatedRater(seed=1, lapse=0.0), 4, 1, 5, 1)
+    >>> obey(SimulatedRater(seed=1, lapse=0.0), 4, Ladder(1, 5))
     4.0
     """
-    _check_scale(low, high, step, kind)
-    return float(expected) if rater.looks() else _without_looking(rater, low, high, step, kind, ties)
+    return float(expected) if rater.looks() else _without_looking(rater, ladder)
 
 
-def nearest_value(place: float, low: float, high: float, step: float, *, kind: str, ties: bool = False) -> float:
-    """The value of the scale nearest to a place on it, 0 to 1.
-
-    >>> nearest_value(0.7, 1, 5, 1, kind="likert")
-    4.0
-    """
-    _check_scale(low, high, step, kind)
-    return _value_at(min(max(place, 0.0), 1.0), low, high, step, kind, ties)
-
-
-def _without_looking(rater: SimulatedRater, low: float, high: float, step: float, kind: str, ties: bool) -> float:
+def _without_looking(rater: SimulatedRater, ladder: Ladder) -> float:
     if rater.spam == "constant":
-        return _value_at(rater.habit, low, high, step, kind, ties)
-    points = _points(low, high, step, kind, ties)
+        return ladder.nearest(rater.habit)
+    points = ladder.points()
     chance = float(rater.rng.random())
-    if points is None:
-        return _value_at(chance, low, high, step, kind, ties)
-    return float(points[int(chance * len(points))])
-
-
-def _value_at(place: float, low: float, high: float, step: float, kind: str, ties: bool) -> float:
-    points = _points(low, high, step, kind, ties)
-    if kind == "magnitude":
-        value = low * math.pow(high / low, place)
-        return max(round(value / step), 1) * step if step else value
-    value = low + place * (high - low)
-    return value if points is None else float(points[np.abs(points - value).argmin()])
-
-
-@lru_cache(maxsize=256)
-def _points(low: float, high: float, step: float, kind: str, ties: bool) -> FloatArray | None:
-    """The values a scale takes; None where they lie dense."""
-    if step == 0 or kind == "magnitude":
-        return None
-    points = low + step * np.arange(math.floor((high - low) / step + EPSILON) + 1, dtype=np.float64)
-    return points if kind != "preference" or ties else points[np.abs(points) > EPSILON]
-
-
-def _check_scale(low: float, high: float, step: float, kind: str) -> None:
-    if kind not in ANSWER_KINDS:
-        raise ValueError(f"kind is {kind!r}; accepted: {', '.join(ANSWER_KINDS)}")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"scale is [{low}, {high}]; accepted: two finite numbers, low < high")
-    if kind == "magnitude" and low <= 0:
-        raise ValueError(f"low is {low}; accepted for a magnitude: a number above 0")
-    if kind == "preference" and low != -high:
-        raise ValueError(f"scale is [{low}, {high}]; accepted for a preference: [-s, +s]")
-    if not 0 <= step <= high - low:
-        raise ValueError(f"step is {step}; accepted: 0 to {high - low:g}")
-    if kind in ("likert", "preference") and step == 0:
-        raise ValueError(f"step is 0; accepted for {kind}: above 0")
+    return ladder.nearest(chance) if points is None else float(points[int(chance * len(points))])

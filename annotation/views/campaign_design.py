@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import get_in_project_or_404, get_project_or_404
 from annotation.errors import AnnotationError
 from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
-from annotation.models import Campaign, CampaignState, Item, PresentationKind, Project, Role
+from annotation.models import Campaign, CampaignState, Item, Project, Role
 from annotation.parameters import whole_number
 from annotation.rating.languages import SOURCE
 from annotation.selectors.campaigns import plain_campaigns, rated_sources
@@ -176,7 +176,7 @@ def _preview(request: HttpRequest, project: Project, campaign: Campaign, criteri
         "project": project,
         "campaign": campaign,
         "screen": preview_screen(campaign, criteria=criteria, item=item) if item else None,
-        "wide": campaign.presentation == PresentationKind.PAIR,
+        "wide": campaign.presentation_kind.compares_systems,
         "number": number,
         "n_items": n_items,
         "previous": number - 1 if number > 1 else None,
@@ -297,11 +297,13 @@ def _lines_stored(request: HttpRequest, campaign: Campaign, kind: str, form: Lin
 
 def _line(campaign: Campaign, kind: str) -> str:
     """A screen that would be accepted, to write others after."""
-    n_texts = 1 if campaign.presentation == PresentationKind.SINGLE else 2
     criterion = campaign.criteria.first()
     expected = {criterion.name: [criterion.scale_max - 1, criterion.scale_max]} if criterion else {}
     item = campaign.dataset.items.order_by("position").first()
-    texts = [{"text": "A text to rate", "expected": {} if place else expected} for place in range(n_texts)]
+    texts = [
+        {"text": "A text to rate", "expected": {} if place else expected}
+        for place in range(campaign.presentation_kind.texts[0])
+    ]
     screen: dict[str, Any] = {"item": item.external_id if item else "", "texts": texts}
     if kind == "training":
         screen["feedback"] = "Why this is so."

@@ -18,7 +18,7 @@ from annotation.exports import table_response
 from annotation.forms.campaigns import StartForm
 from annotation.forms.campaigns.quality import KIND_LABELS
 from annotation.markdown import markdown
-from annotation.models import Campaign, CampaignState, PresentationKind, Project, Role, SourceKind
+from annotation.models import Campaign, CampaignState, Project, Role, SourceKind
 from annotation.parameters import whole_number
 from annotation.rating.languages import language_label
 from annotation.selectors import campaigns as selectors
@@ -133,7 +133,7 @@ def campaign_preview(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
         "campaign": campaign,
         "screen": preview_screen(campaign),
         "instructions": markdown(campaign.instructions),
-        "wide": campaign.presentation == PresentationKind.PAIR,
+        "wide": campaign.presentation_kind.compares_systems,
     }
     return render(request, "annotation/campaign_preview.html", context)
 

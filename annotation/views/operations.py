@@ -21,7 +21,7 @@ from annotation.forms.operations import (
     StoppedSystemForm,
     SystemForm,
 )
-from annotation.models import Campaign, CampaignState, PresentationKind, Role, User
+from annotation.models import Campaign, CampaignState, Role, User
 from annotation.selectors.amendments import Marking, places, places_to_fill
 from annotation.selectors.decisions import replaceable, to_reopen
 from annotation.services import decisions, operations
@@ -76,11 +76,7 @@ def _marked(n_places: int, units: int, again: str) -> str:
 def _stop_effects(campaign: Campaign, asked: Asked) -> list[str]:
     name, found = asked["system"].name, _marking(operations.stop_check, campaign, asked)
     kept = f"What raters have on screen of {name} they may still send, and it counts. No rating is lost."
-    shown = {
-        PresentationKind.SINGLE: f"A text that another system wrote word for word goes on, credited to {name} as well.",
-        PresentationKind.PAIR: f"A pair goes on where its text of {name} is also that of a system that is not stopped.",
-        PresentationKind.LIST: f"Lists go on showing {name}: without it the others would be judged in other company.",
-    }[PresentationKind(campaign.presentation)]
+    shown = campaign.presentation_kind.after_stopping(name)
     return [_marked(places_to_fill(campaign, found.to_stop), len(found.to_stop), "handed out no more"), shown, kept]
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.markdown import markdown
-from annotation.models import Campaign, CampaignState, PresentationKind, Recruitment
+from annotation.models import Campaign, CampaignState, Recruitment
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
@@ -113,7 +113,7 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "consent": markdown(campaign.consent),
         "instructions_shown": markdown(campaign.instructions),
         "screen": preview_screen(campaign),
-        "wide": campaign.presentation == PresentationKind.PAIR,
+        "wide": campaign.presentation_kind.compares_systems,
         "languages": {},
     }
     return page(request, campaign, "provider_preview", context)

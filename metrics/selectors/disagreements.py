@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from scipy.stats import rankdata
 
 from annotation.errors import AnnotationError
-from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource, ScaleKind
+from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
 from annotation.selectors.ratings import campaign_criteria, judgements, rating_columns
 from annotation.weighting import RatingTable
 from annotation.weighting.evidence import Bins, histogram_bins, response_evidence
@@ -110,7 +110,7 @@ def disagreements_of(
         found.reason = f"{error} Choose one campaign."
         return found
     table = judgements(rating_columns(chosen, timed=False), criteria)
-    has_points = all(one.kind != ScaleKind.SLIDER for one in criteria)
+    has_points = all(one.scale.has_points for one in criteria)
     found.low, found.high = table.low, table.high
     width = OPEN_RANGE if np.isnan(table.high) else table.high - table.low
     found.spreads = [share * width for share in SHARES]

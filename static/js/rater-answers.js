@@ -23,8 +23,8 @@
     if (isSetAside(question)) return true;
     const field = number(question);
     if (!field) return radios(question).some((radio) => radio.checked);
-    const above = question.dataset.question !== "magnitude" || Number(field.value) > 0;
-    return field.value !== "" && field.validity.valid && above;
+    const above = Number(field.dataset.above ?? -Infinity);
+    return field.value !== "" && field.validity.valid && Number(field.value) > above;
   }
 
   /* The first question that is still open, or the comment where one is required. */

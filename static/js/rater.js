@@ -42,7 +42,7 @@
   function choose(radio) {
     radio.checked = true;
     rater.remember();
-    status(`${rater.legend(current)}: ${radio.closest("label").textContent.trim()}`);
+    status(`${rater.legend(current)}: ${radio.closest("label").textContent.trim().replace(/\s+/g, " ")}`);
     markNext(current);
     return true;
   }
@@ -60,7 +60,7 @@
   }
 
   function equal() {
-    const radio = current?.dataset.question === "preference" && rater.radios(current).find((one) => one.value === "0");
+    const radio = current?.querySelector("input[data-equal]");
     return Boolean(radio) && choose(radio);
   }
 

@@ -1,6 +1,6 @@
 """A running campaign for every scale and presentation that raters meet, and one with training and a test."""
 
-from annotation.models import Campaign, Project, ScaleKind
+from annotation.models import Campaign, Project
 from annotation.services.campaigns import CriterionDraft
 from tests.annotation.campaigns import make_campaign, make_dataset
 
@@ -13,12 +13,12 @@ ADEQUATE = CriterionDraft(
     scale_min=0,
     scale_max=100,
     labels=["None", "All"],
-    kind=ScaleKind.SLIDER,
+    kind="slider",
 )
 NATURAL = CriterionDraft(
-    "naturalness", "How natural is it?", kind=ScaleKind.MAGNITUDE, standard_source="human", standard_value=100.0
+    "naturalness", "How natural is it?", kind="magnitude", standard_source="human", standard_value=100.0
 )
-BETTER = CriterionDraft("better", "Which would you rather hear?", scale_max=2, kind=ScaleKind.PREFERENCE, ties=True)
+BETTER = CriterionDraft("better", "Which would you rather hear?", scale_max=2, kind="preference", ties=True)
 RELEVANT = CriterionDraft("relevance", "How relevant is the response?")
 REASONS = ["It is not in a language I read", "It is garbled"]
 

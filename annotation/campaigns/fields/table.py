@@ -26,6 +26,8 @@ from annotation.campaigns.fields.kinds import (
     entry,
     table_of,
 )
+from annotation.campaigns.presentations import PRESENTATIONS, Single
+from annotation.campaigns.scales import SCALES, Likert, Scale
 from annotation.design.quality import QualificationDesign, QualityDesign
 from annotation.rating.languages import BROWSER, LANGUAGES, language_label
 
@@ -45,14 +47,11 @@ PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
 
 @dataclass(frozen=True)
 class CriterionDraft:
-    """One question with its scale; ``labels`` is empty or holds one per point, of a slider its two ends.
-
-    What a kind of scale does not have, it does not keep: see ``stored``.
-    """
+    """One question with its scale. The kind of scale decides which columns mean something: see ``stored``."""
 
     name: str = entry(Text, stated=True)
     question: str = entry(Text, stated=True)
-    kind: str = entry(Choice, "likert")
+    kind: str = entry(Choice, Likert.key)
     scale_min: int = entry(Whole, 1)
     scale_max: int = entry(Whole, 5)
     step: float = entry(Number, 1.0, help="Of a slider; 0 takes any number between its ends.")
@@ -62,19 +61,13 @@ class CriterionDraft:
     standard_value: float | None = entry(Number, None, help="What the standard text counts as.", optional=True)
 
     def stored(self) -> CriterionDraft:
-        """With the columns that follow from the others, or mean nothing for its kind, set to what is stored."""
-        plain = replace(self, labels=list(self.labels))
-        if self.kind != "slider":
-            plain = replace(plain, step=1.0)
-        if self.kind != "preference":
-            plain = replace(plain, ties=False)
-        if self.kind != "magnitude":
-            plain = replace(plain, standard_source="", standard_value=None)
-        if self.kind == "magnitude":
-            return replace(plain, scale_min=0, scale_max=1, labels=[])
-        if self.kind == "preference":
-            return replace(plain, scale_min=-self.scale_max)
-        return plain
+        """Return it with the columns that follow from others, or mean nothing for its kind, as they are stored."""
+        columns = self.scale.stored() if self.kind in SCALES else {}
+        return replace(self, **{"labels": list(self.labels), **columns})
+
+    @property
+    def scale(self) -> Scale:
+        return SCALES[self.kind](self)
 
 
 @dataclass(frozen=True)
@@ -133,7 +126,14 @@ class CampaignDraft:
         optional=True,
         selects=True,
     )
-    presentation: str = entry(Choice, "single", "How it is shown", step=SCREEN, stated=True)
+    presentation: str = entry(
+        Choice,
+        Single.key,
+        "How it is shown",
+        step=SCREEN,
+        options={key: kind.choice for key, kind in PRESENTATIONS.items()},
+        stated=True,
+    )
     criteria: Sequence[CriterionDraft] = entry(
         Rows, label="What is asked", step=SCREEN, of=CriterionDraft, what="criteria", stated=True, related=True
     )

@@ -4,21 +4,30 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Campaign, Criterion, ResponseSource, ScaleKind, SourceKind
+from annotation.campaigns.scales import SCALES, Likert
+from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
 from annotation.services.campaigns import CriterionDraft
 
-KINDS = [
-    (ScaleKind.LIKERT, "Points, one of which is chosen"),
-    (ScaleKind.SLIDER, "A slider between two ends"),
-    (ScaleKind.MAGNITUDE, "A number beside a standard text"),
-    (ScaleKind.PREFERENCE, "Which of two is better (pairs only)"),
-]
+
+class KindSelect(forms.Select):
+    """Each option lists the fields that its kind of scale uses; the style sheet hides the others."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        kind = SCALES[value]
+        option["attrs"]["data-uses"] = " ".join((*kind.required, *kind.optional))
+        return option
 
 
 class CriterionForm(forms.Form):
     question = forms.CharField(max_length=300, help_text="What the rater reads above the scale.")
     name = forms.SlugField(max_length=60, help_text="For tables and files, such as <code>relevance</code>.")
-    kind = forms.ChoiceField(label="Scale", choices=KINDS, initial=ScaleKind.LIKERT)
+    kind = forms.ChoiceField(
+        label="Scale",
+        choices=[(key, kind.choice) for key, kind in SCALES.items()],
+        initial=Likert.key,
+        widget=KindSelect,
+    )
     scale_min = forms.IntegerField(label="Lowest value", required=False, initial=1)
     scale_max = forms.IntegerField(label="Highest value", required=False, initial=5)
     step = forms.FloatField(label="Step", required=False, initial=1, help_text="0 takes any number between the ends.")
@@ -55,12 +64,8 @@ class CriterionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        needed = {
-            ScaleKind.LIKERT: ("scale_min", "scale_max"),
-            ScaleKind.SLIDER: ("scale_min", "scale_max", "step"),
-            ScaleKind.MAGNITUDE: ("standard_source", "standard_value"),
-            ScaleKind.PREFERENCE: ("strength",),
-        }.get(data.get("kind", ""), ())
+        kind = data.get("kind")
+        needed = SCALES[kind].required if kind else ()
         for name in needed:
             if data.get(name) in (None, "") and name not in self.errors:
                 self.add_error(name, "Found nothing; this scale needs it.")
@@ -68,37 +73,23 @@ class CriterionForm(forms.Form):
 
     def draft(self) -> CriterionDraft:
         data = self.cleaned_data
-        kind = data["kind"]
-        is_preference = kind == ScaleKind.PREFERENCE
         lines = [line.strip() for line in data["labels"].splitlines() if line.strip()]
-        return CriterionDraft(
-            name=data["name"],
-            question=data["question"],
-            kind=kind,
-            scale_min=data["scale_min"] if kind in (ScaleKind.LIKERT, ScaleKind.SLIDER) else 0,
-            scale_max=data["strength"] if is_preference else data["scale_max"] or 1,
-            step=data["step"] if kind == ScaleKind.SLIDER else 1.0,
-            labels=[] if is_preference or kind == ScaleKind.MAGNITUDE else lines,
-            ties=data["ties"],
-            standard_source=data["standard_source"] if kind == ScaleKind.MAGNITUDE else "",
-            standard_value=data["standard_value"] if kind == ScaleKind.MAGNITUDE else None,
-        )
+        columns = SCALES[data["kind"]].from_form({**data, "labels": lines})
+        return CriterionDraft(name=data["name"], question=data["question"], kind=data["kind"], **columns)
+
+    def field_of(self, column: str) -> str:
+        """Return the field that sets a column of the criterion."""
+        kind = self.cleaned_data.get("kind")
+        return SCALES[kind].form_names.get(column, column) if kind else column
 
     @staticmethod
     def initial_of(criterion: Criterion) -> dict[str, Any]:
-        has_points = criterion.kind in (ScaleKind.LIKERT, ScaleKind.SLIDER)
-        initial = {
+        return {
             "name": criterion.name,
             "question": criterion.question,
             "kind": criterion.kind,
             "step": criterion.step,
             "labels": "\n".join(criterion.labels),
             "ties": criterion.ties,
+            **criterion.scale.form_initial(),
         }
-        if has_points:
-            initial |= {"scale_min": criterion.scale_min, "scale_max": criterion.scale_max}
-        elif criterion.kind == ScaleKind.PREFERENCE:
-            initial |= {"strength": criterion.scale_max}
-        else:
-            initial |= {"standard_source": criterion.standard_source, "standard_value": criterion.standard_value}
-        return initial

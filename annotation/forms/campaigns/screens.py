@@ -5,9 +5,8 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Campaign, Criterion, PresentationKind, ScaleKind
+from annotation.models import Campaign, Criterion
 
-TEXTS = {PresentationKind.SINGLE: 1, PresentationKind.PAIR: 2, PresentationKind.LIST: 6}
 MOST_BYTES = 4 * 1024 * 1024
 
 
@@ -36,7 +35,7 @@ class PreparedForm(forms.Form):
         self, campaign: Campaign, kind: str, data: Any = None, *, screen: dict[str, Any] | None = None
     ) -> None:
         texts = (screen or {}).get("texts", [])
-        n_texts = max(TEXTS[PresentationKind(campaign.presentation)], len(texts) + 2 * (len(texts) > 2))
+        n_texts = max(campaign.presentation_kind.form_texts, len(texts) + 2 * (len(texts) > 2))
         super().__init__(data, initial=self._initial(screen))
         self.kind = kind
         self.criteria = list(campaign.criteria.all())
@@ -90,7 +89,7 @@ class PreparedForm(forms.Form):
             if not data[name].strip():
                 continue
             ranges = {
-                criterion.name: _range(criterion, data[centre], data[tolerance] or 0.0)
+                criterion.name: criterion.scale.expected_range(data[centre], data[tolerance] or 0.0)
                 for criterion, centre, tolerance in expected
                 if data[centre] is not None
             }
@@ -115,16 +114,6 @@ class PreparedForm(forms.Form):
                 number = next((n for n, one in enumerate(self.criteria) if one.name == parts[3]), None)
                 name = name if number is None else f"value_{name.removeprefix('text_')}_{number}"
         self.add_error(name if name in self.fields else None, message)
-
-
-def _range(criterion: Criterion, centre: float, tolerance: float) -> list[float]:
-    """Cut off at the ends, but never empty: a value off the scale is for the services to refuse."""
-    low, high = centre - tolerance, centre + tolerance
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return [low if low > 0 else min(centre, 1e-6), high]
-    if criterion.scale_min <= centre <= criterion.scale_max:
-        return [max(low, criterion.scale_min), min(high, criterion.scale_max)]
-    return [centre, centre]
 
 
 class LinesForm(forms.Form):

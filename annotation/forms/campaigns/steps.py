@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
+from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
 from annotation.forms.campaigns.criteria import CriterionForm
 from annotation.forms.campaigns.fields import form_field, words
 from annotation.models import (
     Campaign,
     Dataset,
     Item,
-    PresentationKind,
     ResponseSource,
     SourceKind,
     System,
@@ -151,11 +151,7 @@ class ScreenStep(Step):
     template = "annotation/campaign_form_screen.html"
 
     presentation = forms.ChoiceField(
-        choices=[
-            (PresentationKind.SINGLE, "One response at a time"),
-            (PresentationKind.PAIR, "Two systems' responses side by side"),
-            (PresentationKind.LIST, "All responses to an item in one list, up to 25"),
-        ],
+        choices=[(key, kind.choice) for key, kind in PRESENTATIONS.items()],
         widget=forms.RadioSelect,
         **words(CAMPAIGN["presentation"]),
     )
@@ -199,8 +195,8 @@ class ScreenStep(Step):
     def changes(self) -> dict[str, Any]:
         found = super().changes()
         found["criteria"] = [form.draft() for form in self.asked]
-        is_pair = found["presentation"] == PresentationKind.PAIR
-        found["pairs"] = [pair.split(SEPARATOR) for pair in found["pairs"]] if is_pair else []
+        compares = found["presentation"] in COMPARING
+        found["pairs"] = [pair.split(SEPARATOR) for pair in found["pairs"]] if compares else []
         return found
 
     def place(self, path: str) -> tuple[forms.Form, str | None]:
@@ -208,9 +204,8 @@ class ScreenStep(Step):
         if first != "criteria" or len(rest) < 2 or not rest[0].isdecimal():
             return super().place(path)
         form = self.asked[int(rest[0])]
-        if rest[1] == "scale_max" and form.cleaned_data.get("kind") == "preference":
-            return form, "strength"
-        return form, rest[1] if rest[1] in form.fields else None
+        name = form.field_of(rest[1])
+        return form, name if name in form.fields else None
 
     @property
     def has_errors(self) -> bool:

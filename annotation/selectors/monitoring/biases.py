@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Criterion, ScaleKind
+from annotation.models import Criterion
 from annotation.selectors.ratings import FloatArray, IntArray
 from annotation.weighting import list_position_bias, pair_position_bias, preference_position_bias
 from annotation.weighting.groups import codes_of
@@ -50,7 +50,7 @@ def position_figures(
         for place, count in zip(places, counts, strict=True)
     ]
     nan = float("nan")
-    if criterion.kind == ScaleKind.PREFERENCE:
+    if criterion.scale.mirrored:
         first = value[position == 0]
         chosen = preference_position_bias(int((first > 0).sum()), int((first < 0).sum()), ties=int((first == 0).sum()))
         return PositionFigures(

@@ -11,8 +11,6 @@ from annotation.selectors.ratings import (
     IntArray,
     RatingColumns,
     judgements,
-    scale_ends,
-    scale_name,
     scale_values,
 )
 from annotation.weighting import RatingTable, scheme_for_scale, sufficiency
@@ -50,7 +48,7 @@ def enough(criteria: Sequence[Criterion], ratings: RatingColumns, n_planned: int
     """Of the mean over criteria where they share a scale, as releases weigh; else of each."""
     if not criteria:
         return []
-    if len({scale_name(criterion) for criterion in criteria}) == 1:
+    if len({criterion.scale.group for criterion in criteria}) == 1:
         table = judgements(ratings, criteria)
         what = criteria[0].name if len(criteria) == 1 else "mean of the criteria"
         return [_enough(what, criteria[0], table.response_id, table.rater_id, table.value, n_planned, k)]
@@ -65,7 +63,7 @@ def enough(criteria: Sequence[Criterion], ratings: RatingColumns, n_planned: int
 def _enough(
     what: str, criterion: Criterion, response: IntArray, rater: IntArray, value: FloatArray, n_planned: int, k: int
 ) -> Enough:
-    low, high = scale_ends(criterion)
+    low, high = criterion.scale.ends
     scheme = scheme_for_scale(low, high)
     rated = len(np.unique(response))
     n_responses = max(n_planned, rated)

@@ -16,10 +16,8 @@ from annotation.models import (
     Campaign,
     Criterion,
     Presentation,
-    PresentationKind,
     PresentationOutcome,
     Purpose,
-    ScaleKind,
 )
 from annotation.selectors.checks import second_halves
 from annotation.selectors.monitoring.biases import Bin, PositionFigures, binned, position_figures
@@ -52,7 +50,6 @@ RESAMPLES = 300
 FINEST = (
     1000  # values that alpha tells apart; more are those of a slider without steps, taken to this part of its range
 )
-BARS = 20
 LEAST_HOURS = 1.0  # that drift over time is told for: a slope per hour of a few minutes says nothing
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
 
@@ -284,18 +281,13 @@ def _criterion_figures(
 ) -> CriterionFigures:
     mine = ratings.criterion_id == criterion.pk
     own, where = ratings.select(mine), placed.select(mine)
-    preference = criterion.kind == ScaleKind.PREFERENCE
-    shown = own.value
-    if preference:  # one choice each, told from the first place; raters of one pair are compared
+    scale, shown = criterion.scale, own.value
+    if scale.mirrored:  # one choice each, told from the first place; raters of one pair are compared
         shown = own.value[where.position == 0]
         once = ~second_halves(own, [criterion])
         own, where = own.select(once), where.select(once)
     value = scale_values(own.value, own.criterion_id, [criterion])
-    table = RatingTable(codes_of(where.unit if preference else own.response_id), codes_of(own.rater_id), value)
-    magnitude = criterion.kind == ScaleKind.MAGNITUDE
-    mean = float(shown.mean()) if len(shown) else np.nan
-    if magnitude and len(value):
-        mean = float(np.exp(value.mean())) * float(criterion.standard_value or 1)
+    table = RatingTable(codes_of(where.unit if scale.mirrored else own.response_id), codes_of(own.rater_id), value)
     in_sequence = sequence_places(own.rater_id, own.presentation_id).astype(np.float64)
     if not ordered:  # lines of a file, in no order that anybody rated them in
         in_sequence[:] = np.nan
@@ -306,11 +298,9 @@ def _criterion_figures(
         kind=criterion.kind,
         n_ratings=len(value),
         n_cannot_judge=sum(n for pk, _, n in unjudged if pk == criterion.pk),
-        mean=mean,
-        values=_values(criterion, shown),
-        alpha=krippendorff_alpha(
-            _coarse(table), level="interval" if _continuous(criterion) else "ordinal", n_bootstrap=RESAMPLES
-        ),
+        mean=scale.mean(shown),
+        values=scale.histogram(shown),
+        alpha=krippendorff_alpha(_coarse(table), level=scale.level, n_bootstrap=RESAMPLES),
         icc=icc(table),
         kappa=pairwise_weighted_kappa(table, n_bootstrap=RESAMPLES),
         by_hours=_drift(
@@ -327,10 +317,6 @@ def _drift(value: FloatArray, rater: IntArray, place: FloatArray, unknown: str) 
     return replace(found, reason=unknown) if len(place) and np.isnan(place).all() else found
 
 
-def _continuous(criterion: Criterion) -> bool:
-    return criterion.kind in (ScaleKind.SLIDER, ScaleKind.MAGNITUDE)
-
-
 def _coarse(table: RatingTable) -> RatingTable:
     if len(np.unique(table.value)) <= FINEST:
         return table
@@ -340,24 +326,10 @@ def _coarse(table: RatingTable) -> RatingTable:
     )
 
 
-def _values(criterion: Criterion, value: FloatArray) -> list[tuple[float, int]]:
-    if not _continuous(criterion):
-        points = range(criterion.scale_min, criterion.scale_max + 1)
-        return [(float(point), int((value == point).sum())) for point in points]
-    if not len(value):
-        return []
-    if criterion.kind == ScaleKind.SLIDER:
-        edges = np.linspace(criterion.scale_min, criterion.scale_max, BARS + 1)
-    else:
-        edges = np.geomspace(value.min(), max(value.max(), value.min() * 1.01), BARS + 1)
-    counts, _ = np.histogram(np.clip(value, edges[0], edges[-1]), bins=edges)
-    return [(float(f"{edge:.3g}"), int(n)) for edge, n in zip(edges, counts, strict=False)]
-
-
 def _positions(
     campaign: Campaign, criteria: Sequence[Criterion], ratings: RatingColumns, placed: Placed
 ) -> list[PositionFigures]:
-    if campaign.imported or campaign.presentation == PresentationKind.SINGLE:
+    if campaign.imported or not campaign.presentation_kind.shows_several:
         return []
     found = []
     for criterion in criteria:

@@ -17,7 +17,6 @@ from annotation.models import (
     Participation,
     Presentation,
     RaterDecision,
-    ScaleKind,
     Stage,
     Submission,
 )
@@ -275,7 +274,7 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
     facts = []
     for criterion in campaign.criteria.all():
         mine = counted.select(counted.criterion_id == criterion.pk)
-        if criterion.kind == ScaleKind.PREFERENCE:
+        if criterion.scale.mirrored:
             units = units or dict(Presentation.objects.filter(campaign=campaign).values_list("pk", "unit_id"))
         table = _agreement_table(criterion, mine, units)
         pairs = again.get(criterion.pk, np.zeros((0, 2)))
@@ -287,7 +286,7 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
                 n_cannot_judge=silent.get(criterion.pk, 0),
                 mean=float(mine.value.mean()) if len(mine.value) else float("nan"),
                 sd=float(mine.value.std(ddof=1)) if len(mine.value) > 1 else float("nan"),
-                alpha=krippendorff_alpha(table, level=alpha_level(criterion), n_bootstrap=300),
+                alpha=krippendorff_alpha(table, level=criterion.scale.level, n_bootstrap=300),
                 icc=icc(table),
                 repeated=Share.of(equal, len(pairs)),
                 repeat_difference=float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()) if len(pairs) else float("nan"),
@@ -296,17 +295,10 @@ def _criteria(campaign: Campaign, counted: Counted, excluded: Sequence[int]) -> 
     return facts
 
 
-def alpha_level(criterion: Criterion) -> Any:
-    """Points and preferences are ordered; sliders and magnitudes are numbers."""
-    return "ordinal" if criterion.kind in (ScaleKind.LIKERT, ScaleKind.PREFERENCE) else "interval"
-
-
 def _agreement_table(criterion: Criterion, mine: Counted, units: dict[int, int]) -> RatingTable:
-    """Who gave which value to what. A preference is one answer about a pair, though it is stored for both responses."""
-    value, rater, rated = mine.value, mine.rater_id, mine.response_id
-    if criterion.kind == ScaleKind.MAGNITUDE and criterion.standard_value:
-        value = np.log(np.maximum(value, np.finfo(np.float64).tiny) / criterion.standard_value)
-    if criterion.kind == ScaleKind.PREFERENCE:
+    """Who gave which value to what. A mirrored answer is about a pair, though it is stored for both responses."""
+    value, rater, rated = criterion.scale.weighed(mine.value), mine.rater_id, mine.response_id
+    if criterion.scale.mirrored:
         order = np.lexsort((mine.response_id, mine.presentation_id))
         first = order[np.r_[True, np.diff(mine.presentation_id[order]) != 0][: len(order)]]
         value, rater = value[first], rater[first]
@@ -334,6 +326,7 @@ def _cannot_judge(campaign: Campaign, excluded: Sequence[int]) -> dict[int, int]
 
 def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarray]:
     """Per criterion, (first value, value when shown again) of every answer to a repeat; latest revisions."""
+    mirrored = [criterion.pk for criterion in campaign.criteria.all() if criterion.scale.mirrored]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -342,14 +335,14 @@ def _repeats(campaign: Campaign, excluded: Sequence[int]) -> dict[int, np.ndarra
                   FROM annotation_checkanswer WHERE campaign_id = %(c)s AND NOT rater_id = ANY(%(x)s)
                   ORDER BY presentation_id, number, criterion_id, revision DESC) a
             JOIN annotation_presentation p ON p.id = a.presentation_id AND p.purpose = 'repeat'
-            JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.kind <> 'preference' OR a.number = 0)
+            JOIN annotation_criterion c ON c.id = a.criterion_id AND (c.id <> ALL(%(mirrored)s) OR a.number = 0)
             JOIN annotation_unitresponse ur ON ur.unit_id = p.unit_id AND ur.number = a.number
             JOIN LATERAL (SELECT value FROM annotation_rating
                           WHERE presentation_id = p.repeats_id AND response_id = ur.response_id
                             AND criterion_id = a.criterion_id ORDER BY revision DESC LIMIT 1) g ON true
             WHERE a.value IS NOT NULL AND g.value IS NOT NULL
             """,
-            {"c": campaign.pk, "x": list(excluded)},
+            {"c": campaign.pk, "x": list(excluded), "mirrored": mirrored},
         )
         rows = cursor.fetchall()
     found: dict[int, list[tuple[float, float]]] = {}

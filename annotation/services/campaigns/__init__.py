@@ -11,14 +11,13 @@ from annotation.services.campaigns.lifecycle import (
     campaign_resume,
 )
 from annotation.services.campaigns.readiness import LaunchReport, Remark, launch_report
-from annotation.services.campaigns.scales import MAX_CRITERIA, MAX_POINTS
+from annotation.services.campaigns.scales import MAX_CRITERIA
 from annotation.services.campaigns.starting import campaign_start, template_draft
 from annotation.services.campaigns.validation import draft_problems
 from annotation.services.campaigns.writing import campaign_change, campaign_create, campaign_update
 
 __all__ = [
     "MAX_CRITERIA",
-    "MAX_POINTS",
     "CampaignDraft",
     "CriterionDraft",
     "LaunchReport",

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.presentations import PRESENTATIONS
+from annotation.campaigns.scales import SCALES
 from annotation.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
-from annotation.models import Item, PresentationKind, ResponseSource, ScaleKind, SourceKind
+from annotation.models import Item, ResponseSource, SourceKind
 from annotation.services.campaigns.problems import Problems
-
-TEXTS = {PresentationKind.SINGLE: (1, 1), PresentationKind.PAIR: (2, 2), PresentationKind.LIST: (2, 25)}
 
 
 def validate_prepared(draft: CampaignDraft, problems: Problems) -> None:
@@ -59,8 +59,8 @@ def _validate_screen(
             f"{path}.item",
             f"The data set {draft.dataset.name!r} has no item {screen.item!r}; accepted: one of its ids, or nothing.",
         )
-    if draft.presentation in TEXTS:
-        least, most = TEXTS[PresentationKind(draft.presentation)]
+    if draft.presentation in PRESENTATIONS:
+        least, most = PRESENTATIONS[draft.presentation].texts
         if not least <= len(screen.texts) <= most:
             accepted = f"{least}" if least == most else f"{least} to {most}"
             problems.refuse(
@@ -97,11 +97,8 @@ def _off_scale(name: str, expected: tuple[float, float], scales: dict[str, Crite
     found = f"{low:g}" if low == high else f"{low:g} to {high:g}"
     if scale is None:
         yield f"There is no criterion {name!r}; accepted: {', '.join(scales)}."
-    elif scale.kind == ScaleKind.MAGNITUDE:
-        if low <= 0:
-            yield f"Found {found}; accepted: above 0, as every magnitude."
-    elif low < scale.scale_min or high > scale.scale_max:
-        yield f"Found {found}; accepted: on the scale of {name!r}, {scale.scale_min} to {scale.scale_max}."
+    elif scale.kind in SCALES and (accepted := scale.scale.expected_problem(low, high)):
+        yield f"Found {found}; accepted: {accepted}."
 
 
 def _texts(n: int) -> str:

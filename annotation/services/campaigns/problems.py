@@ -14,10 +14,6 @@ class Problems:
     def refuse(self, path: str, message: str) -> None:
         self.found.setdefault(path, []).append(message)
 
-    def choice(self, path: str, value: str, accepted: Sequence[str]) -> None:
-        if value not in accepted:
-            self.refuse(path, f"Found {value!r}; accepted: {', '.join(one or 'nothing' for one in accepted)}.")
-
 
 def refusal(found: Mapping[str, Sequence[str]]) -> AnnotationError:
     return AnnotationError(" ".join(message for messages in found.values() for message in messages), fields=found)

@@ -10,8 +10,9 @@ from django.db.models import Avg
 from django.db.models.functions import Length
 
 from annotation.campaigns.fields.table import CampaignDraft
+from annotation.campaigns.scales import SCALES
 from annotation.design import DesignError, QualificationDesign, QualityDesign
-from annotation.models import Campaign, CommentField, Item, PresentationKind, ScaleKind
+from annotation.models import Campaign, CommentField, Item
 from annotation.selectors.campaigns import rated_sources
 from annotation.services.campaigns.drafts import draft_of
 from annotation.services.campaigns.validation import draft_problems
@@ -106,7 +107,7 @@ def launch_report(campaign: Campaign) -> LaunchReport:
 
 def _without_standard(campaign: Campaign, draft: CampaignDraft) -> Iterator[Remark]:
     """Magnitudes need a standard text wherever something is rated."""
-    if not any(criterion.kind == ScaleKind.MAGNITUDE for criterion in draft.criteria):
+    if not any(criterion.kind in SCALES and criterion.scale.has_standard for criterion in draft.criteria):
         return
     rated = rated_sources(campaign).order_by().values("item")
     missing = Item.objects.filter(pk__in=rated).exclude(pk__in=standards_of(campaign))
@@ -182,14 +183,8 @@ def _seconds_per_screen(campaign: Campaign) -> float:
     context = items.aggregate(n=Avg(Length("message")))["n"] or 0.0
     first = list(items.values_list("context", "meaning_representation")[:200])
     around = sum(sum(map(len, turns)) + len(meaning) for turns, meaning in first) / max(len(first), 1)
-    shown = 1.0
-    if campaign.presentation == PresentationKind.PAIR:
-        shown = 2.0
-    elif campaign.presentation == PresentationKind.LIST:
-        n_items = items.count()
-        shown = sources.values("response").distinct().count() / max(n_items, 1)
-    kinds = list(campaign.criteria.values_list("kind", flat=True))
-    answers = sum(1.0 if kind == ScaleKind.PREFERENCE else shown for kind in kinds)
+    shown = campaign.presentation_kind.shown(sources.values("response").distinct().count(), items.count())
+    answers = sum(criterion.scale.answers(shown) for criterion in campaign.criteria.all())
     reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
     return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers
 

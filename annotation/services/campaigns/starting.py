@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.presentations import COMPARING
 from annotation.design import ALL_TEMPLATES, Template
 from annotation.design.files import draft_values, read_campaign_file
 from annotation.errors import AnnotationError
@@ -50,7 +51,7 @@ def template_draft(template: Template, dataset: Dataset, *, name: str) -> Campai
         )
     if standard:
         criteria = [CriterionDraft(**{**vars(one), "standard_source": standard}) for one in criteria]
-    if values["presentation"] == "pair" and dataset.systems.count() < 2:
+    if values["presentation"] in COMPARING and dataset.systems.count() < 2:
         raise AnnotationError.at(
             "dataset", f"{template.title!r} compares two systems; {dataset.name!r} has {dataset.systems.count()}."
         )

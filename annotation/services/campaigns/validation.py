@@ -1,7 +1,8 @@
 """Is a draft a campaign that can be run? Every mistake at once, each tied to its field."""
 
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
-from annotation.models import Campaign, Item, PresentationKind, Project, Target
+from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.models import Campaign, Item, Project, Target
 from annotation.services.campaigns.prepared import validate_prepared
 from annotation.services.campaigns.problems import Problems, refusal
 from annotation.services.campaigns.scales import REFERENCES, validate_criteria
@@ -22,7 +23,6 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
         value = getattr(draft, name)
         for problem in field.problems(value) if value is not None or not field.optional else ():
             problems.refuse(name, problem)
-    problems.choice("presentation", draft.presentation, PresentationKind.values)
     _validate_what(draft, problems)
     _validate_pairs(draft, problems)
     _validate_raters(draft, problems)
@@ -49,11 +49,10 @@ def _validate_what(draft: CampaignDraft, problems: Problems) -> None:
     if draft.target == Target.CHOSEN and not draft.systems:
         problems.refuse("systems", "Found none; choose the systems whose outputs are to be rated.")
     _validate_list(draft, problems)
-    if draft.presentation == PresentationKind.PAIR and draft.target == Target.REFERENCES:
-        problems.refuse(
-            "presentation", "Pairs compare systems: rate system outputs, or show references singly or as a list."
-        )
-    if draft.presentation == PresentationKind.PAIR and draft.target == Target.CHOSEN and len(set(draft.systems)) == 1:
+    kind = PRESENTATIONS.get(draft.presentation)
+    if kind is not None and draft.target in kind.refused_targets:
+        problems.refuse("presentation", kind.refused_targets[draft.target])
+    if kind is not None and kind.compares_systems and draft.target == Target.CHOSEN and len(set(draft.systems)) == 1:
         problems.refuse("systems", f"Found only {draft.systems[0].name}; a pair needs two systems.")
     unknown = [kind for kind in draft.reference_kinds if kind not in REFERENCES]
     if unknown:
@@ -76,16 +75,12 @@ def _validate_list(draft: CampaignDraft, problems: Problems) -> None:
         problems.refuse("response_list", f"Found {found.name!r}; accepted: none, as it is no list that is rated.")
     elif found is not None and found.dataset_id != draft.dataset.pk:
         problems.refuse("response_list", f"The list {found.name!r} is not one of the data set {draft.dataset.name!r}.")
-    if draft.target == Target.LISTED and draft.presentation == PresentationKind.PAIR:
-        problems.refuse(
-            "presentation", "Pairs compare systems, and a list names responses: show them singly or as lists."
-        )
 
 
 def _validate_pairs(draft: CampaignDraft, problems: Problems) -> None:
     if not draft.pairs:
         return
-    if draft.presentation != PresentationKind.PAIR:
+    if draft.presentation not in COMPARING:
         problems.refuse("pairs", "Found pairs of systems; accepted only where two responses are shown side by side.")
         return
     rated = draft.systems if draft.target == Target.CHOSEN else draft.dataset.systems.all()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.allocation import derive_seed
-from annotation.models import Campaign, Criterion, Presentation, Purpose, ScaleKind, UnitResponse
-from annotation.simulation import Scale, ShownText, latent_quality
+from annotation.models import Campaign, Criterion, Presentation, Purpose, UnitResponse
+from annotation.simulation import ShownText, latent_quality
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,11 @@ class Known:
 class Knowledge:
     campaign: Campaign
     seed: int
-    scales: list[Scale]
+    criteria: list[Criterion]
 
     @classmethod
     def of(cls, campaign: Campaign, seed: int) -> "Knowledge":
-        criteria = Criterion.objects.filter(campaign=campaign).order_by("position", "id")
-        return cls(campaign, seed, [scale_of(criterion) for criterion in criteria])
+        return cls(campaign, seed, list(Criterion.objects.filter(campaign=campaign).order_by("position", "id")))
 
     def about(self, token: str) -> Known:
         shown = Presentation.objects.select_related("check_unit").get(campaign=self.campaign, token=token)
@@ -51,20 +50,6 @@ class Knowledge:
             ranges = {name: (float(ends[0]), float(ends[1])) for name, ends in expected.items()}
             return ShownText(expected=ranges, commands=purpose == Purpose.ATTENTION)
         return ShownText(float(latent_quality([own_id % 2**62], self.seed)[0]))
-
-
-def scale_of(criterion: Criterion) -> Scale:
-    if criterion.kind == ScaleKind.MAGNITUDE:
-        return Scale.magnitude(criterion.name, criterion.standard_value or 1.0)
-    step = criterion.step if criterion.kind == ScaleKind.SLIDER else 1.0
-    return Scale(
-        criterion.name,
-        str(criterion.kind),
-        float(criterion.scale_min),
-        float(criterion.scale_max),
-        step,
-        criterion.ties,
-    )
 
 
 def true_quality(responses: Sequence[int], seed: int) -> list[float]:

@@ -29,7 +29,7 @@ from annotation.models import (
 from annotation.services.dry_runs.knowing import Knowledge, Known
 from annotation.services.dry_runs.loopback import Answer, Browser, Form, forms
 from annotation.services.handout import slots_sweep
-from annotation.simulation import SimulatedRater, answer_screen
+from annotation.simulation import SimulatedRater
 
 BARE = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # a field's name without the screen's
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
@@ -221,10 +221,14 @@ class Walk:
 
     def _filled(self, form: Form, known: Known, traits: SimulatedRater) -> dict[str, str]:
         """The form with an answer to everything it asks; what it asks and the design does not is trouble."""
-        said = answer_screen(traits, known.texts, self.knowledge.scales)
+        answers = {
+            (number, criterion.name): value
+            for criterion in self.knowledge.criteria
+            for number, value in criterion.scale.simulate(traits, known.texts).items()
+        }
         names = {_bare(name): name for name in form.values}
         data = {name: value for name, value in form.values.items() if name in ("token", "csrfmiddlewaretoken")}
-        for (position, criterion), value in said.items():
+        for (position, criterion), value in answers.items():
             name = names.get(f"r{position}-{criterion}")
             text = f"{value:.10g}"
             if name is None:

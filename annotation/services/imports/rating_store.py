@@ -11,6 +11,7 @@ from typing import NamedTuple
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
+from annotation.campaigns.scales import Likert, Slider
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -26,7 +27,6 @@ from annotation.models import (
     Rating,
     Response,
     ResponseSource,
-    ScaleKind,
     SourceKind,
     System,
     Target,
@@ -242,10 +242,10 @@ def _campaign(
     return campaign
 
 
-def _scale_kind(content: RatingContent, low: int, high: int) -> tuple[ScaleKind, float]:
+def _scale_kind(content: RatingContent, low: int, high: int) -> tuple[str, float]:
     """Points where every value is one of few; else a slider, which knows values between whole numbers."""
     whole = all(value is None or value.is_integer() for one in content.judgements for value in one.values)
-    points = ScaleKind.LIKERT if whole and high - low < MOST_POINTS else ScaleKind.SLIDER
+    points = Likert.key if whole and high - low < MOST_POINTS else Slider.key
     return points, 1 if whole else 0
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from annotation.design import QualificationDesign, QualityDesign
-from annotation.models import Campaign, CommentField, PresentationKind, ScaleKind, Target
+from annotation.models import Campaign, CommentField, Target
 from annotation.selectors.records.facts import CriterionFacts, Facts
 from annotation.services.records import wording
 
@@ -121,7 +121,7 @@ def _assurance(facts: Facts) -> tuple[int, ...]:
 
 
 def _shown(campaign: Campaign) -> str:
-    parts = [f"On each screen {wording.SHOWN[campaign.presentation]}, below the item's context and message"]
+    parts = [f"On each screen {campaign.presentation_kind.sentence}, below the item's context and message"]
     questions = wording.count(campaign.criteria.count(), "question")
     parts.append(f"{questions} with its scale" if campaign.criteria.count() == 1 else f"{questions} with their scales")
     if campaign.comment != CommentField.OFF:
@@ -153,31 +153,28 @@ def _feedback(campaign: Campaign) -> Recorded:
 
 def _scale(found: CriterionFacts) -> dict[str, Recorded]:
     criterion = found.criterion
-    size, values = wording.sizes_of(criterion)
-    presented = {ScaleKind.SLIDER: (3,), ScaleKind.MAGNITUDE: (5,)}.get(ScaleKind(criterion.kind), (1,))
+    size, values = criterion.scale.sizes
     labels = f" Labels: {', '.join(criterion.labels)}." if criterion.labels else ""
     answers = {
         "4.3.1.1": Recorded(criterion.name),
         "4.3.3": Recorded(size),
         "4.3.4": Recorded(values),
-        "4.3.5": Recorded(f"As {wording.scale_of(criterion)}.{labels}", presented),
+        "4.3.5": Recorded(f"As {criterion.scale.sentence}.{labels}", criterion.scale.heds_form),
         "4.3.6": Recorded("N/A"),
         "4.3.7": Recorded(criterion.question),
     }
-    if criterion.kind in (ScaleKind.PREFERENCE, ScaleKind.MAGNITUDE):
+    if criterion.scale.is_relative:
         answers["4.3.8"] = Recorded(choices=(3,))
     return answers
 
 
 def _comparison(facts: Facts, found: CriterionFacts) -> dict[str, Recorded]:
-    if found.criterion.kind in (ScaleKind.PREFERENCE, ScaleKind.MAGNITUDE):
+    if found.criterion.scale.is_relative:
         return {"4.2.2": Recorded(choices=(2,))}
-    if facts.campaign.presentation == PresentationKind.SINGLE:
+    if not facts.campaign.presentation_kind.shows_several:
         return {"4.2.2": Recorded("One response at a time.", (1,))}
     return {
-        "4.2.2": Recorded(
-            f"Shown are {wording.SHOWN[facts.campaign.presentation]}, each rated on its own.", final=False
-        )
+        "4.2.2": Recorded(f"Shown are {facts.campaign.presentation_kind.sentence}, each rated on its own.", final=False)
     }
 
 

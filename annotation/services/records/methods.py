@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from annotation.models import Campaign, PresentationKind
+from annotation.models import Campaign
 from annotation.selectors.records.facts import CriterionFacts, Facts
 from annotation.services.records import wording
 from annotation.services.records.latex import escape
@@ -40,7 +40,7 @@ def _material(facts: Facts) -> list[Sentence]:
         f"Raters judged {count(facts.responses, 'response')}{systems} to {count(facts.items, 'item')} of the data set "
         f"{campaign.dataset.name} (language: {campaign.dataset.language})."
     )
-    asked = [f"{one.name} (“{one.question}”), {wording.scale_of(one)}" for one in campaign.criteria.all()]
+    asked = [f"{one.name} (“{one.question}”), {one.scale.sentence}" for one in campaign.criteria.all()]
     said = [Sentence(rated, "design")]
     if campaign.response_list is not None:
         named = count(campaign.response_list.responses.count(), "response")
@@ -51,11 +51,11 @@ def _material(facts: Facts) -> list[Sentence]:
     k = campaign.ratings_per_unit
     wanted = f"{k:,} of each" if facts.slots == k * facts.units else f"{facts.slots:,} in all"
     shown = (
-        f"They saw {wording.SHOWN[campaign.presentation]}, on {count(facts.units, 'screen')}; answers wanted were "
+        f"They saw {campaign.presentation_kind.sentence}, on {count(facts.units, 'screen')}; answers wanted were "
         f"{wanted}, each from another rater."
     )
     said.append(Sentence(shown, "design"))
-    if campaign.presentation != PresentationKind.SINGLE:
+    if campaign.presentation_kind.shows_several:
         order = (
             "The order on screen was drawn from a stored seed and balanced over the answers to each screen; screens "
             "were interleaved so that raters did not meet one system in a run."
@@ -122,11 +122,11 @@ def _agreements(facts: Facts) -> list[Sentence]:
 
 def _agreement(found: CriterionFacts) -> Sentence:
     spread = f" (standard deviation {wording.figure(found.sd)})" if math.isfinite(found.sd) else ""
-    log = ", of logarithms relative to the standard" if found.criterion.kind == "magnitude" else ""
     again = "" if found.repeated.n == 0 else f" Of raters with themselves: {wording.consistency(found)}."
+    agreement = f"{wording.agreement(found)}{found.criterion.scale.agreement_note}"
     return Sentence(
         f"For {found.criterion.name}, {count(found.n_ratings, 'rating')} count, with a mean of "
-        f"{wording.figure(found.mean)}{spread}; {wording.agreement(found)}{log}.{again}",
+        f"{wording.figure(found.mean)}{spread}; {agreement}.{again}",
         "quality",
     )
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from annotation.design import QualificationDesign, QualityDesign
-from annotation.models import Admission, Campaign, Criterion, ScaleKind
+from annotation.models import Admission, Campaign
 from annotation.recruitment.providers import PROVIDERS
 from annotation.selectors.records.facts import CriterionFacts, Facts, Share
 from annotation.selectors.records.payment import Payment
@@ -15,11 +15,6 @@ PURPOSES = {
     "repeat": "repeats of the rater's own earlier screens",
     "degraded": "degraded texts",
     "anchor": "human references as high anchors",
-}
-SHOWN = {
-    "single": "one response at a time",
-    "pair": "two responses side by side",
-    "list": "all responses to an item in one list",
 }
 
 
@@ -49,44 +44,6 @@ def count(n: int, one: str, many: str = "") -> str:
 
 def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none"
-
-
-def scale_of(criterion: Criterion) -> str:
-    low, high, labels = criterion.scale_min, criterion.scale_max, list(criterion.labels)
-    ends = (f"{low} ({labels[0]})", f"{high} ({labels[-1]})") if labels else (str(low), str(high))
-    match criterion.kind:
-        case ScaleKind.SLIDER:
-            step = "any number" if criterion.step == 0 else f"steps of {criterion.step:g}"
-            return f"a slider from {ends[0]} to {ends[1]}, {step}"
-        case ScaleKind.MAGNITUDE:
-            return f"any number above 0, relative to a standard text worth {criterion.standard_value:g}"
-        case ScaleKind.PREFERENCE:
-            ties = "; the two may be called equal" if criterion.ties else "; neither may be called equal to the other"
-            degrees = f", in {high} degrees" if high > 1 else ""
-            return f"a choice of the better of two{degrees}{ties}"
-        case _:
-            return f"a scale of {high - low + 1} points from {ends[0]} to {ends[1]}"
-
-
-def sizes_of(criterion: Criterion) -> tuple[str, str]:
-    """How many values the scale has, and which."""
-    low, high = criterion.scale_min, criterion.scale_max
-    match criterion.kind:
-        case ScaleKind.MAGNITUDE:
-            return "continuous", "every number above 0"
-        case ScaleKind.SLIDER:
-            if criterion.step == 0:
-                return "continuous", f"[{low}, {high}]"
-            return (
-                f"{int((high - low) / criterion.step + 1e-9) + 1:,}",
-                f"{low} to {high} in steps of {criterion.step:g}",
-            )
-        case ScaleKind.PREFERENCE:
-            n = 2 * high + (1 if criterion.ties else 0)
-            return str(n), f"−{high} to {high}{'' if criterion.ties else ' without 0'}, its sign says which is better"
-        case _:
-            points = range(low, high + 1)
-            return str(len(points)), ", ".join(map(str, points))
 
 
 def recruited(facts: Facts) -> str:
@@ -180,10 +137,9 @@ def agreement(found: CriterionFacts) -> str:
     alpha, icc = found.alpha, found.icc
     if alpha.reason and icc.reason:
         return f"agreement is undefined ({alpha.reason})"
-    rated = "pairs" if found.criterion.kind == ScaleKind.PREFERENCE else "responses"
     measured = (
         f"Krippendorff's α ({alpha.level}) is {interval(alpha.alpha, alpha.low, alpha.high, alpha.reason)} over "
-        f"{alpha.n_responses:,} {rated} with two raters or more"
+        f"{alpha.n_responses:,} {found.criterion.scale.compared} with two raters or more"
     )
     if icc.reason:
         return f"{measured}; ICC(1) is undefined ({icc.reason})"

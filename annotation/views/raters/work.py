@@ -20,10 +20,8 @@ from annotation.models import (
     CampaignState,
     Criterion,
     Presentation,
-    PresentationKind,
     Purpose,
     Rater,
-    ScaleKind,
 )
 from annotation.selectors.handout import (
     ANSWERED,
@@ -34,7 +32,7 @@ from annotation.selectors.handout import (
     seconds_to_wait,
     waiting,
 )
-from annotation.selectors.screens import Question, Screen, criteria_of, screen, training_place
+from annotation.selectors.screens import Screen, criteria_of, screen, training_place
 from annotation.services.handout import unit_request, unit_return
 from annotation.services.qualification import TestResult, Wrong, wrong_answers
 from annotation.services.ratings import Submission, SubmissionRefused, draft_save, ratings_submit
@@ -93,7 +91,7 @@ def _work(
         "test": place if presentation.purpose == Purpose.TEST else None,
         "progress": None if place else progress(campaign=campaign, rater=rater),
         "before": before or (None if place else presentation_before(campaign=campaign, rater=rater, than=presentation)),
-        "wide": campaign.presentation == PresentationKind.PAIR,
+        "wide": campaign.presentation_kind.compares_systems,
         "keep_server": bool(shown.answered or error),
         "error_count": len(error.fields) if error else 0,
     }
@@ -199,23 +197,11 @@ def _feedback(
     return page(request, campaign, "rater_feedback", context, shown_at=at)
 
 
-def _words(criterion: Criterion) -> dict[str, str]:
-    """What stands on the screen for a value, where anything does."""
-    question = Question("", "", criterion)
-    if criterion.kind in (ScaleKind.LIKERT, ScaleKind.PREFERENCE):
-        return {str(point.value): point.label for point in question.points}
-    ends = question.ends  # a slider names its ends alone
-    return {str(criterion.scale_min): ends[0], str(criterion.scale_max): ends[1]} if ends else {}
-
-
 def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[str, object]:
     criterion = next(one for one in criteria if one.name == wrong.criterion)
-    is_preference = criterion.kind == ScaleKind.PREFERENCE
-    words = _words(criterion)
+    scale, words = criterion.scale, criterion.scale.words()
     found, low, high = wrong.found, wrong.low, wrong.high
-    if (
-        is_preference and wrong.position == 1 and found is not None
-    ):  # of the text on screen as B; the words are said from A
+    if scale.mirrored and wrong.position == 1 and found is not None:  # the words speak of the first response
         found, low, high = -found, -high, -low
 
     def said(value: float | None) -> str:
@@ -225,11 +211,11 @@ def _explained(wrong: Wrong, shown: Screen, criteria: list[Criterion]) -> dict[s
         figure = number.replace("-", "−")
         if not words.get(number):
             return figure
-        return words[number] if is_preference else f"{figure} ({words[number]})"  # its numbers no rater has seen
+        return f"{figure} ({words[number]})" if scale.shows_numbers else words[number]
 
     expected = said(low) if low == high else f"{said(low)} – {said(high)}"
     return {
-        "letter": "" if is_preference else shown.responses[wrong.position].letter,
+        "letter": "" if scale.mirrored else shown.responses[wrong.position].letter,
         "question": criterion.question,
         "found": said(found),
         "expected": expected,

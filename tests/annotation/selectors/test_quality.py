@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annotation.models import CheckAnswer, Criterion, Presentation
-from annotation.selectors.checks import check_log, scale_point, second_halves
+from annotation.selectors.checks import check_log, second_halves
 from annotation.selectors.quality import campaign_log, moment, rater_quality_rows
 from annotation.selectors.rater_work import rater_screens
 from annotation.selectors.ratings import rating_columns
@@ -113,8 +113,8 @@ def test_a_preference_counts_once(project):
 def test_a_point_of_each_scale():
     """Likert points are one apart; a slider's is a tenth of it; a magnitude's a factor of 1.5: ln 1.5 = 0.405."""
     slider = Criterion(kind="slider", scale_min=0, scale_max=100)
-    assert (scale_point(Criterion(kind="likert")), scale_point(slider)) == (1.0, 10.0)
-    assert round(scale_point(Criterion(kind="magnitude")), 3) == 0.405
+    assert (Criterion(kind="likert").scale.point, slider.scale.point) == (1.0, 10.0)
+    assert round(Criterion(kind="magnitude").scale.point, 3) == 0.405
 
 
 def test_a_raters_screens_come_in_order_with_corrections_and_pages(campaign):

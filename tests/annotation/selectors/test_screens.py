@@ -1,16 +1,16 @@
 import pytest
 
-from annotation.models import Criterion, Presentation, Project, Purpose, ScaleKind
-from annotation.selectors.screens import Question, criteria_of, point_keys, preference_points, preview_screen, screen
+from annotation.campaigns.scales import Scale
+from annotation.models import Criterion, Presentation, Project, Purpose
+from annotation.selectors.screens import criteria_of, preview_screen, screen
 from annotation.services.handout import unit_request
 from annotation.services.ratings import draft_save, ratings_submit
 from tests.annotation import rating_screens
 from tests.annotation.campaigns import add_response, join, make_campaign, make_dataset
 
 
-def question(**fields: object) -> Question:
-    defaults = {"name": "q", "question": "?", "scale_min": 1, "scale_max": 5, "labels": []}
-    return Question("r0-q", "r0-q", Criterion(**{**defaults, **fields}))
+def scale(**fields: object) -> Scale:
+    return Criterion(**{"name": "q", "question": "?", "scale_min": 1, "scale_max": 5, "labels": [], **fields}).scale
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ def question(**fields: object) -> Question:
     ],
 )
 def test_labels_stand_where_there_is_room_for_them(labels: list[str], layout: str) -> None:
-    assert question(labels=labels).layout == layout
+    assert scale(labels=labels).layout == layout
 
 
 def test_a_scale_of_many_points_shows_its_ends_alone() -> None:
-    many = question(scale_max=9, labels=[f"point {n}" for n in range(1, 10)])
+    many = scale(scale_max=9, labels=[f"point {n}" for n in range(1, 10)])
     assert many.layout == "numbers"
-    assert many.ends == ("point 1", "point 9")
+    assert many.ends_labels == ("point 1", "point 9")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_scale_of_many_points_shows_its_ends_alone() -> None:
     ],
 )
 def test_each_point_has_its_own_key_or_none_has(values: range, keys: list[str]) -> None:
-    assert point_keys(list(values)) == keys
+    assert scale(scale_min=values[0], scale_max=values[-1]).keys == keys
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,21 @@ def test_each_point_has_its_own_key_or_none_has(values: range, keys: list[str]) 
 def test_a_preference_runs_from_the_first_text_to_the_second(
     strength: int, ties: bool, expected: list[tuple[int, str]]
 ) -> None:
-    asked = Criterion(kind=ScaleKind.PREFERENCE, scale_min=-strength, scale_max=strength, ties=ties)
-    assert preference_points(asked) == expected
+    asked = Criterion(kind="preference", scale_min=-strength, scale_max=strength, ties=ties)
+    assert asked.scale.points == expected
 
 
 def test_every_degree_of_a_preference_has_words_of_its_own() -> None:
-    asked = Criterion(kind=ScaleKind.PREFERENCE, scale_min=-5, scale_max=5, ties=True)
-    words = [label for _, label in preference_points(asked)]
+    asked = Criterion(kind="preference", scale_min=-5, scale_max=5, ties=True)
+    words = [label for _, label in asked.scale.points]
     assert len(set(words)) == len(words) == 11
 
 
 def test_a_preferences_labels_are_those_of_its_values_whether_or_not_ties_are_allowed() -> None:
-    asked = Criterion(kind=ScaleKind.PREFERENCE, scale_min=-1, scale_max=1, labels=["second", "same", "first"])
-    assert preference_points(asked) == [(1, "first"), (-1, "second")]
+    asked = Criterion(kind="preference", scale_min=-1, scale_max=1, labels=["second", "same", "first"])
+    assert asked.scale.points == [(1, "first"), (-1, "second")]
     asked.ties = True
-    assert preference_points(asked) == [(1, "first"), (0, "same"), (-1, "second")]
+    assert asked.scale.points == [(1, "first"), (0, "same"), (-1, "second")]
 
 
 def test_texts_stand_in_the_order_drawn_and_answers_come_back(project: Project) -> None:
@@ -93,7 +93,7 @@ def test_texts_stand_in_the_order_drawn_and_answers_come_back(project: Project) 
     assert after.answered
     assert [one.questions[0].text for one in after.responses] == ["5", ""]
     assert [one.reason for one in after.responses] == ["", "No"]
-    assert after.preferences[0].text == ""
+    assert after.shared[0].text == ""
     assert after.comment == "Better."
 
 
@@ -151,12 +151,12 @@ def test_the_preview_shows_a_chosen_item_with_criteria_not_saved_yet(project: Pr
     draft = make_campaign(dataset, launch=False, presentation="list")
     item = dataset.items.get(external_id="item-2")
     add_response(item, "Number 2 is what yc would pick.", None)  # what a system says, too: shown once
-    asked = [Criterion(name="fluency", question="Fluent?", kind=ScaleKind.SLIDER, scale_min=0, scale_max=100)]
+    asked = [Criterion(name="fluency", question="Fluent?", kind="slider", scale_min=0, scale_max=100)]
     shown = preview_screen(draft, criteria=asked, item=item)
     assert shown is not None
     assert shown.item == item
     assert [one.letter for one in shown.responses] == ["A", "B", "C"]
-    assert shown.responses[0].questions[0].layout == "slider"
+    assert shown.responses[0].questions[0].scale.layout == "slider"
 
 
 def test_no_preview_where_there_is_nothing_to_rate(project: Project) -> None:

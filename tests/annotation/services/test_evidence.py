@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from annotation import tasks
-from annotation.models import Criterion, Release, ReleaseWeight, ScaleKind
+from annotation.models import Criterion, Release, ReleaseWeight
 from annotation.services.evidence import release_evidence_fill, releases_without_evidence
 from annotation.services.reference_sets import reference_set_create
 from annotation.services.releases import release_build, release_create, stored_content_hash
@@ -64,7 +64,7 @@ def test_one_judgement_has_a_histogram_and_no_spread(campaign):
 
 
 def test_a_slider_is_counted_in_equal_bins(campaign):
-    Criterion.objects.filter(campaign=campaign).update(kind=ScaleKind.SLIDER, scale_min=0, scale_max=10, step=0)
+    Criterion.objects.filter(campaign=campaign).update(kind="slider", scale_min=0, scale_max=10, step=0)
     response = make_response(make_item(campaign.dataset, "i1"), "So so.", "seed")
     for rater, value in zip(RATERS, (0, 4.99, 5, 9.5, 10), strict=True):
         rate(campaign, rater, response, value)
@@ -126,9 +126,7 @@ def test_where_the_judgements_are_gone_it_says_so_once(campaign, response):
 
 def test_magnitudes_are_counted_in_doublings_of_the_standard(campaign):
     """Ratios 1, 1, 2, 4 and 100 to a standard of 10; of a scale without ends only z-scores become weights."""
-    Criterion.objects.filter(campaign=campaign).update(
-        kind=ScaleKind.MAGNITUDE, standard_source="seed", standard_value=10
-    )
+    Criterion.objects.filter(campaign=campaign).update(kind="magnitude", standard_source="seed", standard_value=10)
     response = make_response(make_item(campaign.dataset, "i1"), "So so.", "seed")
     other = make_response(make_item(campaign.dataset, "i2"), "Worse.", "seed")
     for rater, value in zip(RATERS, (10, 10, 20, 40, 1000), strict=True):

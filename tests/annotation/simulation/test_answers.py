@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.simulation import SimulatedRater, answer, latent_quality, magnitude_ends, obey, population
+from annotation.simulation import Ladder, SimulatedRater, answer, latent_quality, magnitude_ends, obey, population
 from annotation.weighting import RatingTable, icc
 
 shares = st.floats(0, 1)
@@ -15,8 +15,8 @@ seeds = st.integers(0, 2**63 - 1)
 
 # kind, low, high, step
 SCALES = [
-    ("likert", 1, 5, 1),
-    ("likert", 1, 6, 1),
+    ("points", 1, 5, 1),
+    ("points", 1, 6, 1),
     ("slider", 0, 100, 1),
     ("slider", 0, 1, 0),
     ("slider", -1, 1, 0.25),
@@ -27,10 +27,11 @@ SCALES = [
 QUALITY = latent_quality(np.arange(400), seed=11)
 
 
-def give(rater, quality, scale, other=0.5, **options):
+def give(rater, quality, scale, other=0.5, ties=False):
     kind, low, high, step = scale
     against = other if kind == "preference" else None
-    return answer(rater, quality, low, high, step, kind=kind, against=against, **options)
+    ladder = Ladder(low, high, step, logarithmic=kind == "magnitude", zero=kind != "preference" or ties)
+    return answer(rater, quality, ladder, against=against)
 
 
 def accepted(value, scale, ties=False):
@@ -104,7 +105,7 @@ def test_the_same_seeds_give_the_same_answers(scale):
 
 def test_bias_and_noise_are_shares_of_the_scales_length():
     rater = SimulatedRater(seed=4, bias=0.1, noise=0.08, lapse=0)
-    given_ = np.array([answer(rater, 0.4, 0, 100, 0, kind="slider") for _ in range(5000)])
+    given_ = np.array([answer(rater, 0.4, Ladder(0, 100, 0)) for _ in range(5000)])
     assert given_.mean() == pytest.approx(50, abs=4 * 8 / math.sqrt(5000))
     assert given_.std() == pytest.approx(8, rel=0.05)
 
@@ -112,32 +113,28 @@ def test_bias_and_noise_are_shares_of_the_scales_length():
 def test_a_magnitude_is_linear_in_its_logarithm():
     rater = SimulatedRater(seed=4, noise=0, lapse=0)
     low, high = magnitude_ends(100)
-    values = [answer(rater, quality, low, high, 0, kind="magnitude") for quality in (0, 0.25, 0.5, 1)]
+    values = [answer(rater, quality, Ladder(low, high, 0, logarithmic=True)) for quality in (0, 0.25, 0.5, 1)]
     assert values == pytest.approx([10, 10**1.5, 100, 1000])
 
 
 def test_bias_falls_out_of_a_preference_and_swapping_the_two_turns_it_around():
     exact = SimulatedRater(seed=4, bias=0.4, noise=0, lapse=0)
-    assert [answer(exact, a, -3, 3, 1, kind="preference", against=b) for a, b in [(1, 0), (0.9, 0.3), (0, 1)]] == [
-        3,
-        2,
-        -3,
-    ]
+    ladder = Ladder(-3, 3, zero=False)
+    assert [answer(exact, a, ladder, against=b) for a, b in [(1, 0), (0.9, 0.3), (0, 1)]] == [3, 2, -3]
     for first, second in zip(QUALITY[:100], QUALITY[100:200], strict=True):
-        ahead = answer(exact, first, -3, 3, 1, kind="preference", against=second)
-        assert ahead == -answer(exact, second, -3, 3, 1, kind="preference", against=first)
+        ahead = answer(exact, first, ladder, against=second)
+        assert ahead == -answer(exact, second, ladder, against=first)
 
 
 def test_equals_are_called_equal_only_where_that_is_offered():
     exact = SimulatedRater(seed=4, noise=0, lapse=0)
-    assert answer(exact, 0.5, -2, 2, 1, kind="preference", against=0.5, ties=True) == 0
-    assert abs(answer(exact, 0.5, -2, 2, 1, kind="preference", against=0.5)) == 1
+    assert answer(exact, 0.5, Ladder(-2, 2), against=0.5) == 0
+    assert abs(answer(exact, 0.5, Ladder(-2, 2, zero=False), against=0.5)) == 1
 
 
 def test_the_noise_of_a_preference_is_that_of_two_perceptions():
     rater = SimulatedRater(seed=6, noise=0.1, lapse=0)
-    scale = {"kind": "preference", "against": 0.5, "ties": True}
-    given_ = np.array([answer(rater, 0.5, -1000, 1000, 1, **scale) for _ in range(5000)])
+    given_ = np.array([answer(rater, 0.5, Ladder(-1000, 1000), against=0.5) for _ in range(5000)])
     assert given_.std() == pytest.approx(1000 * 0.1 * math.sqrt(2), rel=0.05)
 
 
@@ -145,19 +142,19 @@ def test_agreement_is_what_the_variances_of_quality_bias_and_noise_make_it():
     # ICC(1) = between / (between + within), Shrout & Fleiss 1979, with Beta(2, 2)'s variance 1/20 between.
     raters = population(12, seed=5, bias_sd=0.05, noise=0.1, spam_share=0, lapse=0)
     expected = 0.05 / (0.05 + np.var([rater.bias for rater in raters]) + 0.1**2)
-    value = [answer(rater, quality, 0, 1, 0, kind="slider") for rater in raters for quality in QUALITY]
+    value = [answer(rater, quality, Ladder(0, 1, 0)) for rater in raters for quality in QUALITY]
     table = RatingTable(np.tile(np.arange(400), 12), np.repeat(np.arange(12), 400), value)
     assert icc(table).icc_1 == pytest.approx(expected, abs=0.03)
 
 
 def test_an_attention_check_is_obeyed_by_who_looks():
     honest, careless = SimulatedRater(seed=1, lapse=0), SimulatedRater(seed=1, lapse=0.3)
-    assert {obey(honest, 4, 1, 5, 1) for _ in range(50)} == {4.0}
+    assert {obey(honest, 4, Ladder(1, 5)) for _ in range(50)} == {4.0}
     # A careless rater still hits one of five points by chance.
-    hits = sum(obey(careless, 4, 1, 5, 1) == 4 for _ in range(3000))
+    hits = sum(obey(careless, 4, Ladder(1, 5)) == 4 for _ in range(3000))
     assert stats.binomtest(hits, 3000, 0.7 + 0.3 / 5).pvalue > 0.001
     spammer = SimulatedRater(seed=1, spam="random")
-    assert stats.binomtest(sum(obey(spammer, 4, 1, 5, 1) == 4 for _ in range(3000)), 3000, 0.2).pvalue > 0.001
+    assert stats.binomtest(sum(obey(spammer, 4, Ladder(1, 5)) == 4 for _ in range(3000)), 3000, 0.2).pvalue > 0.001
 
 
 def test_latent_quality_is_beta_distributed():
@@ -188,16 +185,13 @@ ANY = SimulatedRater(seed=1)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: answer(ANY, 1.2, 1, 5, 1), "quality is 1.2; accepted: 0 to 1"),
-        (lambda: answer(ANY, math.nan, 1, 5, 1), "quality is nan"),
-        (lambda: answer(ANY, 0.5, 5, 1, 1), r"scale is \[5, 1\]; accepted: two finite numbers, low < high"),
-        (lambda: answer(ANY, 0.5, 1, 5, 0), "step is 0; accepted for likert: above 0"),
-        (lambda: answer(ANY, 0.5, 1, 5, 9), "step is 9; accepted: 0 to 4"),
-        (lambda: answer(ANY, 0.5, 1, 5, 1, kind="stars"), "kind is 'stars'; accepted: likert, slider, magnitude"),
-        (lambda: answer(ANY, 0.5, 0, 5, 1, kind="magnitude"), "low is 0; accepted for a magnitude: a number above 0"),
-        (lambda: answer(ANY, 0.5, -1, 2, 1, kind="preference", against=0.1), r"accepted for a preference: \[-s, \+s\]"),
-        (lambda: answer(ANY, 0.5, -2, 2, 1, kind="preference"), "against is None; accepted: 0 to 1 where kind is"),
-        (lambda: answer(ANY, 0.5, 1, 5, 1, against=0.5), "against is 0.5"),
+        (lambda: answer(ANY, 1.2, Ladder(1, 5)), "quality is 1.2; accepted: 0 to 1"),
+        (lambda: answer(ANY, math.nan, Ladder(1, 5)), "quality is nan"),
+        (lambda: Ladder(5, 1), r"scale is \[5, 1\]; accepted: two finite numbers, low < high"),
+        (lambda: Ladder(1, 5, 9), "step is 9; accepted: 0 to 4"),
+        (lambda: Ladder(0, 5, logarithmic=True), "low is 0; accepted for a logarithmic scale: a number above 0"),
+        (lambda: answer(ANY, 0.5, Ladder(-1, 2), against=0.1), r"accepted for two responses: \[-s, \+s\]"),
+        (lambda: answer(ANY, 0.5, Ladder(-2, 2), against=1.5), "against is 1.5; accepted: 0 to 1"),
         (lambda: latent_quality([1], 1, kind="gold"), "kind is 'gold'; accepted: work, degraded, anchor"),
         (lambda: latent_quality([1.5], 1), "accepted: integers"),
         (lambda: magnitude_ends(0), "standard_value is 0; accepted: a number above 0"),

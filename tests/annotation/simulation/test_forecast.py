@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from annotation.simulation import (
+    Ladder,
     SimulatedLog,
     SimulatedRater,
     Workload,
@@ -111,7 +112,7 @@ def simulated(seed=7, *, noise=0.12, n_raters=40, units=60, k=8):
     quality = latent_quality(np.arange(units), seed)
     place = np.arange(units * k)
     rater, response = place % n_raters, place // k
-    value = [answer(raters[r], quality[u], 1, 5, 1) for r, u in zip(rater, response, strict=True)]
+    value = [answer(raters[r], quality[u], Ladder(1, 5)) for r, u in zip(rater, response, strict=True)]
     seconds = [raters[r].seconds() for r in rater]
     return raters, RatingTable(response, rater, value), seconds
 

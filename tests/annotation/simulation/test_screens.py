@@ -1,4 +1,4 @@
-"""A screen answered as a whole."""
+"""Screens that a simulated rater answers, on every kind of scale."""
 
 import math
 
@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.simulation import Scale, ShownText, SimulatedRater, answer_screen
+from annotation.models import Criterion
+from annotation.simulation import ShownText, SimulatedRater
 
-LIKERT = Scale("quality", "likert", 1, 5)
-BETTER = Scale("better", "preference", -3, 3)
+LIKERT = Criterion(name="quality", kind="likert", scale_min=1, scale_max=5).scale
+LENGTH = Criterion(name="length", kind="slider", scale_min=0, scale_max=100).scale
+BETTER = Criterion(name="better", kind="preference", scale_min=-3, scale_max=3).scale
 
 
 def exact(**traits: object) -> SimulatedRater:
@@ -17,57 +19,56 @@ def exact(**traits: object) -> SimulatedRater:
 
 
 def test_every_text_gets_a_value_on_every_scale():
-    said = answer_screen(exact(), [ShownText(0.2), ShownText(0.9)], [LIKERT, Scale("length", "slider", 0, 100)])
-    assert said == {(0, "quality"): 2, (1, "quality"): 5, (0, "length"): 20, (1, "length"): 90}
+    texts = [ShownText(0.2), ShownText(0.9)]
+    assert LIKERT.simulate(exact(), texts) == {0: 2, 1: 5}
+    assert LENGTH.simulate(exact(), texts) == {0: 20, 1: 90}
 
 
 def test_a_preference_is_asked_once_and_is_the_opposite_the_other_way_round():
-    first = answer_screen(exact(), [ShownText(0.9), ShownText(0.3)], [BETTER])
-    second = answer_screen(exact(), [ShownText(0.3), ShownText(0.9)], [BETTER])
-    assert first == {(0, "better"): 2}
-    assert second == {(0, "better"): -2}
+    first = BETTER.simulate(exact(), [ShownText(0.9), ShownText(0.3)])
+    second = BETTER.simulate(exact(), [ShownText(0.3), ShownText(0.9)])
+    assert first == {0: 2}
+    assert second == {0: -2}
 
 
 @given(low=st.integers(1, 5), width=st.integers(0, 4))
 def test_a_careful_rater_meets_every_known_answer(low, width):
     high = min(low + width, 5)
-    said = answer_screen(exact(), [ShownText(expected={"quality": (low, high)})], [LIKERT])
-    assert low <= said[0, "quality"] <= high
+    said = LIKERT.simulate(exact(), [ShownText(expected={"quality": (low, high)})])
+    assert low <= said[0] <= high
 
 
 @given(known=st.integers(0, 1), value=st.sampled_from([-3, -2, -1, 1, 2, 3]), commands=st.booleans())
 def test_a_known_preference_holds_for_the_text_it_is_written_on(known, value, commands):
     texts = [ShownText(), ShownText()]
     texts[known] = ShownText(expected={"better": (value, value)}, commands=commands)
-    said = answer_screen(exact(), texts, [BETTER])
-    assert said[0, "better"] == (value if known == 0 else -value)
+    said = BETTER.simulate(exact(), texts)
+    assert said[0] == (value if known == 0 else -value)
 
 
 def test_a_noisy_rater_obeys_a_command_and_misses_some_golds():
     noisy = exact(noise=0.5)
     commanded = [ShownText(expected={"quality": (1, 1)}, commands=True)]
     gold = [ShownText(expected={"quality": (1, 1)})]
-    assert {answer_screen(noisy, commanded, [LIKERT])[0, "quality"] for _ in range(200)} == {1}
-    assert len({answer_screen(noisy, gold, [LIKERT])[0, "quality"] for _ in range(200)}) > 2
+    assert {LIKERT.simulate(noisy, commanded)[0] for _ in range(200)} == {1}
+    assert len({LIKERT.simulate(noisy, gold)[0] for _ in range(200)}) > 2
 
 
 def test_a_spammer_obeys_nothing():
     spammer = SimulatedRater(seed=9, spam="random")
     text = ShownText(expected={"quality": (1, 1)}, commands=True)
-    said = [answer_screen(spammer, [text], [LIKERT])[0, "quality"] for _ in range(500)]
+    said = [LIKERT.simulate(spammer, [text])[0] for _ in range(500)]
     assert said.count(1) / 500 == pytest.approx(0.2, abs=0.08)
 
 
 def test_a_magnitude_is_linear_in_its_logarithm_and_no_larger_than_a_form_takes():
-    scale = Scale.magnitude("informativeness", 100)
-    said = answer_screen(exact(), [ShownText(0.5), ShownText(expected={"informativeness": (10, 1000)})], [scale])
-    assert said[0, "informativeness"] == pytest.approx(100)
-    assert said[1, "informativeness"] == pytest.approx(math.sqrt(10 * 1000))
-    assert Scale.magnitude("x", 500_000).high == 1e6
+    scale = Criterion(name="informativeness", kind="magnitude", standard_value=100).scale
+    said = scale.simulate(exact(), [ShownText(0.5), ShownText(expected={"informativeness": (10, 1000)})])
+    assert said[0] == pytest.approx(100)
+    assert said[1] == pytest.approx(math.sqrt(10 * 1000))
+    assert Criterion(kind="magnitude", standard_value=500_000).scale.ladder.high == 1e6
 
 
 def test_it_refuses_what_cannot_be_asked():
-    with pytest.raises(ValueError, match="at least one"):
-        answer_screen(exact(), [], [LIKERT])
     with pytest.raises(ValueError, match="1 texts; accepted: two"):
-        answer_screen(exact(), [ShownText()], [BETTER])
+        BETTER.simulate(exact(), [ShownText()])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating, ScaleKind
+from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
 from annotation.selectors.ratings import rating_columns
 from annotation.services.imports.rating_files import RatingOptions
 from tests.annotation.datasets import example_dataset
@@ -87,7 +87,7 @@ def test_a_scale_may_have_any_ends_and_values_between_its_points(dataset: Datase
     rows = "rater,item,system,q\nann,1,SystemA,0\nann,3,SystemA,99.5\n"
     campaign, _ = stored(dataset, rows, scale_min=0, scale_max=100)
     criterion = campaign.criteria.get()
-    assert (criterion.scale_min, criterion.scale_max, criterion.kind, criterion.step) == (0, 100, ScaleKind.SLIDER, 0)
+    assert (criterion.scale_min, criterion.scale_max, criterion.kind, criterion.step) == (0, 100, "slider", 0)
     assert [value for *_, value in said(campaign)] == [0, 99.5]
     assert refused(rows.replace("99.5", "100.5"), scale_min=0, scale_max=100)[0][2] == "a number from 0 to 100"
 

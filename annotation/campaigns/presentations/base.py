@@ -1,0 +1,60 @@
+"""What a kind of presentation is: what a screen shows, and what follows from that."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from annotation.allocation import Plan, Source
+
+
+class PresentationKind(ABC):
+    """One kind; each is a subclass in a file of its own.
+
+    Attributes
+    ----------
+    label, choice : its name in lists of campaigns, and in the form that designs one.
+    texts : fewest and most responses on a screen.
+    form_texts : how many fields for texts the form of a prepared screen offers.
+    compares_systems : a screen shows two systems' responses side by side.
+    keeps_lists : what an item's screen shows stays as it is, so that its ratings remain comparable.
+    refused_targets : target of a campaign -> why it cannot be shown so.
+    sentence : what a screen shows, in the methods paragraph and the datasheet.
+    """
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    choice: ClassVar[str]
+    texts: ClassVar[tuple[int, int]]
+    form_texts: ClassVar[int]
+    sentence: ClassVar[str]
+    compares_systems: ClassVar[bool] = False
+    keeps_lists: ClassVar[bool] = False
+    refused_targets: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def shows_several(self) -> bool:
+        """Whether the order on screen matters; it is then balanced over the slots of each unit."""
+        return self.texts[1] > 1
+
+    @property
+    @abstractmethod
+    def invitation(self) -> str:
+        """What a rater will do, in the rater's language."""
+
+    @abstractmethod
+    def plan(self, sources: Sequence[Source], *, pairs: Sequence[Sequence[str]], seed: int) -> Plan:
+        """Return the screens that show the responses.
+
+        Raises
+        ------
+        AnnotationError
+            If the responses cannot be shown so.
+        """
+
+    @abstractmethod
+    def shown(self, n_responses: int, n_items: int) -> float:
+        """Return how many responses a screen shows on average."""
+
+    @abstractmethod
+    def after_stopping(self, system: str) -> str:
+        """Return what screens that show a stopped system go on to do."""

@@ -1,0 +1,114 @@
+"""A slider between two ends."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext
+
+from annotation.campaigns.scales.base import (
+    BARS,
+    FloatArray,
+    Scale,
+    bars,
+    end_problems,
+    label_problems,
+    labelled_ends,
+    range_message,
+    three_decimals,
+)
+from annotation.simulation import Ladder
+
+TENTHS = 10  # "one point" is a tenth of the slider's length
+
+
+class Slider(Scale):
+    key = "slider"
+    label = "Slider between two ends"
+    choice = "A slider between two ends"
+    required = ("scale_min", "scale_max", "step")
+    optional = ("labels",)
+    has_points = False
+    heds_form = (3,)
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        low, high, step = self.settings.scale_min, self.settings.scale_max, self.settings.step
+        span = high - low
+        if ends := list(end_problems(self.settings)):
+            yield from ends
+            return
+        if span < 1:
+            yield "scale_max", f"its scale goes from {low} to {high}; accepted: from low to high."
+            return
+        if not (math.isfinite(step) and 0 <= step <= span):
+            yield "step", f"found a step of {step:g}; accepted: 0 for any number, or up to {span}."
+        elif step and abs(span / step - round(span / step)) > 1e-9:
+            yield "step", f"steps of {step:g} do not lead from one end to the other, {span} apart."
+        yield from label_problems(self.settings, 2, "two ends", "one for each end")
+
+    def stored(self) -> dict[str, Any]:
+        return {**super().stored(), "step": self.settings.step}
+
+    @property
+    def summary(self) -> str:
+        step = f"steps of {three_decimals(self.settings.step)}" if self.settings.step else "any number"
+        return f"slider, {self.settings.scale_min} to {self.settings.scale_max}, {step}"
+
+    @property
+    def ends_labels(self) -> tuple[str, str] | None:
+        labels = self.settings.labels
+        return (str(labels[0]), str(labels[-1])) if any(labels) else None
+
+    @property
+    def step(self) -> str:
+        """The step attribute of its number field."""
+        return f"{self.settings.step:g}" if self.settings.step else "any"
+
+    def words(self) -> dict[str, str]:
+        ends = self.ends_labels
+        return {str(self.settings.scale_min): ends[0], str(self.settings.scale_max): ends[1]} if ends else {}
+
+    @property
+    def accepted(self) -> str:
+        steps = f" in steps of {self.settings.step:g}" if self.settings.step else ""
+        return f"a number from {self.settings.scale_min} to {self.settings.scale_max}{steps}"
+
+    def accepts(self, number: float) -> bool:
+        if not self.settings.scale_min <= number <= self.settings.scale_max:
+            return False
+        steps = (number - self.settings.scale_min) / self.settings.step if self.settings.step else 0.0
+        return abs(steps - round(steps)) < 1e-6
+
+    def message(self, text: str) -> str:
+        low, high = self.settings.scale_min, self.settings.scale_max
+        if not text.strip() or self.settings.step in (0, 1):
+            return range_message(low, high)
+        values = {"low": low, "high": high, "step": f"{self.settings.step:g}"}
+        return gettext("Please give a number from %(low)s to %(high)s in steps of %(step)s.") % values
+
+    @property
+    def point(self) -> float:
+        return (self.settings.scale_max - self.settings.scale_min) / TENTHS
+
+    def histogram(self, values: FloatArray) -> list[tuple[float, int]]:
+        if not len(values):
+            return []
+        return bars(values, np.linspace(self.settings.scale_min, self.settings.scale_max, BARS + 1))
+
+    @property
+    def sentence(self) -> str:
+        ends = labelled_ends(self.settings)
+        step = "any number" if self.settings.step == 0 else f"steps of {self.settings.step:g}"
+        return f"a slider from {ends[0]} to {ends[1]}, {step}"
+
+    @property
+    def sizes(self) -> tuple[str, str]:
+        low, high, step = self.settings.scale_min, self.settings.scale_max, self.settings.step
+        if step == 0:
+            return "continuous", f"[{low}, {high}]"
+        return f"{int((high - low) / step + 1e-9) + 1:,}", f"{low} to {high} in steps of {step:g}"
+
+    @property
+    def ladder(self) -> Ladder:
+        return Ladder(float(self.settings.scale_min), float(self.settings.scale_max), self.settings.step)
