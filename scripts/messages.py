@@ -32,6 +32,9 @@ SOURCES = (
     "templates/base_rater.html",
     "templates/annotation/rater_*.html",
     "templates/annotation/provider_*.html",
+    "templates/annotation/scales/*.html",
+    "annotation/campaigns/presentations/*.py",
+    "annotation/campaigns/scales/*.py",
     "annotation/views/raters/*.py",
     "annotation/selectors/screens.py",
 )
