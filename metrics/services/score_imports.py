@@ -98,11 +98,6 @@ class Understood:
         """Scores that are missing among those of the run."""
         return int(np.isnan(self.scores).sum())
 
-    @property
-    def n_left_out(self) -> int:
-        """Items without any score."""
-        return self.n_items - self.places.size if self.of_segments else 0
-
     def rows(self) -> list[dict[str, Any]]:
         """Name, number of scores, mean and extremes of each system, for a page."""
         found = []

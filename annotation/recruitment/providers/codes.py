@@ -48,11 +48,6 @@ def code_for(codes: Sequence[CompletionCode], outcome: Outcome) -> str:
     return next((code.code for code in codes if code.outcome == outcome), "")
 
 
-def outcome_of(codes: Sequence[CompletionCode], entered: str) -> Outcome | None:
-    """What an entered code stands for; None for a code that is none of the study's."""
-    return next((code.outcome for code in codes if code.code == entered.strip()), None)
-
-
 def check_codes(codes: Sequence[CompletionCode]) -> None:
     """Refuse codes a provider would refuse, or that would not tell two outcomes apart."""
     seen: dict[str, Outcome] = {}

@@ -39,10 +39,6 @@ class Vault:
             ) from error
         return {str(name): str(value) for name, value in json.loads(text).items()}
 
-    def reseal(self, sealed: str) -> str:
-        """The same under the current secret."""
-        return self.seal(self.open(sealed))
-
 
 def _key(secret: str) -> bytes:
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=PURPOSE).derive(secret.encode())

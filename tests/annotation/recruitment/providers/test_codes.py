@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from annotation.recruitment.providers.base import AfterCode, CompletionCode, Outcome
-from annotation.recruitment.providers.codes import check_codes, code_for, new_codes, outcome_of
+from annotation.recruitment.providers.codes import check_codes, code_for, new_codes
 from annotation.recruitment.providers.errors import ProviderError
 
 
@@ -29,12 +29,10 @@ def test_the_manager_chooses_what_a_code_does() -> None:
     check_codes(codes)
 
 
-def test_a_code_names_its_outcome_and_the_other_way_round() -> None:
+def test_each_outcome_has_its_code() -> None:
     codes = new_codes()
     for code in codes:
-        assert outcome_of(codes, f" {code.code} ") == code.outcome
         assert code_for(codes, code.outcome) == code.code
-    assert outcome_of(codes, "NOCODE") is None
     assert code_for([], Outcome.COMPLETED) == ""
 
 

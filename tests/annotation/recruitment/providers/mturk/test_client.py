@@ -20,7 +20,7 @@ from annotation.recruitment.providers.base import (
     StudyState,
     SubmissionStatus,
 )
-from annotation.recruitment.providers.codes import new_codes, outcome_of
+from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import AccessRefused, NotFound, NotSupported, ProviderError
 from annotation.recruitment.providers.mturk import client as mturk_client
 from annotation.recruitment.providers.mturk import wire
@@ -204,7 +204,7 @@ def test_a_worker_accepts_works_and_submits_through_our_form(
     (found,) = mturk.submissions(study.id)
     assert (found.id, found.status, found.study) == (assignment, SubmissionStatus.AWAITING, study.id)
     assert found.rater == fake_mturk.assignments[assignment].worker_id
-    assert outcome_of(CODES, found.code) == Outcome.COMPLETED
+    assert found.code == code_for(CODES, Outcome.COMPLETED)
     assert found.started_at is not None
     assert found.ended_at is not None
     assert found.ended_at.tzinfo is UTC

@@ -17,7 +17,7 @@ from annotation.recruitment.providers.base import (
     StudyState,
     SubmissionStatus,
 )
-from annotation.recruitment.providers.codes import code_for, new_codes, outcome_of
+from annotation.recruitment.providers.codes import code_for, new_codes
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.providers.prolific import client as prolific_client
 from annotation.recruitment.providers.prolific import wire
@@ -48,7 +48,7 @@ def test_somebody_enters_finishes_and_awaits_review(
     found = prolific.submission(came.id)
     assert found.status == SubmissionStatus.AWAITING
     assert found.ended_at is not None
-    assert outcome_of(CODES, found.code) == Outcome.COMPLETED
+    assert found.code == code_for(CODES, Outcome.COMPLETED)
 
 
 @pytest.mark.parametrize(
