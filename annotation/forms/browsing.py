@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django import forms
 
+from annotation.core.forms import offer_choices
 from annotation.models import SourceKind
 from annotation.selectors.browsing import WeightFilter
 
@@ -59,11 +60,11 @@ class WeightFilterForm(forms.Form):
     def __init__(self, *args: Any, sources: Sequence[str], splits: Sequence[str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds = dict(SourceKind.choices)
-        self.fields["source"].choices = [("", "Any"), *((name, kinds.get(name, name)) for name in sources)]
+        offer_choices(self, "source", [("", "Any"), *((name, kinds.get(name, name)) for name in sources)])
         if splits is None:  # they are not offered; any is looked for
             self.fields["split"] = forms.CharField(required=False, max_length=40)
         else:
-            self.fields["split"].choices = [("", "Any"), *((name, name) for name in splits)]
+            offer_choices(self, "split", [("", "Any"), *((name, name) for name in splits)])
 
     def clean(self) -> dict[str, Any]:
         asked = super().clean() or self.cleaned_data
@@ -89,7 +90,7 @@ class WeightFilterForm(forms.Form):
                 label = choices.get(asked[name], asked[name])
                 found.append(Chip(f"{'' if name in {'sign', 'original'} else f'{self[name].label}: '}{label}", (name,)))
         marks = ("spans_zero", "no_positive", "fallen")
-        return found + [Chip(self[name].label, (name,)) for name in marks if asked.get(name)]
+        return found + [Chip(str(self[name].label), (name,)) for name in marks if asked.get(name)]
 
 
 def _range(low: float | None, high: float | None) -> str:

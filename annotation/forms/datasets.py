@@ -7,6 +7,7 @@ from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
+from annotation.core.forms import RefusableForm
 from annotation.models import Dataset
 from annotation.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.services.imports.dataset_files import TURN_SEPARATOR
@@ -15,7 +16,7 @@ from annotation.services.imports.reading import ENDINGS, FORMATS, format_of
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 
 
-class UploadForm(forms.Form):
+class UploadForm(RefusableForm):
     endings: ClassVar[Mapping[str, str]] = ENDINGS
     file = forms.FileField(
         label="File",
@@ -67,7 +68,7 @@ class DatasetUploadForm(UploadForm):
         return self.cleaned_data["turn_separator"] or TURN_SEPARATOR
 
 
-class DatasetEditForm(forms.ModelForm):
+class DatasetEditForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
     class Meta:
         model = Dataset
         fields = ("name", "description", "language", "licence", "attribution")

@@ -1,10 +1,11 @@
 """What a manager chooses for a dry run. People read shares in percent; the specification holds them from 0 to 1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.selectors.dry_runs import LABELS
 from annotation.services.dry_runs import FIELDS, Specification
 
@@ -27,7 +28,7 @@ MAIN = ("raters", "arrivals_per_hour", "median_seconds", "spam_share")
 UNITS = dict.fromkeys(PERCENT, " (%)")
 
 
-class DryRunForm(forms.Form):
+class DryRunForm(RefusableForm):
     def __init__(self, suggestion: Specification, data: Any = None) -> None:
         start = suggestion.to_dict()
         shown = {name: round(100 * value, 6) if name in PERCENT else value for name, value in start.items()}
@@ -40,7 +41,7 @@ class DryRunForm(forms.Form):
     @staticmethod
     def _field(name: str) -> forms.Field:
         bounds, factor = FIELDS[name], 100 if name in PERCENT else 1
-        kind = forms.IntegerField if name in WHOLE else forms.FloatField
+        kind: Callable[..., forms.Field] = forms.IntegerField if name in WHOLE else forms.FloatField
         field = kind(
             label=LABELS[name] + UNITS.get(name, ""),
             help_text=HELP[name],
@@ -66,8 +67,3 @@ class DryRunForm(forms.Form):
     def specification(self) -> dict[str, Any]:
         """Of a valid form."""
         return {name: value / 100 if name in PERCENT else value for name, value in self.cleaned_data.items()}
-
-    def add_refusals(self, fields: Mapping[str, Sequence[str]], message: str) -> None:
-        for name, found in (fields or {"": [message]}).items():
-            for text in found:
-                self.add_error(name if name in self.fields else None, text)

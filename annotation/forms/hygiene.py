@@ -1,13 +1,16 @@
 """The steps of text hygiene, as a form asks for them."""
 
+import re
 from typing import Any, ClassVar
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
+
 MOST_WORDS = 10_000
 
 
-class HygieneForm(forms.Form):
+class HygieneForm(RefusableForm):
     """Each field left empty is a step not taken."""
 
     mask_urls = forms.BooleanField(label="Mask addresses of pages as <url>", required=False)
@@ -32,3 +35,11 @@ class HygieneForm(forms.Form):
         if lengths:
             found.append({"step": "length", "min_tokens": 0, "max_tokens": MOST_WORDS, **lengths})
         return found
+
+    def input_of_step(self, path: str) -> str:
+        """Return the input of ``hygiene[1].phrases[0]``, the second step's; any other path as it is."""
+        step = re.match(r"hygiene\[(\d+)\](?:\.(\w+))?", path)
+        if step is None:
+            return path
+        name = self.steps()[int(step[1])]["step"]
+        return step[2] if step[2] in self.fields else {"length": "max_tokens"}.get(name, name)

@@ -7,6 +7,7 @@ from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
+from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.forms.hygiene import HygieneForm
 from annotation.mining.hygiene import languages, primary_language
 from annotation.mining.index import TOKENIZERS, IndexParameters
@@ -43,7 +44,7 @@ def named(prefix: str, values: list[str]) -> list[str]:
 # --- Corpora ----------------------------------------------------------------------------------------------------------
 
 
-class _CorpusForm(forms.Form):
+class _CorpusForm(RefusableForm):
     """What any corpus is asked: what it is called, whose it is, and how its texts are cut into words."""
 
     name = forms.CharField(label="Name of the corpus", max_length=120)
@@ -87,10 +88,6 @@ class _CorpusForm(forms.Form):
 
     def index(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in self.index_names}
-
-    def field_of(self, name: str) -> str | None:
-        """The input that a service's field came from."""
-        return name if name in self.fields else None
 
 
 class CorpusUploadForm(_CorpusForm):
@@ -163,8 +160,8 @@ class CorpusUploadForm(_CorpusForm):
         given = {name: data[name] for name in self.column_names if data[name] and data[name] != name}
         return {name: int(value) if value.isascii() and value.isdecimal() else value for name, value in given.items()}
 
-    def field_of(self, name: str) -> str | None:
-        return super().field_of(name.removeprefix("columns."))
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().place(path.removeprefix("columns."))
 
 
 class CorpusFromDatasetForm(_CorpusForm):
@@ -174,10 +171,11 @@ class CorpusFromDatasetForm(_CorpusForm):
         help_text="Each becomes a triple with the context and message of its item.",
     )
     main_names = ("name", "sources")
+    inputs = {"source_kinds": "sources", "source_systems": "sources"}
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["sources"].choices = _source_choices(dataset)
+        offer_choices(self, "sources", _source_choices(dataset))
         for name in self.about_names:
             if name != "description":
                 self.fields[name].initial = getattr(dataset, name)
@@ -194,9 +192,6 @@ class CorpusFromDatasetForm(_CorpusForm):
             **self.details(),
         }
 
-    def field_of(self, name: str) -> str | None:
-        return super().field_of({"source_kinds": "sources", "source_systems": "sources"}.get(name, name))
-
 
 class CorpusSearchForm(forms.Form):
     message = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"data-search": ""}))
@@ -206,10 +201,17 @@ class CorpusSearchForm(forms.Form):
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
+class CorpusField(forms.ModelChoiceField):  # type: ignore[type-arg] # it takes none when it runs
+    """A corpus, by its name and size."""
+
+    def label_from_instance(self, obj: Corpus) -> str:
+        return f"{obj.name} ({obj.n_triples:,} triples)"
+
+
 class MiningRunForm(HygieneForm):
     """What to look for, where, and what to do with what is found."""
 
-    corpus = forms.ModelChoiceField(queryset=None, empty_label=None)
+    corpus = CorpusField(Corpus.objects.none(), empty_label=None)
     seed_source = forms.ChoiceField(
         label="The seed is",
         widget=forms.RadioSelect,
@@ -269,15 +271,14 @@ class MiningRunForm(HygieneForm):
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         corpora = Corpus.objects.filter(project=dataset.project_id, state=JobState.DONE).defer("content", "report")
-        self.fields["corpus"].queryset = corpora
-        self.fields["corpus"].label_from_instance = lambda corpus: f"{corpus.name} ({corpus.n_triples:,} triples)"
+        offer_rows(self, "corpus", corpora)
         choices = [one for one in _source_choices(dataset) if one[0] not in NO_SEEDS]
-        self.fields["seed_source"].choices = choices
+        offer_choices(self, "seed_source", choices)
         values = [value for value, _ in choices]
         preferred = next((one for one in ("kind:seed", "kind:human") if one in values), values[0] if values else None)
         self.fields["seed_source"].initial = preferred
         splits = splits_of(dataset)
-        self.fields["splits"].choices = [(split, f"{split} ({count:,})") for split, count in splits]
+        offer_choices(self, "splits", [(split, f"{split} ({count:,})") for split, count in splits])
         self.has_splits = bool(splits)
 
     def bound(self, names: tuple[str, ...]) -> list[Any]:
@@ -342,13 +343,8 @@ class MiningRunForm(HygieneForm):
             "specification": {**{name: data[name] for name in names}, "hygiene": self.steps()},
         }
 
-    def field_of(self, name: str) -> str | None:
-        """The input that a service's field came from: of ``hygiene[1].phrases[0]``, the second step's."""
-        place = re.match(r"hygiene\[(\d+)\](?:\.(\w+))?", name)
-        if place:
-            step = self.steps()[int(place[1])]["step"]
-            return place[2] if place[2] in self.fields else {"length": "max_tokens"}.get(step, step)
-        return name if name in self.fields else None
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().place(self.input_of_step(path))
 
 
 class CandidateFilterForm(forms.Form):
@@ -363,7 +359,7 @@ class CandidateFilterForm(forms.Form):
 
     def __init__(self, *args: Any, steps: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["step"].choices = [("", "Any"), *((name, step_label(name)) for name in steps)]
+        offer_choices(self, "step", [("", "Any"), *((name, step_label(name)) for name in steps)])
         self.fields["text"].widget.attrs["data-search"] = ""
 
     def chosen(self) -> CandidateFilter:

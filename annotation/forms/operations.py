@@ -4,12 +4,13 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Campaign
+from annotation.core.forms import RefusableForm, offer_rows
+from annotation.models import Campaign, System
 from annotation.selectors.amendments import rated_systems, stopped_systems
 from annotation.services.operations import MOST_RATINGS
 
 
-class OperationForm(forms.Form):
+class OperationForm(RefusableForm):
     """One without questions; the others build on it."""
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
@@ -29,11 +30,11 @@ class ExtendForm(OperationForm):
 
 
 class SystemForm(OperationForm):
-    system = forms.ModelChoiceField(queryset=None, to_field_name="name", empty_label=None)
+    system = forms.ModelChoiceField(System.objects.none(), to_field_name="name", empty_label=None)
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(campaign, *args, **kwargs)
-        self.fields["system"].queryset = self.offered(campaign)
+        offer_rows(self, "system", self.offered(campaign))
 
     def offered(self, campaign: Campaign) -> Any:
         return rated_systems(campaign).exclude(name__in=stopped_systems(campaign))

@@ -1,9 +1,10 @@
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.models import Project, Role
 
 
-class ProjectForm(forms.ModelForm):
+class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none when it runs
     class Meta:
         model = Project
         fields = ("name", "description")
@@ -11,7 +12,7 @@ class ProjectForm(forms.ModelForm):
         help_texts = {"description": "What it is about, for its members."}
 
 
-class MemberForm(forms.Form):
+class MemberForm(RefusableForm):
     username = forms.CharField(max_length=150, help_text="Of an account on this server.")
     role = forms.ChoiceField(
         choices=Role.choices,

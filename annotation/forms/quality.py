@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.weighting.exclusion import ACTIONS, ExclusionRule, RuleError, rule_class, rule_from_dict
 
 TITLES = {
@@ -144,7 +145,7 @@ class RulesForm:
             self.rows.append(RuleForm(kind=kind, prefix=f"r{number}", **given))
 
 
-class DecisionForm(forms.Form):
+class DecisionForm(RefusableForm):
     """Why a rater is excluded, flagged or taken back in."""
 
     reason = forms.CharField(
@@ -155,7 +156,7 @@ class DecisionForm(forms.Form):
     replace = forms.BooleanField(required=False, label="Open the rater's places for others")
 
 
-class RulesJsonForm(forms.Form):
+class RulesJsonForm(RefusableForm):
     """The rules as data, for those who bring them along."""
 
     rules = forms.JSONField(
@@ -170,8 +171,8 @@ class RulesJsonForm(forms.Form):
 class _Listed(forms.CharField):
     """Identifiers, separated by commas or line breaks."""
 
-    def to_python(self, value: Any) -> tuple[str, ...]:
-        text = super().to_python(value)
+    def to_python(self, value: Any) -> tuple[str, ...]:  # type: ignore[override] # a list on purpose
+        text = super().to_python(value) or ""
         parts = (piece.strip() for piece in text.replace("\n", ",").split(","))
         return tuple(dict.fromkeys(part for part in parts if part))
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms import BoundField
 
+from annotation.core.forms import RefusableForm
 from annotation.errors import AnnotationError
 from annotation.forms.datasets import UploadForm
 from annotation.services.imports.rating_options import (
@@ -23,7 +24,7 @@ from annotation.services.imports.rating_options import (
 SHAPE_CHOICES = [("", "Recognise it"), *SHAPES.items()]
 FORMAT_CHOICES = [("", "As its name says (.csv, .tsv, .jsonl, .json)"), *RATING_FORMATS.items()]
 AGGREGATE_CHOICES = [("", "Neither, or as the columns are named"), *AGGREGATES.items()]
-USUAL_VALUES = (None, "", [], {}, DEFAULT_CRITERION, ITEM_PARTS[0])
+USUAL_VALUES: tuple[object, ...] = (None, "", [], {}, DEFAULT_CRITERION, ITEM_PARTS[0])
 
 
 class PairsField(forms.CharField):
@@ -56,7 +57,7 @@ class NamesField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
 
-class RatingOptionsForm(forms.Form):
+class RatingOptionsForm(RefusableForm):
     """How to read a file; ``cleaned_data["options"]`` is all of it."""
 
     shape = forms.ChoiceField(label="What the file holds", choices=SHAPE_CHOICES, required=False)
@@ -137,8 +138,7 @@ class RatingOptionsForm(forms.Form):
             try:
                 data["options"] = RatingOptions(**{name: data[name] for name in names})
             except AnnotationError as error:
-                for name, messages in error.fields.items():
-                    self.add_error(name, list(messages))
+                self.add_refusal(error)
         return data
 
 

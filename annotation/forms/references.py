@@ -6,8 +6,9 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
+from annotation.core.forms import RefusableForm, offer_choices, offer_rows
 from annotation.forms.datasets import UploadForm
-from annotation.models import CampaignState, Dataset, ReferenceSet, SourceKind
+from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, SourceKind
 from annotation.selectors.decisions import excluded_raters
 from annotation.selectors.ratings import campaign_criteria
 from annotation.selectors.releases import registered_rules, source_counts
@@ -18,13 +19,19 @@ from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 MAX_RULE_CHARACTERS = 100_000
 
 
-class ReferenceSetForm(forms.Form):
+class ReferenceSetForm(RefusableForm):
     """Which responses of one data set are references, and whose ratings weigh them."""
 
+    inputs = {
+        "source_kinds": "sources",
+        "source_systems": "sources",
+        "original_kinds": "originals",
+        "original_systems": "originals",
+    }
     name = forms.CharField(max_length=120)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     campaigns = forms.ModelMultipleChoiceField(
-        queryset=None,
+        queryset=Campaign.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         help_text="Every rating of a reference in these campaigns counts, whichever name it was rated under.",
     )
@@ -43,12 +50,13 @@ class ReferenceSetForm(forms.Form):
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.dataset = dataset
-        self.fields["campaigns"].queryset = dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id")
+        offer_rows(self, "campaigns", dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
         choices = [
             (f"system:{system}" if system else f"kind:{kind}", f"{system or SourceKind(kind).label} ({count:,})")
             for kind, system, count in source_counts(dataset)
         ]
-        self.fields["sources"].choices = self.fields["originals"].choices = choices
+        offer_choices(self, "sources", choices)
+        offer_choices(self, "originals", choices)
 
     def asked(self) -> dict[str, Any]:
         """Arguments of ``reference_set_create``."""
@@ -63,34 +71,28 @@ class ReferenceSetForm(forms.Form):
             "original_systems": _named("system", cleaned["originals"]),
         }
 
-    def field_of(self, name: str) -> str | None:
-        """The input that a service's field came from."""
-        renamed = {"source_kinds": "sources", "source_systems": "sources"}
-        renamed |= {"original_kinds": "originals", "original_systems": "originals"}
-        found = renamed.get(name, name)
-        return found if found in self.fields else None
 
-
-class ReferenceSetEditForm(forms.Form):
+class ReferenceSetEditForm(RefusableForm):
     """What people read of a set. Its address, and so the name of its releases, stays."""
 
     name = forms.CharField(max_length=120)
     description = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 3}))
 
 
-class AddCampaignForm(forms.Form):
+class AddCampaignForm(RefusableForm):
     """One more campaign whose ratings the later releases of a set read."""
 
-    campaign = forms.ModelChoiceField(queryset=None, empty_label="Choose a campaign")
+    inputs = {"campaigns": "campaign"}
+    campaign = forms.ModelChoiceField(Campaign.objects.none(), empty_label="Choose a campaign")
 
     def __init__(self, *args: Any, reference_set: ReferenceSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         others = reference_set.dataset.campaigns.exclude(state=CampaignState.DRAFT)
         present = reference_set.campaigns.values("pk")
-        self.fields["campaign"].queryset = others.exclude(pk__in=present).order_by("-id")
+        offer_rows(self, "campaign", others.exclude(pk__in=present).order_by("-id"))
 
 
-class DeprecationForm(forms.Form):
+class DeprecationForm(RefusableForm):
     reason = forms.CharField(
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
@@ -110,7 +112,7 @@ class WeightsUploadForm(UploadForm):
         label="Name of the new reference set", max_length=120, required=False, help_text="Or choose a set below."
     )
     reference_set = forms.ModelChoiceField(
-        label="Or the next release of", queryset=None, required=False, empty_label="A new set"
+        label="Or the next release of", queryset=ReferenceSet.objects.none(), required=False, empty_label="A new set"
     )
     origin = forms.CharField(
         label="Where the weights come from",
@@ -134,8 +136,8 @@ class WeightsUploadForm(UploadForm):
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["reference_set"].queryset = dataset.reference_sets.order_by("name")
-        self.fields["kind"].choices = [(kind, SourceKind(kind).label) for kind in ADDED_KINDS]
+        offer_rows(self, "reference_set", dataset.reference_sets.order_by("name"))
+        offer_choices(self, "kind", [(kind, SourceKind(kind).label) for kind in ADDED_KINDS])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -153,9 +155,10 @@ def _methods() -> list[tuple[str, str]]:
     return [(scheme.key, f"{scheme.label}: {scheme.about}") for scheme in SCHEMES.values()]
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(RefusableForm):
     """How to weigh: method, its parameters, and what does not count."""
 
+    inputs = {"parameters": "", "exclusion_rules": ""}
     method = forms.ChoiceField(choices=_methods, initial=DEFAULT_SCHEME, widget=forms.RadioSelect)
     criteria = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the criteria chosen here."
@@ -200,9 +203,10 @@ class ReleaseForm(forms.Form):
                 field = forms.FloatField(label=label, required=False, initial=parameter.default)
                 self.fields[_parameter_field(scheme.key, parameter.name)] = field
         campaigns = list(reference_set.campaigns.all())  # none where weights were made elsewhere
-        names = dict.fromkeys(criterion.name for criterion in campaign_criteria(campaigns)) if campaigns else {}
-        self.fields["criteria"].choices = [(name, name) for name in names]
-        self.fields["criteria"].initial = list(names)
+        rated = campaign_criteria(campaigns) if campaigns else []
+        self.offered_criteria = list(dict.fromkeys(criterion.name for criterion in rated))
+        offer_choices(self, "criteria", [(name, name) for name in self.offered_criteria])
+        self.fields["criteria"].initial = self.offered_criteria
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
         self.n_excluded = len(excluded)
         shown = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
@@ -230,7 +234,7 @@ class ReleaseForm(forms.Form):
             value = cleaned[_parameter_field(cleaned["method"], name)]
             if value is not None:
                 parameters[name] = value
-        if len(cleaned["criteria"]) < len(self.fields["criteria"].choices):
+        if len(cleaned["criteria"]) < len(self.offered_criteria):
             parameters["criteria"] = cleaned["criteria"]
         return {
             "method": cleaned["method"],

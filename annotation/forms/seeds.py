@@ -1,6 +1,6 @@
 """Forms of seeds and of lists of responses. They gather and clean; the services decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -8,7 +8,9 @@ from django.db.models import F, QuerySet
 from django.http import QueryDict
 
 from annotation.campaigns.presentations import COMPARING
+from annotation.core.forms import RefusableForm, offer_rows
 from annotation.forms.hygiene import HygieneForm
+from annotation.forms.mining import CorpusField
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -28,21 +30,8 @@ SEED = 20150726
 PAPERS_CANDIDATES = 33_000
 
 
-class _Told(forms.Form):
-    """Shows refusals of the services at the fields they are about."""
-
-    def add_refusals(self, fields: Mapping[str, Sequence[str]], message: str) -> None:
-        for path, found in (fields or {"": [message]}).items():
-            name = self.field_of(path)
-            for text in found:
-                self.add_error(name, text if name or not path else f"{path}: {text}")
-
-    def field_of(self, path: str) -> str | None:
-        return path if path in self.fields else None
-
-
-class SampleForm(_Told, HygieneForm):
-    corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
+class SampleForm(HygieneForm):
+    corpus = CorpusField(Corpus.objects.none(), empty_label=None)
     name = forms.CharField(label="Name of the new data set", max_length=120)
     n = forms.IntegerField(
         label="Triples",
@@ -65,8 +54,7 @@ class SampleForm(_Told, HygieneForm):
         super().__init__(*args, **kwargs)
         corpora = Corpus.objects.filter(project=project, state=JobState.DONE).defer("content", "report")
         self.corpora = list(corpora)
-        self.fields["corpus"].queryset = corpora  # type: ignore[attr-defined]
-        self.fields["corpus"].label_from_instance = _corpus_label  # type: ignore[attr-defined]
+        offer_rows(self, "corpus", corpora)
         most = max((corpus.n_triples for corpus in self.corpora), default=0)
         self.fields["n"].initial = min(PAPERS_CANDIDATES, most) or None
 
@@ -86,22 +74,14 @@ class SampleForm(_Told, HygieneForm):
         names = ("corpus", "name", "n", "seed", "normalisation")
         return {**{name: self.cleaned_data[name] for name in names}, "hygiene": self.steps()}
 
-    def field_of(self, path: str) -> str | None:
-        if path.startswith("hygiene["):
-            place = int(path.removeprefix("hygiene[").split("]")[0])
-            step = self.steps()[place]["step"]
-            return {"length": "max_tokens"}.get(step, step)
-        return super().field_of(path)
-
-
-def _corpus_label(corpus: Corpus) -> str:
-    return f"{corpus.name} ({corpus.n_triples:,} triples)"
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().place(self.input_of_step(path))
 
 
 class SharesField(forms.CharField):
     """Names of splits with their shares, as in “dev 0.5, test 0.5”."""
 
-    def clean(self, value: Any) -> dict[str, float]:  # type: ignore[override]
+    def clean(self, value: Any) -> dict[str, float]:
         text = super().clean(value)
         found: dict[str, float] = {}
         for part in (piece.strip() for piece in text.replace("\n", ",").split(",")):
@@ -121,7 +101,7 @@ class SharesField(forms.CharField):
         return found
 
 
-class SelectForm(_Told):
+class SelectForm(RefusableForm):
     """Sent by GET for a preview and, unchanged, by POST to select."""
 
     campaigns = forms.ModelMultipleChoiceField(
@@ -159,9 +139,11 @@ class SelectForm(_Told):
         offered = list(seed_campaigns(dataset))
         super().__init__(self._filled(data, offered))
         self.offered = offered
-        self.fields["campaigns"].queryset = Campaign.objects.filter(  # type: ignore[attr-defined]
-            pk__in=[campaign.pk for campaign in offered]
-        ).order_by("pk")
+        offer_rows(
+            self,
+            "campaigns",
+            Campaign.objects.filter(pk__in=[campaign.pk for campaign in offered]).order_by("pk"),
+        )
 
     @classmethod
     def _filled(cls, data: QueryDict | None, offered: list[Campaign]) -> QueryDict:
@@ -191,7 +173,7 @@ def _averaged(campaign: Campaign) -> bool:
     return len({(one.kind, one.scale_min, one.scale_max) for one in campaign.criteria.all()}) == 1
 
 
-class RateListForm(_Told):
+class RateListForm(RefusableForm):
     like = forms.ModelChoiceField(
         Campaign.objects.none(),
         label="Ask as in",
@@ -206,7 +188,7 @@ class RateListForm(_Told):
     def __init__(self, response_list: ResponseList, data: Any = None, *, initial: Mapping[str, Any]) -> None:
         super().__init__(data, initial=dict(initial))
         models = models_for(response_list)
-        self.fields["like"].queryset = models  # type: ignore[attr-defined]
+        offer_rows(self, "like", models)
         self.offered = list(models)
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign
 from annotation.services.lists import MAX_NAME
 from annotation.services.sending_back import MOST_RATINGS
 
 
-class SendBackForm(forms.Form):
+class SendBackForm(RefusableForm):
     """How many more ratings of some references, and after which campaign."""
 
     ratings = forms.IntegerField(
@@ -18,7 +19,7 @@ class SendBackForm(forms.Form):
     )
     like = forms.ModelChoiceField(
         label="Ask as in",
-        queryset=None,
+        queryset=Campaign.objects.none(),
         empty_label=None,
         help_text="Its criteria, scale, instructions, checks and payment are taken over, so that new and earlier "
         "ratings can be averaged.",
@@ -31,6 +32,7 @@ class SendBackForm(forms.Form):
     def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         usable = [campaign.pk for campaign in campaigns if not campaign.presentation_kind.compares_systems]
-        self.fields["like"].queryset = Campaign.objects.filter(pk__in=usable).order_by("imported", "-id")
-        first = self.fields["like"].queryset.first()
+        offered = Campaign.objects.filter(pk__in=usable).order_by("imported", "-id")
+        offer_rows(self, "like", offered)
+        first = offered.first()
         self.fields["like"].initial = first and first.pk

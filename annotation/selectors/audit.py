@@ -38,12 +38,6 @@ def audit_entries(
     return found.order_by("-pk")
 
 
-def audit_page(entries: QuerySet[AuditEntry], *, before: int | None, size: int) -> tuple[list[AuditEntry], int | None]:
-    """The latest entries, or those before one of them; and the id to continue from, if there are more."""
-    page = list((entries if before is None else entries.filter(pk__lt=before))[: size + 1])
-    return page[:size], (page[size - 1].pk if len(page) > size else None)
-
-
 def audit_rows(entries: QuerySet[AuditEntry]) -> Iterator[tuple[object, ...]]:
     """Oldest first, from a server-side cursor; columns as in AUDIT_COLUMNS."""
     fields = ("pk", "at", "verb", "actor__username", "rater__pseudonym", "campaign__name", "summary", "data")

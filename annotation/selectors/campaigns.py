@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.core.pages import newest_page
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -111,15 +112,9 @@ def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
 
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
     """The latest ratings, or those before a rating id; and the id to continue from, if there are more."""
-    found = (
-        Rating.objects.filter(campaign=campaign)
-        .select_related("response__item", "rater", "criterion", "rated_as", "presentation__unit")
-        .order_by("-id")
-    )
-    if before is not None:
-        found = found.filter(pk__lt=before)
-    page = list(found[: size + 1])
-    return page[:size], (page[size - 1].pk if len(page) > size else None)
+    ratings = Rating.objects.filter(campaign=campaign).order_by("-id")
+    related = ("response__item", "rater", "criterion", "rated_as", "presentation__unit")
+    return newest_page(ratings.select_related(*related), before=before, size=size)
 
 
 def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:

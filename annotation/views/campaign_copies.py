@@ -3,29 +3,30 @@
 import json
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.design import BLANK, TEMPLATES, Change, compare_designs
 from annotation.errors import AnnotationError
 from annotation.forms.campaigns import CloneForm, ImportForm, StartForm
 from annotation.models import Campaign, Dataset, Role
 from annotation.parameters import whole_number
-from annotation.selectors.campaigns import campaigns_of, plain_campaigns
+from annotation.selectors.campaigns import campaigns_of
 from annotation.services import campaigns as services
 from annotation.services.campaign_documents import campaign_export as export_of
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def campaign_create(request: MemberRequest) -> HttpResponse:
     """Choose what to begin with; the draft is made at once, and its steps follow."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    project = request.project
     if (listed := whole_number(request, "list")) is not None:  # what is rated is settled: only how is left to say
         query = {name: request.GET[name] for name in ("ratings", "like") if request.GET.get(name)}
         address = reverse("annotation:response-list-rate", args=[project.slug, listed])
@@ -43,19 +44,17 @@ def campaign_create(request: HttpRequest, project_slug: str) -> HttpResponse:
                 by=request.user,
             )
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
             return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
     context = {"project": project, "form": form, "templates": TEMPLATES, "blank": BLANK}
     return render(request, "annotation/campaign_new.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_clone(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = get_in_project_or_404(plain_campaigns(project), project, pk=pk)
-    form = CloneForm(campaign, request.POST or None, name=services.free_name(project, campaign.name))
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_clone(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    form = CloneForm(campaign, request.POST or None, name=services.free_name(request.project, campaign.name))
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
@@ -63,28 +62,28 @@ def campaign_clone(request: HttpRequest, project_slug: str, pk: int) -> HttpResp
                 campaign=campaign, name=data["name"], dataset=data["dataset"], by=request.user
             )
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
-            return redirect("annotation:campaign-step", project.slug, made.pk, "review")
-    return render(request, "annotation/campaign_clone.html", {"project": project, "campaign": campaign, "form": form})
+            return redirect("annotation:campaign-step", request.project.slug, made.pk, "review")
+    return render(
+        request, "annotation/campaign_clone.html", {"project": request.project, "campaign": campaign, "form": form}
+    )
 
 
-@login_required
 @require_GET
-def campaign_export(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = get_in_project_or_404(Campaign.objects.all(), project, pk=pk)
-    text = json.dumps(export_of(campaign, with_answers=may_manage(project)), ensure_ascii=False, indent=2)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_export(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    text = json.dumps(export_of(campaign, with_answers=may_manage(request.project)), ensure_ascii=False, indent=2)
     response = HttpResponse(text + "\n", content_type="application/json; charset=utf-8")
-    filename = get_valid_filename(f"{project.slug}-campaign-{campaign.pk}.json")
+    filename = get_valid_filename(f"{request.project.slug}-campaign-{campaign.pk}.json")
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_import(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+@project_view(Role.MANAGER)
+def campaign_import(request: MemberRequest) -> HttpResponse:
+    project = request.project
     form = ImportForm(project, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -97,23 +96,28 @@ def campaign_import(request: HttpRequest, project_slug: str) -> HttpResponse:
                 by=request.user,
             )
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
             return redirect("annotation:campaign-step", project.slug, made.pk, "review")
     return render(request, "annotation/campaign_import.html", {"project": project, "form": form})
 
 
-@login_required
 @require_GET
-def campaign_compare(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.VIEWER)
+def campaign_compare(request: MemberRequest) -> HttpResponse:
     """Two campaigns of the project, field by field; only what differs, unless ``all`` is asked for."""
-    project = get_project_or_404(request.user, project_slug)
-    campaigns = list(campaigns_of(project).order_by("-pk"))
+    campaigns = list(campaigns_of(request.project).order_by("-pk"))
     known = {campaign.pk: campaign for campaign in campaigns}
     left, right = (known.get(whole_number(request, side) or 0) for side in ("left", "right"))
-    context = {"project": project, "campaigns": campaigns, "left": left, "right": right, "all": "all" in request.GET}
+    context = {
+        "project": request.project,
+        "campaigns": campaigns,
+        "left": left,
+        "right": right,
+        "all": "all" in request.GET,
+    }
     if left and right:
-        documents = [export_of(campaign, with_answers=may_manage(project)) for campaign in (left, right)]
+        documents = [export_of(campaign, with_answers=may_manage(request.project)) for campaign in (left, right)]
         for document in documents:
             document.pop("assay_campaign")
         rows = compare_designs(*documents)

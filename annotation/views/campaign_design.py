@@ -5,20 +5,20 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.models import Campaign, CampaignState, Item, Project, Role
 from annotation.parameters import whole_number
 from annotation.rating.languages import SOURCE
-from annotation.selectors.campaigns import plain_campaigns, rated_sources
+from annotation.selectors.campaigns import rated_sources
 from annotation.selectors.screens import preview_screen
 from annotation.services import campaigns as services
 from annotation.views.campaigns import launch_text
@@ -30,67 +30,61 @@ EXAMPLES = 200  # to page through
 IDS_OFFERED = 300
 
 
-def _draft_or_404(request: HttpRequest, slug: str, pk: int) -> tuple[Project, Campaign]:
-    project = get_project_or_404(request.user, slug, role=Role.MANAGER)
-    return project, get_in_project_or_404(plain_campaigns(project), project, pk=pk)
-
-
-def _if_frozen(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse | None:
+def _if_frozen(request: MemberRequest, campaign: Campaign) -> HttpResponse | None:
     if campaign.state == CampaignState.DRAFT:
         return None
     messages.error(request, "The design was frozen at launch: only a draft can be edited.")
-    return redirect("annotation:campaign-design", project.slug, campaign.pk)
+    return redirect("annotation:campaign-design", request.project.slug, campaign.pk)
 
 
-@login_required
 @require_GET
-def campaign_edit(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_edit(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """The first step."""
-    project, campaign = _draft_or_404(request, project_slug, pk)
-    return redirect("annotation:campaign-step", project.slug, campaign.pk, next(iter(STEPS)))
+    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, next(iter(STEPS)))
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_step(request: HttpRequest, project_slug: str, pk: int, step: str) -> HttpResponse:
-    project, campaign = _draft_or_404(request, project_slug, pk)
-    if frozen := _if_frozen(request, project, campaign):
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> HttpResponse:
+    project = request.project
+    if frozen := _if_frozen(request, campaign):
         return frozen
     if step == REVIEW:
-        return _review(request, project, campaign)
+        return _review(request, campaign)
     form_class = STEPS.get(step)
     if form_class is None:
         raise Http404(f"No step {step!r}; there are {', '.join([*STEPS, REVIEW])}.")
     if request.htmx and form_class is WhatStep and request.method == "GET":
-        form = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
-        return render(request, "annotation/campaign_systems.html", {"form": form})
+        choice = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
+        return render(request, "annotation/campaign_systems.html", {"form": choice})
     form = form_class(campaign, request.POST or None)
     if request.method == "POST" and form.is_valid() and _saved(form, campaign, request):
-        return _onward(request, project, campaign, step)
+        return _onward(request, campaign, step)
     context = {**_page(project, campaign, step), "form": form}
     return render(request, "annotation/campaign_form.html", context)
 
 
-def _saved(form: Step, campaign: Campaign, request: HttpRequest) -> bool:
+def _saved(form: Step, campaign: Campaign, request: MemberRequest) -> bool:
     try:
         services.campaign_change(
             campaign=campaign, changes=form.changes(), settle=form.settles, leave=form.leaves, by=request.user
         )
     except AnnotationError as error:
-        form.add_refusals(error.fields, error.message)
+        form.add_refusal(error)
         return False
     return True
 
 
-def _onward(request: HttpRequest, project: Project, campaign: Campaign, step: str) -> HttpResponse:
+def _onward(request: MemberRequest, campaign: Campaign, step: str) -> HttpResponse:
     """Where the button that was pressed leads: to the step or prepared screens it names, or on to the next step."""
     names = [*STEPS, REVIEW]
     wanted = request.POST.get("then", "")
     kind, _, page = wanted.partition("/")
     if kind in GROUPS and page in ("new", "lines"):
-        return redirect(f"annotation:campaign-screen-{page}", project.slug, campaign.pk, kind)
+        return redirect(f"annotation:campaign-screen-{page}", request.project.slug, campaign.pk, kind)
     onward = wanted if wanted in names else names[names.index(step) + 1]
-    return redirect("annotation:campaign-step", project.slug, campaign.pk, onward)
+    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, onward)
 
 
 def _page(project: Project, campaign: Campaign, step: str) -> dict[str, Any]:
@@ -106,10 +100,10 @@ def _page(project: Project, campaign: Campaign, step: str) -> dict[str, Any]:
     }
 
 
-def _review(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
+def _review(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     report = services.launch_report(campaign)
     context = {
-        **_page(project, campaign, REVIEW),
+        **_page(request.project, campaign, REVIEW),
         "report": report,
         "launch_text": launch_text(report),
         "problems": [(remark, *step_of(remark.field)) for remark in report.problems],
@@ -128,13 +122,11 @@ def step_of(path: str) -> tuple[str, str]:
 # --- The preview ------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
+@object_view(campaign_or_404, Role.VIEWER)
 @xframe_options_sameorigin
-def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """What a rater will see, for the frame beside the form. Posted to, with what the form holds; nothing is stored."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = get_in_project_or_404(plain_campaigns(project), project, pk=pk)
     form_class = STEPS.get(request.POST.get("step", ""))
     changes: dict[str, Any] = {}
     if form_class is not None and campaign.state == CampaignState.DRAFT:
@@ -148,7 +140,7 @@ def campaign_preview_frame(request: HttpRequest, project_slug: str, pk: int) -> 
             services.campaign_imagined(campaign=campaign, changes=changes) as criteria,
             translation.override(campaign.rater_language or SOURCE.code),
         ):
-            response = _preview(request, project, campaign, criteria, number)
+            response = _preview(request, campaign, criteria, number)
     except AnnotationError as error:
         return _waits(error.message)
     framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
@@ -167,13 +159,13 @@ def _example(request: HttpRequest) -> int:
     return max(number or 1, 1)
 
 
-def _preview(request: HttpRequest, project: Project, campaign: Campaign, criteria: Any, number: int) -> HttpResponse:
+def _preview(request: MemberRequest, campaign: Campaign, criteria: Any, number: int) -> HttpResponse:
     items = Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
     n_items = items[:EXAMPLES].count()
     number = min(number, max(n_items, 1))
     item = items[number - 1 : number].first()
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "screen": preview_screen(campaign, criteria=criteria, item=item) if item else None,
         "wide": campaign.presentation_kind.compares_systems,
@@ -194,7 +186,7 @@ def _screens(campaign: Campaign, kind: str) -> list[dict[str, Any]]:
     return list(getattr(campaign, GROUPS[kind]).get(kind, []))
 
 
-def _store(request: HttpRequest, campaign: Campaign, kind: str, screens: list[Any], settle: str) -> None:
+def _store(request: MemberRequest, campaign: Campaign, kind: str, screens: list[Any], settle: str) -> None:
     group = GROUPS[kind]
     changes = {group: {**getattr(campaign, group), kind: screens}}
     services.campaign_change(campaign=campaign, changes=changes, settle=[f"{group}.{settle}"], by=request.user)
@@ -204,12 +196,12 @@ def _kind_page(project: Project, campaign: Campaign, kind: str) -> dict[str, Any
     return {**_page(project, campaign, "quality"), "kind": kind, "title": GROUP_TITLES[kind]}
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_screen(request: HttpRequest, project_slug: str, pk: int, kind: str, number: int = 0) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, number: int = 0) -> HttpResponse:
     """One prepared screen; number 0 is a new one."""
-    project, campaign = _draft_or_404(request, project_slug, pk)
-    if frozen := _if_frozen(request, project, campaign):
+    project = request.project
+    if frozen := _if_frozen(request, campaign):
         return frozen
     screens = _screens(campaign, kind)
     if number > len(screens):
@@ -221,9 +213,7 @@ def campaign_screen(request: HttpRequest, project_slug: str, pk: int, kind: str,
         try:
             _store(request, campaign, kind, screens, f"{kind}.{place}")
         except AnnotationError as error:
-            for path, found in (error.fields or {"": [error.message]}).items():
-                for text in found:
-                    form.add_refusal(path.removeprefix(f"{GROUPS[kind]}.{kind}.{place}."), text)
+            form.add_refusal(error)
         else:
             again = "another" in request.POST
             if again:
@@ -238,10 +228,9 @@ def _items_offered(campaign: Campaign) -> list[Item]:
     return list(Item.objects.filter(dataset=campaign.dataset).order_by("position")[:IDS_OFFERED])
 
 
-@login_required
 @require_POST
-def campaign_screen_remove(request: HttpRequest, project_slug: str, pk: int, kind: str, number: int) -> HttpResponse:
-    project, campaign = _draft_or_404(request, project_slug, pk)
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_screen_remove(request: MemberRequest, campaign: Campaign, kind: str, number: int) -> HttpResponse:
     screens = _screens(campaign, kind)
     if not 1 <= number <= len(screens):
         raise Http404(f"No screen {number}; there are {len(screens)}.")
@@ -250,15 +239,14 @@ def campaign_screen_remove(request: HttpRequest, project_slug: str, pk: int, kin
         _store(request, campaign, kind, screens, f"{kind}.none")  # what is left was there before
     except AnnotationError as error:
         messages.error(request, error.message)
-    return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
+    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "quality")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_screen_lines(request: HttpRequest, project_slug: str, pk: int, kind: str) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str) -> HttpResponse:
     """All prepared screens of a kind as JSON Lines."""
-    project, campaign = _draft_or_404(request, project_slug, pk)
-    if frozen := _if_frozen(request, project, campaign):
+    if frozen := _if_frozen(request, campaign):
         return frozen
     screens = _screens(campaign, kind)
     if request.method == "GET" and "download" in request.GET:
@@ -271,9 +259,9 @@ def campaign_screen_lines(request: HttpRequest, project_slug: str, pk: int, kind
         problems = form.problems or _lines_stored(request, campaign, kind, form)
         if not problems:
             messages.success(request, f"{len(form.screens)} screens are kept.")
-            return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
+            return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "quality")
     context = {
-        **_kind_page(project, campaign, kind),
+        **_kind_page(request.project, campaign, kind),
         "form": form,
         "problems": problems,
         "example": _line(campaign, kind),
@@ -281,7 +269,7 @@ def campaign_screen_lines(request: HttpRequest, project_slug: str, pk: int, kind
     return render(request, "annotation/campaign_form_lines.html", context)
 
 
-def _lines_stored(request: HttpRequest, campaign: Campaign, kind: str, form: LinesForm) -> list[dict[str, Any]]:
+def _lines_stored(request: MemberRequest, campaign: Campaign, kind: str, form: LinesForm) -> list[dict[str, Any]]:
     try:
         _store(request, campaign, kind, form.screens, kind)
     except AnnotationError as error:

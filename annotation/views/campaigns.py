@@ -4,21 +4,24 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
+from annotation.core.pages import newest_page
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.design import BLANK, TEMPLATES
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.campaigns import StartForm
 from annotation.forms.campaigns.quality import KIND_LABELS
 from annotation.markdown import markdown
-from annotation.models import Campaign, CampaignState, Project, Role, SourceKind
+from annotation.models import Campaign, CampaignState, Role, SourceKind
 from annotation.parameters import whole_number
 from annotation.rating.languages import language_label
 from annotation.selectors import campaigns as selectors
@@ -29,16 +32,12 @@ from annotation.services import campaigns as services
 PAGE = 50
 
 
-def _campaign_or_404(project: Project, pk: int) -> Campaign:
-    return get_in_project_or_404(selectors.plain_campaigns(project), project, pk=pk)
-
-
-@login_required
 @require_GET
-def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
+@project_view(Role.VIEWER)
+def campaign_list(request: MemberRequest) -> HttpResponseBase:
+    project = request.project
     state = request.GET.get("state", "")
-    campaigns = selectors.campaigns_of(project)
+    campaigns: QuerySet[Any] = selectors.campaigns_of(project)
     if state in CampaignState.values:
         campaigns = campaigns.filter(state=state)
     if wanted := request.GET.get("format"):
@@ -50,11 +49,11 @@ def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
         )  # fmt: skip
         return table_response(format=wanted, filename=f"{project.slug}-campaigns", columns=columns, rows=rows)
     before = whole_number(request, "before")
-    found = list((campaigns.filter(pk__lt=before) if before else campaigns)[: PAGE + 1])
-    context = {
+    page, older = newest_page(campaigns, before=before, size=PAGE)
+    context: dict[str, Any] = {
         "project": project,
-        "campaigns": found[:PAGE],
-        "older": found[PAGE - 1].pk if len(found) > PAGE else None,
+        "campaigns": page,
+        "older": older,
         "before": before,
         "state": state,
         "states": selectors.campaigns_by_state(project),
@@ -64,12 +63,14 @@ def campaign_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     return render(request, "annotation/campaign_list.html", context)
 
 
-@login_required
 @require_GET
-def campaign_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
-    context: dict[str, Any] = {"project": project, "campaign": campaign, "may_manage": may_manage(project)}
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    context: dict[str, Any] = {
+        "project": request.project,
+        "campaign": campaign,
+        "may_manage": may_manage(request.project),
+    }
     if campaign.state == CampaignState.DRAFT:
         report = services.launch_report(campaign)
         context |= {"report": report, "launch_text": launch_text(report)}
@@ -88,17 +89,15 @@ def launch_text(report: services.LaunchReport) -> str:
     )
 
 
-@login_required
 @require_GET
-def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(counted_campaign_or_404, Role.VIEWER)
+def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """The whole design, to read; frozen from launch on, with what was changed since."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = get_in_project_or_404(selectors.campaigns_of(project), project, pk=pk)
     quality, qualification = campaign.quality, campaign.qualification
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
         "criteria": campaign.criteria.all(),
         "systems": campaign.systems.all(),
         "instructions": markdown(campaign.instructions),
@@ -111,7 +110,7 @@ def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
                 ("training", "Training", qualification), ("test", "Qualification test", qualification),
                 ("gold", "Gold", quality), ("attention", "Attention checks", quality),
             ]
-            if may_manage(project) and group.get(kind)
+            if may_manage(request.project) and group.get(kind)
         ],
         "n_prepared": {kind: len(quality.get(kind, [])) for kind in ("gold", "attention")}
         | {kind: len(qualification.get(kind, [])) for kind in ("training", "test")},
@@ -122,14 +121,12 @@ def campaign_design(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     return render(request, "annotation/campaign_design.html", context)
 
 
-@login_required
 @require_GET
-def campaign_preview(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """The rater's screen with the first item; nothing is handed out."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "screen": preview_screen(campaign),
         "instructions": markdown(campaign.instructions),
@@ -138,57 +135,53 @@ def campaign_preview(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     return render(request, "annotation/campaign_preview.html", context)
 
 
-def _action(request: HttpRequest, slug: str, pk: int, service: Callable[..., Campaign], done: str) -> HttpResponse:
-    project = get_project_or_404(request.user, slug, role=Role.MANAGER)
-    campaign = _campaign_or_404(project, pk)
+def _action(request: MemberRequest, campaign: Campaign, service: Callable[..., Campaign], done: str) -> HttpResponse:
     try:
         service(campaign=campaign, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, done)
-    return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+    return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
 
 
-@login_required
 @require_POST
-def campaign_launch(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_launch(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     done = "Launched: the design is frozen. Send the link below to your raters."
-    return _action(request, project_slug, pk, services.campaign_launch, done)
+    return _action(request, campaign, services.campaign_launch, done)
 
 
-@login_required
 @require_POST
-def campaign_pause(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_pause(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     done = "Paused: nothing more is handed out. What raters have on screen they may still send."
-    return _action(request, project_slug, pk, services.campaign_pause, done)
+    return _action(request, campaign, services.campaign_pause, done)
 
 
-@login_required
 @require_POST
-def campaign_resume(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    return _action(request, project_slug, pk, services.campaign_resume, "Running again.")
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_resume(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    return _action(request, campaign, services.campaign_resume, "Running again.")
 
 
-@login_required
 @require_POST
-def campaign_close(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    return _action(request, project_slug, pk, services.campaign_close, "Closed: no more ratings are accepted.")
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_close(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    return _action(request, campaign, services.campaign_close, "Closed: no more ratings are accepted.")
 
 
-@login_required
 @require_GET
-def campaign_ratings(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_ratings(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     """The raw log: every rating ever sent, corrections and late ones included."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
     if wanted := request.GET.get("format"):
         return table_response(
             format=wanted,
-            filename=f"{project.slug}-campaign-{campaign.pk}-ratings",
+            filename=f"{request.project.slug}-campaign-{campaign.pk}-ratings",
             columns=selectors.RATING_COLUMNS,
             rows=selectors.rating_rows(campaign),
         )
     ratings, older = selectors.ratings_page(campaign, before=whole_number(request, "before"), size=PAGE)
-    context = {"project": project, "campaign": campaign, "ratings": ratings, "older": older}
+    context = {"project": request.project, "campaign": campaign, "ratings": ratings, "older": older}
     return render(request, "annotation/campaign_ratings.html", context)

@@ -3,15 +3,15 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import charts_dry_runs, tasks
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import rated_here_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.forms.dry_runs import DryRunForm
 from annotation.models import Campaign, DryRun, JobState, Project, Role
@@ -20,18 +20,16 @@ from annotation.selectors.dry_runs import LABELS, comparison, dry_run_report, dr
 from annotation.services import dry_runs as services
 from annotation.services import jobs
 from annotation.views.figures import chart_response, chart_theme
-from annotation.views.jobs import start_over
+from annotation.views.jobs import job_part, start_over
 
 LISTED = 50
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_dry_runs(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(rated_here_or_404, Role.VIEWER, post=Role.MANAGER)
+def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """All dry runs, and the form for another; ``?like=`` fills it in as an earlier one was."""
-    project, campaign = _campaign_or_404(request, project_slug, pk)
-    if request.method == "POST" and not may_manage(project):
-        raise PermissionDenied("This needs the role manager.")
+    project = request.project
     suggestion = _suggestion(request, campaign)
     form = DryRunForm(suggestion, request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -40,7 +38,7 @@ def campaign_dry_runs(request: HttpRequest, project_slug: str, pk: int) -> HttpR
                 made = services.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
                 tasks.dry_run_execute.delay_on_commit(made.pk)
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
             return redirect("annotation:campaign-dry-run", project.slug, campaign.pk, made.pk)
     context = {
@@ -54,18 +52,33 @@ def campaign_dry_runs(request: HttpRequest, project_slug: str, pk: int) -> HttpR
     return render(request, "annotation/dry_run_list.html", context, status=400 if form.errors else 200)
 
 
-@login_required
+def _dry_run_or_404(project: Project, pk: int, number: int) -> DryRun:
+    campaign = rated_here_or_404(project, pk)
+    run = get_object_or_404(dry_runs_of(campaign), pk=number)
+    run.campaign = campaign
+    return run
+
+
+def _finished_dry_run_or_404(project: Project, pk: int, number: int) -> DryRun:
+    run = _dry_run_or_404(project, pk, number)
+    if run.state != JobState.DONE:
+        raise Http404("This dry run has no result yet.")
+    return run
+
+
 @require_GET
-def campaign_dry_run(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
+@object_view(_dry_run_or_404, Role.VIEWER)
+def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
     """A dry run, or how far it is."""
-    project, campaign = _campaign_or_404(request, project_slug, pk)
-    run = _run_or_404(campaign, number)
-    context: dict[str, Any] = {"project": project, "campaign": campaign, "run": run, "may_manage": may_manage(project)}
+    campaign = run.campaign
+    context: dict[str, Any] = {
+        "project": request.project,
+        "campaign": campaign,
+        "run": run,
+        "may_manage": may_manage(request.project),
+    }
     if request.htmx and "progress" in request.GET:
-        response = render(request, "annotation/dry_run_progress.html", context)
-        if run.is_finished:
-            response.headers["HX-Refresh"] = "true"
-        return response
+        return job_part(request, run, "annotation/dry_run_progress.html", context)
     others = dry_runs_of(campaign).filter(state=JobState.DONE).exclude(pk=run.pk)
     context |= {
         "report": dry_run_report(run),
@@ -76,16 +89,15 @@ def campaign_dry_run(request: HttpRequest, project_slug: str, pk: int, number: i
     return render(request, "annotation/dry_run_detail.html", context)
 
 
-@login_required
 @require_GET
-def campaign_dry_run_compare(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project, campaign = _campaign_or_404(request, project_slug, pk)
+@object_view(rated_here_or_404, Role.VIEWER)
+def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     runs = list(dry_runs_of(campaign).filter(state=JobState.DONE)[:LISTED])
     known = {run.pk: run for run in runs}
     chosen = [known.get(whole_number(request, side) or 0) for side in ("left", "right")]
     rows = comparison([run for run in chosen if run]) if all(chosen) else []
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "runs": runs,
         "left": chosen[0],
@@ -96,57 +108,46 @@ def campaign_dry_run_compare(request: HttpRequest, project_slug: str, pk: int) -
     return render(request, "annotation/dry_run_compare.html", context)
 
 
-@login_required
 @require_POST
-def campaign_dry_run_cancel(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    _, campaign = _campaign_or_404(request, project_slug, pk, role=Role.MANAGER)
-    run = _run_or_404(campaign, number)
+@object_view(_dry_run_or_404, Role.MANAGER)
+def campaign_dry_run_cancel(request: MemberRequest, run: DryRun) -> HttpResponse:
     jobs.job_request_cancel(run)
-    return redirect("annotation:campaign-dry-run", project_slug, pk, run.pk)
+    return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
 
 
-@login_required
 @require_POST
-def campaign_dry_run_retry(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    _, campaign = _campaign_or_404(request, project_slug, pk, role=Role.MANAGER)
-    run = _run_or_404(campaign, number)
+@object_view(_dry_run_or_404, Role.MANAGER)
+def campaign_dry_run_retry(request: MemberRequest, run: DryRun) -> HttpResponse:
     start_over(run, tasks.dry_run_execute)
-    return redirect("annotation:campaign-dry-run", project_slug, pk, run.pk)
+    return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
 
 
-@login_required
 @require_POST
-def campaign_dry_run_delete(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    _, campaign = _campaign_or_404(request, project_slug, pk, role=Role.MANAGER)
-    run = _run_or_404(campaign, number)
+@object_view(_dry_run_or_404, Role.MANAGER)
+def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse:
+    number = run.pk
     try:
         services.dry_run_delete(dry_run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:campaign-dry-run", project_slug, pk, run.pk)
+        return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
     messages.success(request, f"Dry run {number} was deleted.")
-    return redirect("annotation:campaign-dry-runs", project_slug, pk)
+    return redirect("annotation:campaign-dry-runs", request.project.slug, run.campaign_id)
 
 
-@login_required
 @require_GET
-def campaign_dry_run_download(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
+@object_view(_finished_dry_run_or_404, Role.VIEWER)
+def campaign_dry_run_download(request: MemberRequest, run: DryRun) -> HttpResponse:
     """Everything, as data: what was asked and what was found."""
-    _, campaign = _campaign_or_404(request, project_slug, pk)
-    run = _run_or_404(campaign, number, state=JobState.DONE)
-    body = {"dry_run": run.pk, "campaign": campaign.name, "specification": run.specification, "result": run.result}
+    body = {"dry_run": run.pk, "campaign": run.campaign.name, "specification": run.specification, "result": run.result}
     response = JsonResponse(body, json_dumps_params={"indent": 1, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="dry-run-{run.pk}.json"'
     return response
 
 
-@login_required
 @require_GET
-def campaign_dry_run_chart(
-    request: HttpRequest, project_slug: str, pk: int, number: int, name: str, file_format: str
-) -> HttpResponse:
-    _, campaign = _campaign_or_404(request, project_slug, pk)
-    run = _run_or_404(campaign, number, state=JobState.DONE)
+@object_view(_finished_dry_run_or_404, Role.VIEWER)
+def campaign_dry_run_chart(request: MemberRequest, run: DryRun, name: str, file_format: str) -> HttpResponse:
     theme = chart_theme(request)
     if name == "places":
         specification = charts_dry_runs.places_filled(run.result["curve"], theme=theme)
@@ -165,16 +166,6 @@ def campaign_dry_run_chart(
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
-
-
-def _campaign_or_404(request: HttpRequest, slug: str, pk: int, *, role: Role = Role.VIEWER) -> tuple[Project, Campaign]:
-    project = get_project_or_404(request.user, slug, role=role)
-    found = Campaign.objects.select_related("project", "dataset").filter(imported=False)
-    return project, get_in_project_or_404(found, project, pk=pk)
-
-
-def _run_or_404(campaign: Campaign, number: int, **lookup: object) -> DryRun:
-    return get_object_or_404(dry_runs_of(campaign), pk=number, **lookup)
 
 
 def _suggestion(request: HttpRequest, campaign: Campaign) -> services.Specification:

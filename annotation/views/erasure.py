@@ -1,47 +1,48 @@
 """For owners: what the project holds about somebody, and its erasure."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import get_in_project_or_404, get_project_or_404
-from annotation.models import Rater, Role
+from annotation.access import get_in_project_or_404
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Project, Rater, Role
 from annotation.recruitment.providers import recruiting_providers
 from annotation.selectors.records.held import held_about, held_of
 from annotation.services.erasure import Erasure
 from annotation.services.erasure import rater_erase as erase
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def rater_held(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.OWNER)
+def rater_held(request: MemberRequest) -> HttpResponse:
     """Asked by POST, so that nobody's id comes into an address, a history or a log."""
-    project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
     wanted = request.POST.get("wanted", "").strip()
     context = {
-        "project": project,
+        "project": request.project,
         "wanted": wanted,
-        "found": held_about(project, wanted) if wanted else [],
+        "found": held_about(request.project, wanted) if wanted else [],
         "rater_ids": ", ".join(each.rater_id for each in recruiting_providers()),
     }
     return render(request, "annotation/campaign_records_held.html", context)
 
 
-@login_required
+def _rater_or_404(project: Project, pk: int) -> Rater:
+    return get_in_project_or_404(Rater.objects.all(), project, pk=pk)
+
+
 @require_http_methods(["GET", "POST"])
-def rater_erase(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.OWNER)
-    rater = get_in_project_or_404(Rater.objects.all(), project, pk=pk)
+@object_view(_rater_or_404, Role.OWNER)
+def rater_erase(request: MemberRequest, rater: Rater) -> HttpResponse:
     if request.method == "POST":
         outcome = erase(rater=rater, comments=request.POST.get("comments") == "on", by=request.user)
         messages.success(request, _told(outcome))
         if outcome.files:
             names = ", ".join(outcome.files)
             messages.warning(request, f"Uploaded files keep the names that they came with: {names}.")
-        return redirect("annotation:rater-held", project.slug)
-    context = {"project": project, "rater": rater, "held": held_of(rater)}
+        return redirect("annotation:rater-held", request.project.slug)
+    context = {"project": request.project, "rater": rater, "held": held_of(rater)}
     return render(request, "annotation/campaign_records_erase.html", context)
 
 

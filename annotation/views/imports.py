@@ -5,15 +5,15 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.forms import Form
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.datasets.lookups import dataset_or_404
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.datasets import DatasetUploadForm
@@ -41,65 +41,53 @@ def example_file(request: HttpRequest, filename: str) -> FileResponse:
     return FileResponse((EXAMPLES / filename).open("rb"), as_attachment=True, content_type="text/plain; charset=utf-8")
 
 
-def _blame(form: Form, error: AnnotationError) -> None:
-    """The service's refusal, at the field it is about."""
-    for name, found in error.fields.items():
-        for message in found:
-            form.add_error(name if name in form.fields else None, message)
-    if not error.fields:
-        form.add_error(None, error.message)
-
-
 # --- Data sets --------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def dataset_import(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+@project_view(Role.MANAGER)
+def dataset_import(request: MemberRequest) -> HttpResponseBase:
     form = DatasetUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         data = dict(form.cleaned_data)
         file = data.pop("file")
         try:
             job = services.dataset_import_create(
-                project=project, by=request.user, filename=file.name, content=file.read(), **data
+                project=request.project, by=request.user, filename=file.name, content=file.read(), **data
             )
         except AnnotationError as error:
-            _blame(form, error)
+            form.add_refusal(error)
         else:
             dataset_import_execute.delay_on_commit(job.pk)
-            return redirect("annotation:dataset-import-detail", project.slug, job.pk)
-    context = {"project": project, "form": form, "examples": DATASET_EXAMPLES}
+            return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
+    context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
     return render(request, "annotation/dataset_import.html", context)
 
 
-@login_required
+def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:
+    return get_in_project_or_404(DatasetImport.objects.defer("content").select_related("dataset"), project, pk=pk)
+
+
 @require_GET
-def dataset_import_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    job = get_in_project_or_404(DatasetImport.objects.defer("content").select_related("dataset"), project, pk=pk)
-    made = reverse("annotation:dataset-detail", args=[project.slug, job.dataset.slug]) if job.dataset else ""
-    return _job_page(request, project, job, kind="dataset", made_url=made, made_label="Open the data set")
+@object_view(_dataset_import_or_404, Role.VIEWER)
+def dataset_import_detail(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
+    made = reverse("annotation:dataset-detail", args=[request.project.slug, job.dataset.slug]) if job.dataset else ""
+    return _job_page(request, job, kind="dataset", made_url=made, made_label="Open the data set")
 
 
-@login_required
 @require_POST
-def dataset_import_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(DatasetImport.objects.defer("content"), project, pk=pk)
+@object_view(_dataset_import_or_404, Role.MANAGER)
+def dataset_import_cancel(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
     job_request_cancel(job)
-    return redirect("annotation:dataset-import-detail", project.slug, job.pk)
+    return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
 
 
 # --- Ratings ----------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def rating_import(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    dataset = get_in_project_or_404(Dataset.objects, project, slug=dataset_slug)
+@object_view(dataset_or_404, Role.MANAGER)
+def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     form = RatingUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
@@ -114,23 +102,26 @@ def rating_import(request: HttpRequest, project_slug: str, dataset_slug: str) ->
                 options=form.cleaned_data["options"],
             )
         except AnnotationError as error:
-            _blame(form, error)
+            form.add_refusal(error)
         else:
-            return redirect("annotation:rating-import-detail", project.slug, job.pk)
-    context = {"project": project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
+            return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    context = {"project": request.project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
     return render(request, "annotation/rating_import.html", context)
 
 
-@login_required
-@require_GET
-def rating_import_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
+def _rating_import_or_404(project: Project, pk: int) -> RatingImport:
     jobs = RatingImport.objects.defer("content").select_related("campaign", "dataset")
-    job = get_in_project_or_404(jobs, project, pk=pk)
+    return get_in_project_or_404(jobs, project, pk=pk)
+
+
+@require_GET
+@object_view(_rating_import_or_404, Role.VIEWER)
+def rating_import_detail(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    project = request.project
     if is_draft(job):
-        return _preview_page(request, project, job, RatingOptionsForm(initial=job.options))
+        return _preview_page(request, job, RatingOptionsForm(initial=job.options))
     made = reverse("annotation:campaign-detail", args=[project.slug, job.campaign_id]) if job.campaign_id else ""
-    return _job_page(request, project, job, kind="rating", made_url=made, made_label="Open the campaign")
+    return _job_page(request, job, kind="rating", made_url=made, made_label="Open the campaign")
 
 
 def _shown_value(value: float | str | None) -> str:
@@ -139,11 +130,11 @@ def _shown_value(value: float | str | None) -> str:
     return value if isinstance(value, str) else f"{value:g}".replace("-", "−")
 
 
-def _preview_page(request: HttpRequest, project: Project, job: RatingImport, form: RatingOptionsForm) -> HttpResponse:
+def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptionsForm) -> HttpResponseBase:
     """What a file looks like, for somebody to confirm."""
     preview = job.report["preview"]
     context = {
-        "project": project,
+        "project": request.project,
         "dataset": job.dataset,
         "job": job,
         "preview": preview,
@@ -153,29 +144,29 @@ def _preview_page(request: HttpRequest, project: Project, job: RatingImport, for
             for one in preview["sample"]
         ],
         "counts": report_rows(preview["counts"]),
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
         "more": preview["total"] - len(preview["errors"]),
         "form": form,
     }
     return render(request, "annotation/rating_import_preview.html", context)
 
 
-@login_required
 @require_POST
-def rating_import_confirm(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_confirm(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     """Import the file as it was shown; one that is on its way already stays so."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(RatingImport.objects.defer("content"), project, pk=pk)
     if services.rating_import_confirm(job=job):
         rating_import_execute.delay_on_commit(job.pk)
-    return redirect("annotation:rating-import-detail", project.slug, job.pk)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
 
 
-@login_required
+def _import_with_file_or_404(project: Project, pk: int) -> RatingImport:
+    return get_in_project_or_404(RatingImport.objects.select_related("dataset"), project, pk=pk)
+
+
 @require_POST
-def rating_import_read_again(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(RatingImport.objects.select_related("dataset"), project, pk=pk)
+@object_view(_import_with_file_or_404, Role.MANAGER)
+def rating_import_read_again(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     form = RatingOptionsForm(request.POST)
     if form.is_valid():
         try:
@@ -183,49 +174,45 @@ def rating_import_read_again(request: HttpRequest, project_slug: str, pk: int) -
         except AnnotationError as error:
             messages.error(request, error.message)
     elif is_draft(job):
-        return _preview_page(request, project, job, form)
-    return redirect("annotation:rating-import-detail", project.slug, job.pk)
+        return _preview_page(request, job, form)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
 
 
-@login_required
 @require_POST
-def rating_import_discard(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(RatingImport.objects.defer("content").select_related("dataset"), project, pk=pk)
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     try:
         services.rating_import_discard(job=job)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:rating-import-detail", project.slug, pk)
+        return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
     messages.success(request, f"{job.filename} was discarded; nothing was stored.")
-    return redirect("annotation:dataset-detail", project.slug, job.dataset.slug)
+    return redirect("annotation:dataset-detail", request.project.slug, job.dataset.slug)
 
 
-@login_required
 @require_POST
-def rating_import_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(RatingImport.objects.defer("content"), project, pk=pk)
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_cancel(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     job_request_cancel(job)
-    return redirect("annotation:rating-import-detail", project.slug, job.pk)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
 
 
 # --- The page of a job ------------------------------------------------------------------------------------------------
 
 
 def _job_page(
-    request: HttpRequest,
-    project: Project,
+    request: MemberRequest,
     job: DatasetImport | RatingImport,
     *,
     kind: str,
     made_url: str,
     made_label: str,
-) -> HttpResponse:
+) -> HttpResponseBase:
     """The page, or its live part; whoever watched an import succeed is taken to what it made."""
+    project = request.project
     if wanted := request.GET.get("format"):
         return _report_download(job, wanted)
-    watching = request.htmx  # type: ignore[attr-defined] # set by its middleware
+    watching = request.htmx
     if watching and job.state == JobState.DONE and made_url:
         return HttpResponseClientRedirect(made_url)
     errors = job.report.get("errors", [])
@@ -250,7 +237,7 @@ def _job_page(
     return render(request, f"annotation/dataset_{template}.html", context)
 
 
-def _report_download(job: DatasetImport | RatingImport, wanted: str) -> HttpResponse:
+def _report_download(job: DatasetImport | RatingImport, wanted: str) -> HttpResponseBase:
     if "errors" in job.report:
         columns = ["file", "line", "field", "found", "accepted"]
         rows = [[error[column] for column in columns] for error in job.report["errors"]]

@@ -2,31 +2,29 @@
 
 from collections.abc import Iterator
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.core.views import MemberRequest, object_view
+from annotation.datasets.lookups import dataset_or_404
 from annotation.exports import table_response
-from annotation.models import Dataset, Item
+from annotation.models import Dataset, Item, Role
 from annotation.selectors import datasets as selectors
 
 COLUMNS = ("response", "text", "systems", "kinds", "weight", "campaign", "criterion", "mean", "ratings")
 
 
-@login_required
 @require_GET
-def item_detail(request: HttpRequest, project_slug: str, dataset_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    dataset = get_in_project_or_404(Dataset.objects, project, slug=dataset_slug)
+@object_view(dataset_or_404, Role.VIEWER)
+def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpResponseBase:
     item = get_object_or_404(Item, dataset=dataset, pk=pk)
     responses = selectors.item_responses(item, dataset)
     if wanted := request.GET.get("format"):
         filename = f"{dataset.slug}-item-{item.position}"
         return table_response(format=wanted, filename=filename, columns=COLUMNS, rows=_rows(responses))
     context = {
-        "project": project,
+        "project": request.project,
         "dataset": dataset,
         "item": item,
         "responses": responses,

@@ -1,7 +1,12 @@
 """What the pages of all jobs have in common."""
 
+from typing import Any
+
 from celery import Task
 from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.models import Job
 from annotation.services.jobs import job_requeue
@@ -12,3 +17,8 @@ def start_over(job: Job, task: Task) -> None:
     """Hand a failed or cancelled job to the workers again; any other stays as it is."""
     if job_requeue(job):
         task.delay_on_commit(job.pk)
+
+
+def job_part(request: HttpRequest, job: Job, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Return the live part of a page that watches a job; once the job is finished, the page loads itself anew."""
+    return HttpResponseClientRefresh() if job.is_finished else render(request, template, context)

@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import charts
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import Campaign, Project
+from annotation.models import Campaign, Role
 from annotation.selectors import monitoring as selectors
 from annotation.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
 from annotation.selectors.quality import moment
@@ -43,18 +44,16 @@ PARTS: dict[str, Callable[[Monitor], str]] = {
 USUAL_TARGET = 0.25
 
 
-@login_required
 @require_GET
-def campaign_monitor_fragment(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """The monitor as a page, as a fragment, or the part of it that polls; 204 where it has ``seen`` all there is."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
     monitor = campaign_monitor(campaign)
     target = _target(request)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
         "monitor": monitor,
         "figures": monitor.figures,
         "target": target,
@@ -74,11 +73,9 @@ def campaign_monitor_fragment(request: HttpRequest, project_slug: str, pk: int) 
     return render(request, f"annotation/campaign_{part}.html", context)
 
 
-@login_required
 @require_GET
-def campaign_chart(request: HttpRequest, project_slug: str, pk: int, name: str, file_format: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_chart(request: MemberRequest, campaign: Campaign, name: str, file_format: str) -> HttpResponse:
     if name not in CHARTS:
         raise Http404(f"No chart {name!r}; there are {', '.join(CHARTS)}.")
     draw, numbers = CHARTS[name]
@@ -86,21 +83,13 @@ def campaign_chart(request: HttpRequest, project_slug: str, pk: int, name: str, 
     return chart_response(specification, file_format, f"campaign-{campaign.pk}-{name}")
 
 
-@login_required
 @require_GET
-def campaign_table(
-    request: HttpRequest, project_slug: str, pk: int, name: str, file_format: str
-) -> StreamingHttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_table(request: MemberRequest, campaign: Campaign, name: str, file_format: str) -> StreamingHttpResponse:
     """One of the monitor's tables as a file."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
     columns, rows = TABLES[name]
     found = rows(_figures_or_404(campaign))
     return table_response(format=file_format, filename=f"campaign-{campaign.pk}-{name}", columns=columns, rows=found)
-
-
-def _campaign_or_404(project: Project, pk: int) -> Campaign:
-    return get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
 
 
 def _figures_or_404(campaign: Campaign) -> Figures:

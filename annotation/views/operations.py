@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.forms.operations import (
     ExtendForm,
@@ -198,12 +198,10 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_operation(request: HttpRequest, project_slug: str, pk: int, operation: str) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_operation(request: MemberRequest, campaign: Campaign, operation: str) -> HttpResponse:
     """The questions first; once they are answered, in the address, what would happen; a post does it."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
     if operation not in OPERATIONS:
         raise Http404(f"No operation {operation!r}; there are {', '.join(OPERATIONS)}.")
     chosen = OPERATIONS[operation]
@@ -214,12 +212,13 @@ def campaign_operation(request: HttpRequest, project_slug: str, pk: int, operati
             if request.method == "POST":
                 chosen.perform(campaign, form.cleaned_data, request.user)
                 messages.success(request, f"{chosen.title}: {chosen.done}")
-                return redirect("annotation:campaign-detail", project.slug, campaign.pk)
+                return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
             effects = chosen.effects(campaign, form.cleaned_data)
         except AnnotationError as error:
-            refusal = _refuse(form, error)
+            form.add_refusal(error)
+            refusal = " ".join(map(str, form.non_field_errors()))
     context = {
-        "project": project, "campaign": campaign, "operation": chosen, "name": operation, "form": form,
+        "project": request.project, "campaign": campaign, "operation": chosen, "name": operation, "form": form,
         "effects": effects, "refusal": refusal, "places": places(campaign),
     }  # fmt: skip
     refused = request.method == "POST"
@@ -240,11 +239,3 @@ def _why_not(campaign: Campaign) -> str:
     if campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):
         return f"The campaign is {campaign.get_state_display().lower()}; only a running or paused one can be changed."
     return ""
-
-
-def _refuse(form: OperationForm, error: AnnotationError) -> str:
-    """Ties the refusal to its field; what belongs to none stands above the form."""
-    for name, found in error.fields.items():
-        if name in form.fields:
-            form.add_error(name, found)
-    return "" if form.errors else error.message

@@ -4,17 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import charts
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.quality import DecisionForm, RulesForm, RulesJsonForm, offered
-from annotation.models import AuditEntry, Campaign, Project, QualityRules, Rater, Role
+from annotation.models import AuditEntry, Campaign, QualityRules, Rater, Role
 from annotation.parameters import whole_number
 from annotation.selectors.decisions import decisions, filled
 from annotation.selectors.quality import (
@@ -46,10 +47,6 @@ STATES = {
 }  # fmt: skip
 
 
-def _campaign_or_404(project: Project, pk: int) -> Campaign:
-    return get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
-
-
 def _rater_or_404(campaign: Campaign, pk: int) -> Rater:
     found = Rater.objects.filter(project=campaign.project_id, pk=pk)
     took_part = found.filter(participations__campaign=campaign) | found.filter(presentations__campaign=campaign)
@@ -62,14 +59,12 @@ def _rater_or_404(campaign: Campaign, pk: int) -> Rater:
 # --- Raters -----------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
-def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     rows = rater_quality_rows(campaign)
     if wanted := request.GET.get("format"):
-        name = f"{project.slug}-campaign-{campaign.pk}-raters"
+        name = f"{request.project.slug}-campaign-{campaign.pk}-raters"
         return table_response(format=wanted, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
     has_chart = bool(_marks(rows))
     state = request.GET.get("state", "")
@@ -80,7 +75,7 @@ def campaign_raters(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     # What nobody was asked takes no column.
     names = [name for name in LISTED if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "rows": [
             (row, STATES[row.state], [row.measures[name] for name in names])
@@ -110,11 +105,9 @@ def _sorted(asked: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
     return asked, known + unknown
 
 
-@login_required
 @require_GET
-def campaign_raters_chart(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_raters_chart(request: MemberRequest, campaign: Campaign, file_format: str) -> HttpResponse:
     marks = _marks(rater_quality_rows(campaign))
     specification = charts.raters_by_time(marks, theme=chart_theme(request))
     return chart_response(specification, file_format, f"campaign-{campaign.pk}-raters")
@@ -135,22 +128,20 @@ def _marks(rows: list[RaterRow]) -> list[dict[str, Any]]:
     ]
 
 
-@login_required
 @require_GET
-def campaign_rater(request: HttpRequest, project_slug: str, pk: int, rater: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
-    return _render_rater(request, project, campaign, _rater_or_404(campaign, rater), DecisionForm())
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_rater(request: MemberRequest, campaign: Campaign, rater: int) -> HttpResponse:
+    return _render_rater(request, campaign, _rater_or_404(campaign, rater), DecisionForm())
 
 
 def _render_rater(
-    request: HttpRequest, project: Project, campaign: Campaign, rater: Rater, form: DecisionForm, status: int = 200
+    request: MemberRequest, campaign: Campaign, rater: Rater, form: DecisionForm, status: int = 200
 ) -> HttpResponse:
     row = next(row for row in rater_quality_rows(campaign) if row.rater.pk == rater.pk)
     after = whole_number(request, "after") or 0
     screens, more = rater_screens(campaign, rater, after=after, size=SCREENS)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "rater": rater,
         "row": row,
@@ -161,7 +152,7 @@ def _render_rater(
         "screens": screens,
         "after": after,
         "more": more,
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
         "may_replace": not campaign.imported and campaign.state in ("running", "paused"),
         "form": form,
     }
@@ -176,46 +167,42 @@ ACTS: dict[str, tuple[Callable[..., deciding.Decided], str]] = {
 }
 
 
-@login_required
 @require_POST
-def campaign_rater_decide(request: HttpRequest, project_slug: str, pk: int, rater: int, act: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = _campaign_or_404(project, pk)
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int, act: str) -> HttpResponse:
     who = _rater_or_404(campaign, rater)
     if act not in ACTS:
         raise Http404(f"Nothing to decide as {act!r}; there are {', '.join(ACTS)}.")
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _render_rater(request, project, campaign, who, form, status=400)
+        return _render_rater(request, campaign, who, form, status=400)
     service, word = ACTS[act]
     extra = {"replace": form.cleaned_data["replace"]} if act == "exclude" else {}
     try:
         done = service(campaign=campaign, rater=who, reason=form.cleaned_data["reason"], by=request.user, **extra)
     except AnnotationError as error:
-        form.add_error(None, error.message)
-        return _render_rater(request, project, campaign, who, form, status=400)
+        form.add_refusal(error)
+        return _render_rater(request, campaign, who, form, status=400)
     places = f" {done.reopened:,} places are open for others." if done.reopened else ""
     same = "" if done.decision else " That was so already."
     messages.success(request, f"{who.pseudonym} is {word}.{places}{same}")
-    return redirect("annotation:campaign-rater", project.slug, campaign.pk, who.pk)
+    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, who.pk)
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
-def campaign_quality(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """The rules that hold, what was decided, and the versions before."""
-    project = get_project_or_404(request.user, project_slug)
-    campaign = _campaign_or_404(project, pk)
     rules = current_rules(campaign)
     if request.GET.get("format") == "json":
         return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
         "rules": rules,
         "sentences": [rule.sentence for rule in rules_from_data(rules.rules)] if rules else [],
         "versions": [
@@ -239,66 +226,62 @@ def _replay(request: HttpRequest, campaign: Campaign) -> Any:
     return replay(get_object_or_404(AuditEntry, pk=number, campaign=campaign, verb=APPLIED))
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_quality_rules(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Rules row by row: add, change, remove, look at what they would do, register."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = _campaign_or_404(project, pk)
     rules = current_rules(campaign)
     if request.method == "GET":
         form = RulesForm(records=rules.rules if rules else [])
-        return _render_rules(request, project, campaign, form)
+        return _render_rules(request, campaign, form)
     do = request.POST.get("do", "")
     if do == "json":
-        return _rules_from_json(request, project, campaign)
+        return _rules_from_json(request, campaign)
     form = RulesForm(request.POST)
     if do == "add":
         form.add(request.POST.get("add", ""))
-        return _render_rules(request, project, campaign, form)
+        return _render_rules(request, campaign, form)
     if form.drop_removed():  # shown again, so that nothing is registered unseen
-        return _render_rules(request, project, campaign, form)
+        return _render_rules(request, campaign, form)
     if not form.is_valid():
-        return _render_rules(request, project, campaign, form, status=400)
-    return _settle(request, project, campaign, form, register=do == "register")
+        return _render_rules(request, campaign, form, status=400)
+    return _settle(request, campaign, form, register=do == "register")
 
 
-def _settle(
-    request: HttpRequest, project: Project, campaign: Campaign, form: RulesForm, *, register: bool
-) -> HttpResponse:
+def _settle(request: MemberRequest, campaign: Campaign, form: RulesForm, *, register: bool) -> HttpResponse:
     try:
         if register:
             version = rules_register(campaign=campaign, records=form.records(), by=request.user)
             messages.success(request, f"Version {version.version} of the rules is registered.")
-            return redirect("annotation:campaign-quality", project.slug, campaign.pk)
+            return redirect("annotation:campaign-quality", request.project.slug, campaign.pk)
         rules = rules_read(campaign=campaign, records=form.records())
     except AnnotationError as error:
-        return _render_rules(request, project, campaign, form, error=error.message, status=400)
-    return _render_rules(request, project, campaign, form, preview=rules_preview(campaign, rules))
+        return _render_rules(request, campaign, form, error=error.message, status=400)
+    return _render_rules(request, campaign, form, preview=rules_preview(campaign, rules))
 
 
-def _rules_from_json(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
+def _rules_from_json(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Rules that somebody brings along, into the rows; nothing is registered yet."""
     given = RulesJsonForm(request.POST)
     if given.is_valid():
         try:
             read = rules_read(campaign=campaign, records=given.cleaned_data["rules"])
         except AnnotationError as error:
-            given.add_error("rules", error.message)
+            given.add_refusal(error)
         else:
             form = RulesForm(records=[rule.to_dict() for rule in read])
-            return _render_rules(request, project, campaign, form)
+            return _render_rules(request, campaign, form)
     rules = current_rules(campaign)
     form = RulesForm(records=rules.rules if rules else [])
-    return _render_rules(request, project, campaign, form, given=given, status=400)
+    return _render_rules(request, campaign, form, given=given, status=400)
 
 
 def _render_rules(
-    request: HttpRequest, project: Project, campaign: Campaign, form: RulesForm, *, status: int = 200, **more: Any
+    request: MemberRequest, campaign: Campaign, form: RulesForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     rules = current_rules(campaign)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "form": form,
         "rules": rules,
@@ -310,12 +293,10 @@ def _render_rules(
     return render(request, "annotation/campaign_quality_rules.html", context, status=status)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_quality_apply(request: HttpRequest, project_slug: str, pk: int, version: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.MANAGER)
+def campaign_quality_apply(request: MemberRequest, campaign: Campaign, version: int) -> HttpResponse:
     """First what a registered version would change, then, confirmed, the change."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    campaign = _campaign_or_404(project, pk)
     rules = get_object_or_404(QualityRules, campaign=campaign, version=version)
     error = ""
     if request.method == "POST":
@@ -328,9 +309,9 @@ def campaign_quality_apply(request: HttpRequest, project_slug: str, pk: int, ver
         else:
             places = f" {done.reopened:,} places are open for others." if done.reopened else ""
             messages.success(request, f"{done.excluded:,} excluded, {done.flagged:,} flagged.{places}")
-            return redirect("annotation:campaign-quality", project.slug, campaign.pk)
+            return redirect("annotation:campaign-quality", request.project.slug, campaign.pk)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "rules": rules,
         "preview": rules_preview(campaign, rules_from_data(rules.rules)),
@@ -340,7 +321,7 @@ def campaign_quality_apply(request: HttpRequest, project_slug: str, pk: int, ver
     return render(request, "annotation/campaign_quality_apply.html", context, status=400 if error else 200)
 
 
-def _seen(request: HttpRequest) -> Moment | None:
+def _seen(request: MemberRequest) -> Moment | None:
     parts = request.POST.get("seen", "").split("-")
     if len(parts) != len(Moment._fields) or not all(part.isdecimal() and len(part) <= 18 for part in parts):
         return None

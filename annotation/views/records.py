@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -14,7 +13,9 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.exports import CONTENT_TYPES, table_response
 from annotation.markdown import markdown
@@ -50,11 +51,6 @@ CHECK_TABLES = ("check_units", "check_answers")
 CHECKS_REFUSED = "The known answers of checks are for managers until the campaign is closed."
 
 
-def _campaign(request: HttpRequest, slug: str, pk: int, role: Role = Role.VIEWER) -> tuple[Project, Campaign]:
-    project = get_project_or_404(request.user, slug, role=role)
-    return project, get_in_project_or_404(Campaign.objects.select_related("dataset"), project, pk=pk)
-
-
 def _shows_checks(project: Project, campaign: Campaign) -> bool:
     """A viewer may be a rater, too: known answers are for managers until the campaign is closed."""
     return may_manage(project) or campaign.state == CampaignState.CLOSED
@@ -70,14 +66,13 @@ def _file(chunks: str | Iterable[bytes], content_type: str, name: str) -> HttpRe
     return response
 
 
-@login_required
 @require_GET
-def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project, campaign = _campaign(request, project_slug, pk)
-    may_search = Role(project.membership.role) == Role.OWNER  # type: ignore[attr-defined]
-    shows_checks = _shows_checks(project, campaign)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    may_search = Role(request.membership.role) == Role.OWNER
+    shows_checks = _shows_checks(request.project, campaign)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "tables": [table for table in ALL if shows_checks or table.name not in CHECK_TABLES],
         "shows_checks": shows_checks,
@@ -86,13 +81,12 @@ def campaign_records(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     return render(request, "annotation/campaign_records.html", context)
 
 
-@login_required
 @require_GET
-def campaign_record_amendments(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_record_amendments(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Check the amendments' chain of hashes now, and say what came out."""
-    project, campaign = _campaign(request, project_slug, pk)
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "check": chain_check(campaign),
         "amendments": amendments(campaign),
@@ -100,54 +94,49 @@ def campaign_record_amendments(request: HttpRequest, project_slug: str, pk: int)
     return render(request, "annotation/campaign_records_amendments.html", context)
 
 
-@login_required
 @require_GET
-def campaign_record_download(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_record_download(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     """The complete record, written while it is sent. ``?parquet=0`` leaves Parquet out."""
-    project, campaign = _campaign(request, project_slug, pk)
-    if not _shows_checks(project, campaign):
+    if not _shows_checks(request.project, campaign):
         raise PermissionDenied(CHECKS_REFUSED)
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
     chunks = record_chunks(campaign, formats=formats, documents=record_documents)
-    return _file(chunks, "application/zip", f"{project.slug}-campaign-{campaign.pk}-record.zip")
+    return _file(chunks, "application/zip", f"{request.project.slug}-campaign-{campaign.pk}-record.zip")
 
 
-@login_required
 @require_GET
-def campaign_record_table(
-    request: HttpRequest, project_slug: str, pk: int, name: str, file_format: str
-) -> HttpResponseBase:
-    project, campaign = _campaign(request, project_slug, pk)
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_record_table(request: MemberRequest, campaign: Campaign, name: str, file_format: str) -> HttpResponseBase:
     if name not in TABLES or file_format not in CONTENT_TYPES:
         raise Http404(
             f"No table {name!r} as {file_format!r}; there are {', '.join(TABLES)} as {', '.join(CONTENT_TYPES)}."
         )
-    if name in CHECK_TABLES and not _shows_checks(project, campaign):
+    if name in CHECK_TABLES and not _shows_checks(request.project, campaign):
         raise PermissionDenied(CHECKS_REFUSED)
     table = TABLES[name]
     return table_response(
         format=file_format,
-        filename=f"{project.slug}-campaign-{campaign.pk}-{name}",
+        filename=f"{request.project.slug}-campaign-{campaign.pk}-{name}",
         columns=[column.name for column in table.columns],
         rows=single_rows(table, campaign, json_as_text=file_format == "parquet"),
         types=column_types(table),
     )
 
 
-@login_required
 @require_GET
-def campaign_record_methods(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_record_methods(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     """The paragraph as a page with a link to the source of each sentence, or as a file."""
-    project, campaign = _campaign(request, project_slug, pk)
     facts = campaign_facts(campaign)
     if wanted := request.GET.get("format"):
         if wanted not in METHODS:
             raise Http404(f"No methods paragraph as {wanted!r}; there are {', '.join(METHODS)}.")
         content_type, write = METHODS[wanted]
         return _file(write(facts), content_type, f"campaign-{campaign.pk}-methods.{wanted}")
-    links = {source: _first_page(names, project, campaign) for source, names in SOURCES.items()}
+    links = {source: _first_page(names, request.project, campaign) for source, names in SOURCES.items()}
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "sentences": [(one.text, one.source, links[one.source]) for one in methods_sentences(facts)],
         "text": methods_text(facts),
@@ -166,11 +155,10 @@ def _first_page(names: Iterable[str], project: Project, campaign: Campaign) -> s
     return reverse("annotation:campaign-detail", args=[project.slug, campaign.pk])
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def campaign_record_datasheet(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
-    role = Role.MANAGER if request.method == "POST" else Role.VIEWER
-    project, campaign = _campaign(request, project_slug, pk, role)
+@object_view(campaign_or_404, Role.VIEWER, post=Role.MANAGER)
+def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
+    project = request.project
     sheet = sheets.sheet_of(campaign_facts(campaign))
     if wanted := request.GET.get("format"):
         return _sheet_file(sheet, wanted)

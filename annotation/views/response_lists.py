@@ -1,18 +1,21 @@
 """Lists of responses: which there are, what is on one, and a campaign that rates it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.pages import newest_page
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.seeds import RateListForm, models_for
-from annotation.models import ResponseList, Role
+from annotation.models import Project, ResponseList, Role
 from annotation.parameters import whole_number
 from annotation.selectors.response_lists import response_lists_of, responses_page
 from annotation.services import response_lists as services
@@ -22,11 +25,10 @@ PAGE = 50
 COLUMNS = ("item_id", "message", "response", "text_key", "text", "sources", "split")
 
 
-@login_required
 @require_GET
-def response_list_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    lists = response_lists_of(project).prefetch_related("campaigns")
+@project_view(Role.VIEWER)
+def response_list_list(request: MemberRequest) -> HttpResponseBase:
+    lists: QuerySet[Any] = response_lists_of(request.project).prefetch_related("campaigns")
     if wanted := request.GET.get("format"):
         columns = ["list", "name", "dataset", "responses", "items", "origin", "created_by", "created"]
         rows = (
@@ -34,18 +36,20 @@ def response_list_list(request: HttpRequest, project_slug: str) -> HttpResponse:
              one.created_at)
             for one in lists
         )  # fmt: skip
-        return table_response(format=wanted, filename=f"{project.slug}-lists", columns=columns, rows=rows)
-    before = whole_number(request, "before")
-    found = list((lists.filter(pk__lt=before) if before else lists)[: PAGE + 1])
-    context = {"project": project, "lists": found[:PAGE], "older": found[PAGE - 1].pk if len(found) > PAGE else None}
+        return table_response(format=wanted, filename=f"{request.project.slug}-lists", columns=columns, rows=rows)
+    page, older = newest_page(lists, before=whole_number(request, "before"), size=PAGE)
+    context = {"project": request.project, "lists": page, "older": older}
     return render(request, "annotation/response_list_list.html", context)
 
 
-@login_required
+def _list_or_404(project: Project, pk: int) -> ResponseList:
+    return get_in_project_or_404(response_lists_of(project), project, pk=pk)
+
+
 @require_GET
-def response_list_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    found = get_in_project_or_404(response_lists_of(project), project, pk=pk)
+@object_view(_list_or_404, Role.VIEWER)
+def response_list_detail(request: MemberRequest, found: ResponseList) -> HttpResponseBase:
+    project = request.project
     if wanted := request.GET.get("format"):
         name = f"{project.slug}-list-{found.pk}"
         return table_response(format=wanted, filename=name, columns=COLUMNS, rows=_rows(found))
@@ -73,38 +77,34 @@ def _rows(found: ResponseList) -> Iterator[tuple[object, ...]]:
         yield one.item.external_id, one.item.message, one.pk, one.text_key, one.text, sources, one.item.split
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def response_list_rate(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(_list_or_404, Role.MANAGER)
+def response_list_rate(request: MemberRequest, found: ResponseList) -> HttpResponse:
     """A draft that asks about the list what another campaign asks. The address may say ``like`` and ``ratings``."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    found = get_in_project_or_404(response_lists_of(project), project, pk=pk)
     initial = {
         "like": whole_number(request, "like"),
         "ratings_per_unit": whole_number(request, "ratings") or 2,
-        "name": free_name(project, found.name),
+        "name": free_name(request.project, found.name),
     }
     form = RateListForm(found, request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             campaign = services.campaign_for_list(response_list=found, by=request.user, **form.cleaned_data)
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
-            return redirect("annotation:campaign-step", project.slug, campaign.pk, "review")
-    context = {"project": project, "list": found, "form": form}
+            return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "review")
+    context = {"project": request.project, "list": found, "form": form}
     return render(request, "annotation/response_list_rate.html", context)
 
 
-@login_required
 @require_POST
-def response_list_delete(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    found = get_in_project_or_404(ResponseList.objects.all(), project, pk=pk)
+@object_view(_list_or_404, Role.MANAGER)
+def response_list_delete(request: MemberRequest, found: ResponseList) -> HttpResponse:
     try:
         services.response_list_delete(response_list=found, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:response-list-detail", project.slug, found.pk)
+        return redirect("annotation:response-list-detail", request.project.slug, found.pk)
     messages.success(request, f"Deleted the list “{found.name}”.")
-    return redirect("annotation:response-list-list", project.slug)
+    return redirect("annotation:response-list-list", request.project.slug)

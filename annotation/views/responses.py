@@ -1,13 +1,13 @@
 """The page of one response: every rating, every weight, and the way from one to the other."""
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
+from annotation.datasets.lookups import response_or_404
 from annotation.exports import table_response
-from annotation.models import Response
+from annotation.models import Response, Role
 from annotation.selectors.datasets import latest_release
 from annotation.selectors.responses import (
     EXPLAINED_COLUMNS,
@@ -19,16 +19,12 @@ from annotation.selectors.responses import (
 )
 
 
-@login_required
 @require_GET
-def response_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    response = get_object_or_404(
-        Response.objects.select_related("item__dataset"), pk=pk, item__dataset__project=project
-    )
+@object_view(response_or_404, Role.VIEWER)
+def response_detail(request: MemberRequest, response: Response) -> HttpResponse:
     ratings = response_ratings(response)
     context = {
-        "project": project,
+        "project": request.project,
         "response": response,
         "item": response.item,
         "dataset": response.item.dataset,
@@ -44,26 +40,20 @@ def response_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     return render(request, "annotation/response_detail.html", context)
 
 
-@login_required
 @require_GET
-def response_ratings_download(
-    request: HttpRequest, project_slug: str, pk: int, file_format: str
-) -> StreamingHttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    response = get_object_or_404(Response, pk=pk, item__dataset__project=project)
+@object_view(response_or_404, Role.VIEWER)
+def response_ratings_download(request: MemberRequest, response: Response, file_format: str) -> StreamingHttpResponse:
     rows = map(rating_row, response_ratings(response))
     types = {"seconds": "number", "order_seed": "whole"}
-    filename = f"response-{pk}-ratings"
+    filename = f"response-{response.pk}-ratings"
     return table_response(format=file_format, filename=filename, columns=RATING_COLUMNS, rows=rows, types=types)
 
 
-@login_required
 @require_GET
-def response_weights_download(
-    request: HttpRequest, project_slug: str, pk: int, file_format: str
-) -> StreamingHttpResponse:
+@object_view(response_or_404, Role.VIEWER)
+def response_weights_download(request: MemberRequest, response: Response, file_format: str) -> StreamingHttpResponse:
     """What it weighs in each finished release, and why."""
-    project = get_project_or_404(request.user, project_slug)
-    response = get_object_or_404(Response, pk=pk, item__dataset__project=project)
     rows = map(explained_row, response_weights(response))
-    return table_response(format=file_format, filename=f"response-{pk}-weights", columns=EXPLAINED_COLUMNS, rows=rows)
+    return table_response(
+        format=file_format, filename=f"response-{response.pk}-weights", columns=EXPLAINED_COLUMNS, rows=rows
+    )

@@ -5,19 +5,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import may_manage
 from annotation.charts_seeds import seed_means
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.datasets.lookups import dataset_or_404
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.seeds import SampleForm, SelectForm
-from annotation.models import Campaign, Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
+from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
 from annotation.parameters import whole_number
 from annotation.selectors import seeds as selectors
 from annotation.services import seeds as services
@@ -34,12 +36,12 @@ MEMBER_COLUMNS = (
 FEW = 20  # rows of a table of thresholds
 
 
-@login_required
 @require_GET
-def seed_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.VIEWER)
+def seed_list(request: MemberRequest) -> HttpResponseBase:
     """Selections, and the data sets whose seeds can be selected."""
-    project = get_project_or_404(request.user, project_slug)
-    selections = selectors.selections_of(project)
+    project = request.project
+    selections: QuerySet[Any] = selectors.selections_of(project)
     if wanted := request.GET.get("format"):
         columns = ["dataset", "threshold", "candidates", "kept", "splits", "seed", "campaigns", "selected_at"]
         rows = (
@@ -57,35 +59,30 @@ def seed_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     return render(request, "annotation/seed_list.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def seed_sample(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+@project_view(Role.MANAGER)
+def seed_sample(request: MemberRequest) -> HttpResponse:
+    project = request.project
     chosen = project.corpora.filter(slug=request.GET.get("corpus", "")).first()
     form = SampleForm(project, request.POST or None, initial={"corpus": chosen})
     if request.method == "POST" and form.is_valid():
         try:
             job = services.seeds_sample(by=request.user, **form.asked())
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
         else:
             dataset_import_execute.delay_on_commit(job.pk)
             return redirect("annotation:dataset-import-detail", project.slug, job.pk)
     return render(request, "annotation/seed_sample.html", {"project": project, "form": form})
 
 
-def _dataset(request: HttpRequest, slug: str, dataset_slug: str, role: Role = Role.VIEWER) -> tuple[Project, Dataset]:
-    project = get_project_or_404(request.user, slug, role=role)
-    return project, get_in_project_or_404(Dataset.objects.all(), project, slug=dataset_slug)
-
-
-@login_required
 @require_http_methods(["GET", "POST"])
-def seed_select(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+@object_view(dataset_or_404, Role.MANAGER)
+def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     """What would be kept, at this threshold and at others; posted to, it is done."""
-    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
     earlier = SeedSelection.objects.filter(dataset=dataset).first()
-    form = SelectForm(dataset, request.POST if request.method == "POST" else request.GET)
+    sent = request.POST if request.method == "POST" else request.GET
+    form = SelectForm(dataset, sent)
     preview = None
     if form.offered and form.is_valid():
         asked = form.asked()
@@ -93,58 +90,56 @@ def seed_select(request: HttpRequest, project_slug: str, dataset_slug: str) -> H
             if request.method == "POST":
                 job = seeds_select_create(dataset=dataset, again=earlier is not None, by=request.user, **asked)
                 seeds_select_execute.delay_on_commit(job.pk)
-                return redirect("annotation:seed-selecting", project.slug, dataset.slug, job.pk)
+                return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, job.pk)
             preview = services.seeds_preview(
                 dataset=dataset, **{name: value for name, value in asked.items() if name != "seed"}
             )
         except AnnotationError as error:
-            form.add_refusals(error.fields, error.message)
+            form.add_refusal(error)
     context = {
-        "project": project,
+        "project": request.project,
         "dataset": dataset,
         "form": form,
         "preview": preview,
         "earlier": earlier,
         "reasons": selectors.what_came_of(earlier) if earlier else [],
         "levels": _levels(preview, form.cleaned_data["threshold"]) if preview else [],
-        "query": urlencode(list(form.data.lists()), doseq=True),
-        "sent": [(name, value) for name, values in form.data.lists() for value in values if name in form.fields],
+        "query": urlencode(list(sent.lists()), doseq=True),
+        "sent": [(name, value) for name, values in sent.lists() for value in values if name in form.fields],
     }
     return render(request, "annotation/seed_select.html", context)
 
 
-@login_required
 @require_GET
-def seed_selecting(request: HttpRequest, project_slug: str, dataset_slug: str, pk: int) -> HttpResponse:
+@object_view(dataset_or_404, Role.VIEWER)
+def seed_selecting(request: MemberRequest, dataset: Dataset, pk: int) -> HttpResponse:
     """A selection on its way; whoever watches it is taken to what was selected."""
-    project, dataset = _dataset(request, project_slug, dataset_slug)
     job = get_object_or_404(SeedSelecting.objects.select_related("selection"), dataset=dataset, pk=pk)
     if job.selection is not None:
         messages.success(request, "Selected: the items have their splits.")
-        made = reverse("annotation:seed-detail", args=[project.slug, dataset.slug])
+        made = reverse("annotation:seed-detail", args=[request.project.slug, dataset.slug])
         return HttpResponseClientRedirect(made) if request.htmx else redirect(made)
     asked = {key: value for key, value in job.asked.items() if key in ("campaigns", "threshold", "min_ratings", "seed")}
     shares = ", ".join(f"{name} {share:g}" for name, share in job.asked["shares"].items())
     again = urlencode({**asked, "shares": shares}, doseq=True)
     context = {
-        "project": project,
+        "project": request.project,
         "dataset": dataset,
         "job": job,
         "again": again,
         "shares": shares,
         "campaigns": Campaign.objects.filter(pk__in=job.asked["campaigns"]).order_by("pk"),
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
     }
     template = "seed_selecting_status" if request.htmx else "seed_selecting"
     return render(request, f"annotation/{template}.html", context)
 
 
-@login_required
 @require_POST
-def seed_selecting_cancel(request: HttpRequest, project_slug: str, dataset_slug: str, pk: int) -> HttpResponse:
-    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+@object_view(dataset_or_404, Role.MANAGER)
+def seed_selecting_cancel(request: MemberRequest, dataset: Dataset, pk: int) -> HttpResponse:
     job_request_cancel(get_object_or_404(SeedSelecting, dataset=dataset, pk=pk))
-    return redirect("annotation:seed-selecting", project.slug, dataset.slug, pk)
+    return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, pk)
 
 
 def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, Any]]:
@@ -161,11 +156,10 @@ def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, A
     ]
 
 
-@login_required
 @require_GET
-def seed_chart(request: HttpRequest, project_slug: str, dataset_slug: str, file_format: str) -> HttpResponse:
+@object_view(dataset_or_404, Role.VIEWER)
+def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> HttpResponseBase:
     """Seeds by their mean: as they were selected or, with the fields of the form in the address, as they stand."""
-    _, dataset = _dataset(request, project_slug, dataset_slug)
     if "threshold" in request.GET:
         form = SelectForm(dataset, request.GET)
         if not form.is_valid():
@@ -197,11 +191,11 @@ def get_selection_or_404(dataset: Dataset) -> SeedSelection:
     return selection
 
 
-@login_required
 @require_GET
-def seed_detail(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+@object_view(dataset_or_404, Role.VIEWER)
+def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     """The selection: its facts, and its members with their means when they were selected and now."""
-    project, dataset = _dataset(request, project_slug, dataset_slug)
+    project = request.project
     selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
     if selection is None:
         if may_manage(project):
@@ -269,29 +263,27 @@ def _member_rows(selection: SeedSelection, now: dict[int, selectors.Mean]) -> It
         )  # fmt: skip
 
 
-@login_required
 @require_POST
-def seed_rate(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
+@object_view(dataset_or_404, Role.MANAGER)
+def seed_rate(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     """Two more ratings of each seed: a draft, to look at and launch."""
-    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
     selection = get_selection_or_404(dataset)
     try:
         campaign = services.seeds_rate_again(selection=selection, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:seed-detail", project.slug, dataset.slug)
+        return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
     messages.success(request, "A draft that asks for two more ratings of each seed. Look it over, then launch it.")
-    return redirect("annotation:campaign-step", project.slug, campaign.pk, "review")
+    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "review")
 
 
-@login_required
 @require_POST
-def seed_unselect(request: HttpRequest, project_slug: str, dataset_slug: str) -> HttpResponse:
-    project, dataset = _dataset(request, project_slug, dataset_slug, Role.MANAGER)
+@object_view(dataset_or_404, Role.MANAGER)
+def seed_unselect(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     try:
         services.seeds_unselect(selection=get_selection_or_404(dataset), by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:seed-detail", project.slug, dataset.slug)
+        return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
     messages.success(request, "Taken back: the items have no splits.")
-    return redirect("annotation:seed-list", project.slug)
+    return redirect("annotation:seed-list", request.project.slug)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.models import Item, Release
 from annotation.selectors.releases import release_name
 from correlations.forms.studies import rated_campaigns, usual_campaigns, usual_systems
@@ -49,7 +50,7 @@ class MetricStepForm(forms.Form):
         return "am_fm" if "am_fm" in names else names[0]
 
 
-class ParameterStudyForm(forms.Form):
+class ParameterStudyForm(RefusableForm):
     """A value of each parameter in use, and beside it the values that it is turned through."""
 
     name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.models import Campaign, CampaignState, Release
 from annotation.selectors.datasets import other_names
 from annotation.selectors.releases import release_campaigns, release_name
@@ -21,7 +22,7 @@ ORIENTATION_NAMES = {
 REMAINDER_NAMES = {"keep": "Keep it", "drop": "Drop it"}
 
 
-class StudyForm(forms.Form):
+class StudyForm(RefusableForm):
     """The release is settled before, since it decides which systems and campaigns there are."""
 
     name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")

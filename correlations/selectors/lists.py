@@ -4,6 +4,7 @@ from typing import TypeVar
 
 from django.db.models import QuerySet
 
+from annotation.core.pages import newest_page
 from annotation.models import Project
 from correlations.models import ParameterStudy, Study
 
@@ -18,10 +19,8 @@ def listed_studies(kind: type[AnyStudy], project: Project) -> QuerySet[AnyStudy]
     return studies.defer("result", "release__report")
 
 
-def study_page(kind: type[AnyStudy], project: Project, *, before: int | None = None) -> tuple[list[AnyStudy], bool]:
-    """One page of them, and whether there are older ones."""
-    studies = listed_studies(kind, project)
-    if before is not None:
-        studies = studies.filter(pk__lt=before)
-    found = list(studies[: PAGE + 1])
-    return found[:PAGE], len(found) > PAGE
+def study_page(
+    kind: type[AnyStudy], project: Project, *, before: int | None = None
+) -> tuple[list[AnyStudy], int | None]:
+    """Return a page of studies, newest first, and the id to continue from if there are older ones."""
+    return newest_page(listed_studies(kind, project), before=before, size=PAGE)

@@ -27,7 +27,6 @@ def study_asked_for(
             if created:
                 task.delay_on_commit(study.pk)
     except AnnotationError as error:
-        for field, problems in (error.fields or {"": [error.message]}).items():
-            form.add_error(field if field in form.fields else None, list(problems))
+        form.add_refusal(error)
         return None, False
     return study, created

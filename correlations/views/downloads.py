@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404
 from annotation.core.charts import Spec
+from annotation.core.views import MemberRequest, project_view
 from annotation.exports import table_response
-from annotation.models import User
+from annotation.models import Role
 from annotation.selectors.releases import release_name
 from annotation.views.figures import chart_response, chart_theme
 from correlations.models import ParameterStudy, Study
 from correlations.selectors import parameter_reports, reports
 from correlations.selectors.lists import listed_studies
-from correlations.views.finding import get_result_or_404
+from correlations.views.finding import finished_of_kind_or_404
 
 
 @dataclass(frozen=True)
@@ -69,20 +68,19 @@ PARAMETER_STUDY = Kind(
 )  # fmt: skip
 
 
-@login_required
 @require_GET
-def study_list_download(request: HttpRequest, project_slug: str, file_format: str, kind: Kind) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    rows = map(kind.row, listed_studies(kind.model, project).iterator(100))
-    return table_response(format=file_format, filename=f"{project.slug}-{kind.plural}", columns=kind.columns, rows=rows)
+@project_view(Role.VIEWER)
+def study_list_download(request: MemberRequest, file_format: str, kind: Kind) -> HttpResponseBase:
+    rows = map(kind.row, listed_studies(kind.model, request.project).iterator(100))
+    return table_response(
+        format=file_format, filename=f"{request.project.slug}-{kind.plural}", columns=kind.columns, rows=rows
+    )
 
 
-@login_required
 @require_GET
-def study_download(
-    request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str, kind: Kind
-) -> HttpResponseBase:
-    study, name = _found(request, project_slug, pk, kind)
+@project_view(Role.VIEWER)
+def study_download(request: MemberRequest, pk: int, table: str, file_format: str, kind: Kind) -> HttpResponseBase:
+    study, name = _found(request, pk, kind)
     if (table, file_format) == ("study", "json"):
         whole = {field: getattr(study, field) for field in ("name", "signature", "specification", "result")}
         return _named(JsonResponse(whole, json_dumps_params={"ensure_ascii": False}), f"{name}.json")
@@ -93,27 +91,25 @@ def study_download(
     return table_response(format=file_format, filename=f"{name}-{table}", columns=columns, rows=rows)
 
 
-@login_required
 @require_GET
-def study_figure(request: HttpRequest, project_slug: str, pk: int, figure: str, kind: Kind) -> JsonResponse:
-    study, _ = _found(request, project_slug, pk, kind)
+@project_view(Role.VIEWER)
+def study_figure(request: MemberRequest, pk: int, figure: str, kind: Kind) -> JsonResponse:
+    study, _ = _found(request, pk, kind)
     # The page has its own heading above the figure; a file must bring one.
     return JsonResponse({key: value for key, value in _figure(request, study, figure, kind).items() if key != "title"})
 
 
-@login_required
 @require_GET
-def study_figure_download(
-    request: HttpRequest, project_slug: str, pk: int, figure: str, file_format: str, kind: Kind
-) -> HttpResponse:
-    study, name = _found(request, project_slug, pk, kind)
+@project_view(Role.VIEWER)
+def study_figure_download(request: MemberRequest, pk: int, figure: str, file_format: str, kind: Kind) -> HttpResponse:
+    study, name = _found(request, pk, kind)
     return chart_response(_figure(request, study, figure, kind), file_format, f"{name}-{figure}")
 
 
-def _found(request: HttpRequest, project_slug: str, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
-    """The study, and what files of it are called."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    return get_result_or_404(kind.model, project, pk), f"{project.slug}-{kind.name}-{pk}"
+def _found(request: MemberRequest, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
+    """Return the study, and what names of its files begin with."""
+    study = finished_of_kind_or_404(kind.model, request.project, pk)
+    return study, f"{request.project.slug}-{kind.name}-{pk}"
 
 
 def _figure(request: HttpRequest, study: Study | ParameterStudy, figure: str, kind: Kind) -> Spec:

@@ -1,20 +1,19 @@
 """Studies: list, create, watch, read, cancel, repeat."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_project_or_404, may_manage
-from annotation.models import JobState, Role, User
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import JobState, Role
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
-from annotation.views.jobs import start_over
+from annotation.views.jobs import job_part, start_over
 from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study
@@ -22,38 +21,36 @@ from correlations.selectors import reports
 from correlations.selectors.lists import study_page
 from correlations.services.studies import study_create as create
 from correlations.views.asking import study_asked_for
-from correlations.views.finding import get_result_or_404, get_study_or_404
+from correlations.views.finding import finished_study_or_404, study_or_404
 from metrics.views.runs import chosen_release
 
 
-@login_required
 @require_GET
-def study_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
+@project_view(Role.VIEWER)
+def study_list(request: MemberRequest) -> HttpResponse:
     before = whole_number(request, "before")
-    studies, more = study_page(Study, project, before=before)
+    studies, older = study_page(Study, request.project, before=before)
     context = {
-        "project": project,
+        "project": request.project,
         "studies": studies,
-        "older_url": f"?before={studies[-1].pk}" if more else "",
+        "older_url": f"?before={older}" if older else "",
         "newest_url": "" if before is None else "?",
-        "may_create": may_manage(project),
+        "may_create": may_manage(request.project),
     }
     return render(request, "correlations/study_list.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def study_create(request: HttpRequest, project_slug: str) -> HttpResponse:
-    user = cast(User, request.user)
-    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
+@project_view(Role.MANAGER)
+def study_create(request: MemberRequest) -> HttpResponse:
+    project = request.project
     releases = list(finished_releases(project)[:50])
     release = chosen_release(request, releases)
     if release is None:
         return render(request, "correlations/study_create.html", {"project": project, "releases": releases})
     form = StudyForm(request.POST or None, release=release)
     if form.is_valid():
-        study, created = study_asked_for(form, create, tasks.execute, project=project, by=user)
+        study, created = study_asked_for(form, create, tasks.execute, project=project, by=request.user)
         if study is not None:
             if not created:
                 messages.info(request, "This very study had been computed before: here it is.")
@@ -62,17 +59,12 @@ def study_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     return render(request, "correlations/study_create.html", context)
 
 
-@login_required
 @require_GET
-def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_study_or_404(Study, project, pk)
-    context: dict[str, Any] = {"project": project, "study": study, "may_manage": may_manage(project)}
-    if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
-        # Finished while watched: the whole page has more to show now.
-        if study.is_finished:
-            return HttpResponseClientRefresh()
-        return render(request, "correlations/_study_status.html", context)
+@object_view(study_or_404, Role.VIEWER)
+def study_detail(request: MemberRequest, study: Study) -> HttpResponse:
+    context: dict[str, Any] = {"project": request.project, "study": study, "may_manage": may_manage(request.project)}
+    if request.htmx:
+        return job_part(request, study, "correlations/_study_status.html", context)
     if study.state == JobState.DONE and study.result:
         context |= {
             "result": study.result,
@@ -95,11 +87,9 @@ def study_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpRespon
     return render(request, "correlations/study_detail.html", context)
 
 
-@login_required
 @require_GET
-def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    study = get_result_or_404(Study, project, pk)
+@object_view(finished_study_or_404, Role.VIEWER)
+def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
     rows = study.result["rows"]
     if row >= len(rows):
         raise Http404(f"No row {row}; there are {len(rows)}.")
@@ -108,7 +98,7 @@ def study_row(request: HttpRequest, project_slug: str, pk: int, row: int) -> Htt
     systems = [entry | {"pk": pks[entry["system"]]} for entry in found["systems"]]
     by_name = {entry["system"]: entry for entry in systems}
     context = {
-        "project": project,
+        "project": request.project,
         "study": study,
         "row": found,
         "place": row,
@@ -133,19 +123,15 @@ def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]], *, negat
     return pair | {"metric": metric, "human": human, "agree": agree}
 
 
-@login_required
 @require_POST
-def study_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(Study, project, pk)
+@object_view(study_or_404, Role.MANAGER)
+def study_cancel(request: MemberRequest, study: Study) -> HttpResponse:
     job_request_cancel(study)
-    return redirect("correlations:study-detail", project.slug, study.pk)
+    return redirect("correlations:study-detail", request.project.slug, study.pk)
 
 
-@login_required
 @require_POST
-def study_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    study = get_study_or_404(Study, project, pk)
+@object_view(study_or_404, Role.MANAGER)
+def study_retry(request: MemberRequest, study: Study) -> HttpResponse:
     start_over(study, tasks.execute)
-    return redirect("correlations:study-detail", project.slug, study.pk)
+    return redirect("correlations:study-detail", request.project.slug, study.pk)

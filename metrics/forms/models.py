@@ -1,5 +1,6 @@
 """What a person fills in to have a model trained, or taken in."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 from django.utils.text import capfirst
 
+from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Corpus, Dataset, SourceKind
 from annotation.selectors.releases import source_counts
 from metrics.scoring.models.kinds import Kind
@@ -24,13 +26,13 @@ def option_field(parameter: Parameter) -> forms.Field:
         return forms.BooleanField(required=False, **common)
     if parameter.kind == "choice":
         return forms.ChoiceField(choices=[(one, one) for one in parameter.choices], **common)
-    number = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
+    number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
     accepted = f"Accepted: {parameter.accepted}."
     told = dict.fromkeys(("min_value", "max_value", "invalid"), accepted)
     return number(min_value=parameter.low, max_value=parameter.high, error_messages=told, **common)
 
 
-class _ModelForm(forms.Form):
+class _ModelForm(RefusableForm):
     """What every model is asked: what it is called."""
 
     name = forms.CharField(label="Name", max_length=120, help_text="A name that is there already gets another version.")
@@ -39,9 +41,9 @@ class _ModelForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.kind = kind
 
-    def field_of(self, name: str) -> str | None:
-        """The input that a service's field came from."""
-        return next((one for one in (name, f"{OPTION}{name}", self.sources_field(name)) if one in self.fields), None)
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        option = f"{OPTION}{path}"
+        return super().place(option if option in self.fields else self.sources_field(path) or path)
 
     def sources_field(self, name: str) -> str:
         return "texts" if name in ("source_kinds", "source_systems") else ""
@@ -87,10 +89,13 @@ class DatasetTrainingForm(_TrainingForm):
             (f"system:{system}" if system else f"kind:{origin}", _source_label(origin, system, count))
             for origin, system, count in sources
         ]
-        field = self.fields["texts"]
-        field.choices = [(part, PART_LABELS[part]) for part in (MESSAGES, CONTEXTS)] + responses
+        offer_choices(self, "texts", [(part, PART_LABELS[part]) for part in (MESSAGES, CONTEXTS)] + responses)
         # Outputs are what is to be judged: never by default.
-        field.initial = [MESSAGES, CONTEXTS, *(value for value, _ in responses if value.startswith("kind:"))]
+        self.fields["texts"].initial = [
+            MESSAGES,
+            CONTEXTS,
+            *(value for value, _ in responses if value.startswith("kind:")),
+        ]
 
     def asked(self) -> dict[str, Any]:
         chosen = self.cleaned_data["texts"]

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import QueryDict
 
+from annotation.core.forms import offer_choices
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.am_fm import AmFm
@@ -116,7 +117,7 @@ class PlaygroundForm(forms.Form):
         super().__init__()
         offered = {name: self.models.get(kind, []) for name, kind in KINDS.items()}
         for name, found in offered.items():
-            self.fields[name].choices = [(model.pk, str(model)) for model in found]
+            offer_choices(self, name, [(model.pk, str(model)) for model in found])
             self.fields[name].initial = found[0].pk if found else ""
         self.usual = {name: one.initial for name, one in self.fields.items() if one.initial is not None}
         asked = {name: data[name] for name in self.fields if data.get(name)}

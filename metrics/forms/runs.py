@@ -1,12 +1,12 @@
 """What a person fills in to start a score run."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 
-from annotation.errors import AnnotationError
+from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Dataset, Release, System
 from annotation.selectors.datasets import other_names
 from metrics.models import TrainedModel
@@ -69,7 +69,7 @@ def parameter_field(parameter: Parameter, models: Sequence[TrainedModel] = ()) -
         name: None if math.isinf(bound) else bound
         for name, bound in (("min_value", parameter.low), ("max_value", parameter.high))
     }
-    number = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
+    number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
     if bounds["min_value"] is not None and bounds["max_value"] is not None:
         common["help_text"] = " ".join(filter(None, (parameter.hint, f"{parameter.low:g} to {parameter.high:g}.")))
     return number(required=not parameter.optional, **bounds, **common)
@@ -79,7 +79,7 @@ def _choice_label(parameter: Parameter, name: str) -> str:
     return TOKENIZER_NAMES.get(name, name) if parameter.name == "tokenize" else name
 
 
-class SystemsField(forms.ModelMultipleChoiceField):
+class SystemsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # it takes none when it runs
     """Systems, each with what speaks against scoring it."""
 
     notes: Mapping[str, str] = {}
@@ -89,11 +89,13 @@ class SystemsField(forms.ModelMultipleChoiceField):
         return f"{system} ({note})" if note else str(system)
 
 
-class ScoreRunForm(forms.Form):
+class ScoreRunForm(RefusableForm):
     """One metric's parameters. The metric and its texts are settled before: they decide what else there is."""
 
     systems = SystemsField(
-        queryset=None, widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose at least one system."}
+        queryset=System.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one system."},
     )
     subset = SubsetField()
     items = forms.ChoiceField(choices=ITEM_CHOICES, widget=forms.RadioSelect, initial="referenced")
@@ -111,8 +113,9 @@ class ScoreRunForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.metric, self.release = metric, release
         systems = dataset.systems.all()
-        self.fields["systems"].notes = notes = _system_notes(dataset, release)
-        self.fields["systems"].queryset = systems
+        notes = _system_notes(dataset, release)
+        self.fields["systems"].notes = notes  # type: ignore[attr-defined] # it is a SystemsField
+        offer_rows(self, "systems", systems)
         if release is None or not metric.needs_references:
             del self.fields["subset"]
         if release is None:
@@ -145,16 +148,8 @@ class ScoreRunForm(forms.Form):
         subset: Subset = self.cleaned_data.get("subset", Subset())
         return Subset(subset.kind, subset.op, subset.value, self.cleaned_data.get("items", "referenced"))
 
-    def add_refusal(self, error: AnnotationError) -> None:
-        """A service's refusal at the inputs that it is about, the rest above them."""
-        told = False
-        for name, reasons in error.fields.items():
-            field = self.names.get(name, name)
-            if field in self.fields:
-                self.add_error(field, list(reasons))
-                told = True
-        if not told:
-            self.add_error(None, error.message)
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        return super().place(self.names.get(path, path))
 
 
 def _system_notes(dataset: Dataset, release: Release | None) -> dict[str, str]:

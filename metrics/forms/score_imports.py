@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.template.defaultfilters import filesizeformat
 
+from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Dataset, Project
 from metrics.scoring.external import NAME_CHARACTERS
 from metrics.services.score_imports import NOTE_CHARACTERS, ImportOptions
@@ -16,9 +17,10 @@ PAGE_BYTES = 32 * 1024 * 1024  # of a file that a page carries from its preview 
 HIGHER, LOWER = "higher", "lower"
 
 
-class ScoreImportForm(forms.Form):
+class ScoreImportForm(RefusableForm):
     """A file, or one that the page carries because it was looked at before."""
 
+    inputs = {"scorer": "name", "lower_is_better": "direction"}
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="slug", label="Data set", empty_label=None)
     file = forms.FileField(
         label="File", error_messages={"required": "Found none; accepted: a file with scores."},
@@ -47,8 +49,7 @@ class ScoreImportForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].required = not self.data.get("carried")
-        datasets = self.fields["dataset"]
-        datasets.queryset = project.datasets.order_by("name")  # type: ignore[attr-defined] # it is a ModelChoiceField
+        offer_rows(self, "dataset", project.datasets.order_by("name"))
         # Which names there may be is known once the file is read: the service refuses others.
         self.fields["lower"].validate = lambda value: None  # type: ignore[method-assign]
 

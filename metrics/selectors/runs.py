@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
+from annotation.core.pages import newest_page
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.selectors.ratings import campaign_criteria, current_ratings
@@ -40,16 +41,13 @@ ALWAYS_SAID = ("max_order", "order", "k", "balance", "unit")
 
 def run_page(
     project: Project, *, before: int | None = None, metric: str = "", state: str = ""
-) -> tuple[list[ScoreRun], bool]:
-    """One page of runs, newest first, and whether there are older ones; of one metric, in one state, where asked."""
+) -> tuple[list[ScoreRun], int | None]:
+    """Return a page of runs, newest first, of a metric or in a state if given; and the id to continue from."""
     asked = {name: value for name, value in (("metric", metric), ("state", state)) if value}
     runs = ScoreRun.objects.filter(project=project, **asked).select_related("release__reference_set", "dataset")
     # Said, since a query that groups does without the model's own order.
     runs = runs.annotate(n_systems=Count("systems")).defer("report", "release__report").order_by("-pk")
-    if before is not None:
-        runs = runs.filter(pk__lt=before)
-    found = list(runs[: RUNS_PAGE + 1])
-    return found[:RUNS_PAGE], len(found) > RUNS_PAGE
+    return newest_page(runs, before=before, size=RUNS_PAGE)
 
 
 def run_kinds(project: Project) -> tuple[dict[str, str], list[str]]:

@@ -1,26 +1,23 @@
 """Every metric: what it measures, what it needs, and a way to run it."""
 
-from typing import cast
-
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404, may_manage
-from annotation.models import User
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, project_view
+from annotation.models import Role
 from metrics.scoring.registry import METRICS
 from metrics.selectors.catalogue import catalogue
 
 
-@login_required
 @require_GET
-def metric_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
+@project_view(Role.VIEWER)
+def metric_list(request: MemberRequest) -> HttpResponse:
     context = {
-        "project": project,
-        "groups": catalogue(project),
+        "project": request.project,
+        "groups": catalogue(request.project),
         "broken": METRICS.broken,
-        "may_create": may_manage(project),
+        "may_create": may_manage(request.project),
     }
     return render(request, "metrics/catalogue.html", context)

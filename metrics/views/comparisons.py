@@ -1,36 +1,34 @@
 """The systems of a run against each other, and the metric against the raters."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import User
+from annotation.models import Role
 from annotation.parameters import whole_number
+from metrics.models import ScoreRun
 from metrics.selectors import comparisons, disagreements
-from metrics.views.runs import described, finished_or_404, get_run_or_404
+from metrics.views.runs import described, finished_run_or_404
 
 
-@login_required
 @require_GET
-def run_comparisons(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(finished_run_or_404, Role.VIEWER)
+def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
     """Every pair; two systems may be asked about in the address."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = finished_or_404(get_run_or_404(project, pk))
     found = comparisons.comparisons_of(run)
     if wanted := request.GET.get("format"):
         return table_response(
-            format=wanted, filename=f"{project.slug}-run-{run.pk}-pairs", columns=comparisons.PAIR_COLUMNS,
+            format=wanted, filename=f"{request.project.slug}-run-{run.pk}-pairs", columns=comparisons.PAIR_COLUMNS,
             rows=comparisons.pair_rows(found), types=comparisons.PAIR_TYPES,
         )  # fmt: skip
     one, other = _asked_pair(request, found)
     context = {
-        "project": project,
+        "project": request.project,
         **described(run),
         "comparisons": found,
         "one": one,
@@ -51,29 +49,27 @@ def _asked_pair(request: HttpRequest, found: comparisons.Comparisons) -> tuple[i
     return asked[0] or usual[0], asked[1] or usual[1]
 
 
-@login_required
 @require_GET
-def run_disagreements(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(finished_run_or_404, Role.VIEWER)
+def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
     """The metric high and the raters low, and the other way round, where the raters agree."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = finished_or_404(get_run_or_404(project, pk))
-    asked = {"campaign": whole_number(request, "campaign"), "spread": _asked_spread(request)}
+    campaign = whole_number(request, "campaign")
     wanted = request.GET.get("format")
     n = disagreements.MOST_DOWNLOADED if wanted else disagreements.SHOWN
-    found = disagreements.disagreements_of(run, **asked, n=n)
-    if asked["campaign"] is not None and not found.chosen:
+    found = disagreements.disagreements_of(run, campaign=campaign, spread=_asked_spread(request), n=n)
+    if campaign is not None and not found.chosen:
         raise Http404("No such campaign with ratings of outputs of this run.")
     if wanted:
         return table_response(
-            format=wanted, filename=f"{project.slug}-run-{run.pk}-disagreements",
+            format=wanted, filename=f"{request.project.slug}-run-{run.pk}-disagreements",
             columns=disagreements.DISAGREEMENT_COLUMNS, rows=disagreements.disagreement_rows(run, found),
         )  # fmt: skip
     disagreements.with_texts(run, found)
     context: dict[str, Any] = {
-        "project": project,
+        "project": request.project,
         **described(run),
         "found": found,
-        "campaign": asked["campaign"],
+        "campaign": campaign,
         "language": run.dataset.language,
         "lists": [("metric", found.liked_by_metric), ("raters", found.liked_by_raters)],
         "query": _query(request),

@@ -1,20 +1,20 @@
 """The metric explained: an item's hypotheses against its references, and what one reference gave."""
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
+from annotation.datasets.lookups import response_or_404
 from annotation.exports import table_response
-from annotation.models import Item, JobState, Project, Release, Response, User
+from annotation.models import Item, Project, Release, Response, Role
 from annotation.parameters import whole_number
 from annotation.selectors.releases import release_name
-from annotation.views.references.common import release_or_404
+from annotation.views.references.common import file_stem, finished_release_or_404
 from metrics.forms.runs import ReadingForm
 from metrics.scoring.statistics import SEMANTICS
 from metrics.selectors import explanations, matches
@@ -72,12 +72,10 @@ def shared_context(project: Project, dataset_language: str) -> dict[str, Any]:
     return {"language": dataset_language, "responses_url": own.removesuffix("0/")}
 
 
-@login_required
 @require_GET
-def release_item(request: HttpRequest, project_slug: str, slug: str, number: int, pk: int) -> HttpResponseBase:
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_item(request: MemberRequest, release: Release, pk: int) -> HttpResponseBase:
     """Order, formula, subset, tokens and a chosen reference come with the address, so that it can be sent to others."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    release = release_or_404(project, slug, number, state=JobState.DONE)
     dataset = release.reference_set.dataset
     item = get_object_or_404(Item, dataset=dataset, pk=pk)
     form = ReadingForm(request.GET, language=dataset.language)
@@ -85,11 +83,16 @@ def release_item(request: HttpRequest, project_slug: str, slug: str, number: int
     explanation = explanations.explain_item(release, item, reading)
     if wanted := request.GET.get("format"):
         rows = matches.item_match_rows(item, explanation)
-        return _table(wanted, f"{slug}-v{number}-item-{item.position + 1}-matches", matches.ITEM_MATCH_COLUMNS, rows)
+        return _table(
+            wanted,
+            f"{file_stem(release)}-item-{item.position + 1}-matches",
+            matches.ITEM_MATCH_COLUMNS,
+            rows,
+        )
     previous_pk, next_pk = explanations.item_neighbours(release, item)
-    here = (project.slug, slug, number)
+    here = (request.project.slug, release.reference_set.slug, release.number)
     context = {
-        "project": project,
+        "project": request.project,
         "reference_set": release.reference_set,
         "release": release,
         "item": item,
@@ -105,7 +108,7 @@ def release_item(request: HttpRequest, project_slug: str, slug: str, number: int
         "next_url": _item_url(here, next_pk, reading),
         "csv_url": f"?{reading.query(format='csv')}",
         "json_url": f"?{reading.query(format='json')}",
-        **shared_context(project, dataset.language),
+        **shared_context(request.project, dataset.language),
     }
     return render(request, "metrics/release_item.html", context, status=200 if form.is_valid() else 400)
 
@@ -118,13 +121,10 @@ def _table(wanted: str, filename: str, columns: Any, rows: Any) -> HttpResponseB
     return table_response(format=wanted, filename=filename, columns=columns, rows=rows, types=matches.MATCH_TYPES)
 
 
-@login_required
 @require_GET
-def response_matches(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(response_or_404, Role.VIEWER)
+def response_matches(request: MemberRequest, response: Response) -> HttpResponseBase:
     """A page of its own, and a section of the response's page."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    responses = Response.objects.select_related("item__dataset")
-    response = get_object_or_404(responses, pk=pk, item__dataset__project=project)
     dataset = response.item.dataset
     releases = matches.weighing_releases(response)
     release = _asked_release(request, releases)
@@ -133,10 +133,10 @@ def response_matches(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
     found = matches.response_matches(release, response, reading) if release else None
     if wanted := request.GET.get("format"):
         rows = matches.given_rows(release_name(release) if release else "", response.item, found)
-        return _table(wanted, f"response-{pk}-matches", matches.GIVEN_COLUMNS, rows)
+        return _table(wanted, f"response-{response.pk}-matches", matches.GIVEN_COLUMNS, rows)
     others: dict[str, object] = {"release": release.pk} if release else {}
     context = {
-        "project": project,
+        "project": request.project,
         "response": response,
         "item": response.item,
         "dataset": dataset,
@@ -152,14 +152,14 @@ def response_matches(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
         "csv_url": f"{request.path}?{reading.query(**others, format='csv')}",
         "json_url": f"{request.path}?{reading.query(**others, format='json')}",
         "reading_query": reading.query(),
-        **shared_context(project, dataset.language),
+        **shared_context(request.project, dataset.language),
     }
     template = "metrics/parts/response_matches.html" if _is_part(request) else "metrics/response_matches.html"
     return render(request, template, context, status=200 if form.is_valid() else 400)
 
 
-def _is_part(request: HttpRequest) -> bool:
-    return bool(request.htmx)  # type: ignore[attr-defined] # set by django_htmx's middleware
+def _is_part(request: MemberRequest) -> bool:
+    return bool(request.htmx)
 
 
 def _deprecated(release: Release) -> str:

@@ -2,27 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import capfirst
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_in_project_or_404, may_manage
 from annotation.core.charts import MEDIA_TYPES
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.models import JobState, Project, Role, User
 from annotation.services.jobs import job_request_cancel
 from annotation.views.figures import chart_response, chart_theme
-from annotation.views.jobs import start_over
+from annotation.views.jobs import job_part, start_over
 from metrics import charts_models, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
 from metrics.models import TrainedModel
@@ -43,10 +41,10 @@ def get_model_or_404(project: Project, pk: int) -> TrainedModel:
 # --- List -------------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
-def model_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
+@project_view(Role.VIEWER)
+def model_list(request: MemberRequest) -> HttpResponseBase:
+    project = request.project
     uses = selectors.uses_by_reference(project)
     rows = [
         {"model": model, "facts": model.report.get("model", {}), "source": source_label(model),
@@ -110,12 +108,11 @@ def origins_for(project: Project, kind: Kind) -> list[Origin]:
     return found
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def model_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def model_create(request: MemberRequest) -> HttpResponse:
     """Kind and origin are settled first: they decide what there is to choose."""
-    user = cast(User, request.user)
-    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
+    project = request.project
     kind = _chosen_kind(request)
     origins = origins_for(project, kind)
     origin = _chosen_origin(request, origins)
@@ -125,7 +122,9 @@ def model_create(request: HttpRequest, project_slug: str) -> HttpResponse:
         "kinds": KINDS.values(),
         "origins": origins,
         "origin": origin,
-        "folder_command": f"manage.py train_metric_model --project {project.slug} --user {user} --kind {kind.name}",
+        "folder_command": (
+            f"manage.py train_metric_model --project {project.slug} --user {request.user} --kind {kind.name}"
+        ),
     }
     if origin is not None:
         form = origin.form(
@@ -133,7 +132,7 @@ def model_create(request: HttpRequest, project_slug: str) -> HttpResponse:
             **origin.of,
         )  # fmt: skip
         if request.method == "POST" and form.is_valid():
-            model = _asked_for(project, user, kind, origin, form)
+            model = _asked_for(project, request.user, kind, origin, form)
             if model is not None:
                 return redirect("metrics:model-detail", project.slug, model.pk)
         context["form"] = form
@@ -163,31 +162,22 @@ def _asked_for(project: Project, user: User, kind: Kind, origin: Origin, form: A
     try:
         model = origin.create(project=project, by=user, kind=kind.name, **origin.of, **form.asked())
     except AnnotationError as error:
-        _blame(form, error)
+        form.add_refusal(error)
         return None
     tasks.train_model.delay_on_commit(model.pk)
     return model
 
 
-def _blame(form: forms.Form, error: AnnotationError) -> None:
-    """The service's refusal, at the input it is about."""
-    for name, found in (error.fields or {"": [error.message]}).items():
-        form.add_error(form.field_of(name), found)  # type: ignore[attr-defined] # every form here has it
-
-
 # --- One --------------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
-def model_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    model = get_model_or_404(project, pk)
+@object_view(get_model_or_404, Role.VIEWER)
+def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
+    project = request.project
     context: dict[str, Any] = {"project": project, "model": model, "may_manage": may_manage(project)}
-    if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
-        if model.is_finished:  # while watched: the whole page has more to show now
-            return HttpResponseClientRefresh()
-        return render(request, "metrics/_model_status.html", context)
+    if request.htmx:
+        return job_part(request, model, "metrics/_model_status.html", context)
     kind = KINDS[model.kind]
     context |= {
         "kind": kind,
@@ -219,35 +209,30 @@ def _said(value: object) -> object:
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
-@login_required
 @require_POST
-def model_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    job_request_cancel(get_model_or_404(project, pk))
-    return redirect("metrics:model-detail", project.slug, pk)
+@project_view(Role.MANAGER)
+def model_cancel(request: MemberRequest, pk: int) -> HttpResponse:
+    job_request_cancel(get_model_or_404(request.project, pk))
+    return redirect("metrics:model-detail", request.project.slug, pk)
 
 
-@login_required
 @require_POST
-def model_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    start_over(get_model_or_404(project, pk), tasks.train_model)
-    return redirect("metrics:model-detail", project.slug, pk)
+@project_view(Role.MANAGER)
+def model_retry(request: MemberRequest, pk: int) -> HttpResponse:
+    start_over(get_model_or_404(request.project, pk), tasks.train_model)
+    return redirect("metrics:model-detail", request.project.slug, pk)
 
 
-@login_required
 @require_POST
-def model_delete(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    user = cast(User, request.user)
-    project = get_project_or_404(user, project_slug, role=Role.MANAGER)
-    model = get_model_or_404(project, pk)
+@object_view(get_model_or_404, Role.MANAGER)
+def model_delete(request: MemberRequest, model: TrainedModel) -> HttpResponse:
     try:
-        services.model_delete(model=model, by=user)
+        services.model_delete(model=model, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("metrics:model-detail", project.slug, pk)
+        return redirect("metrics:model-detail", request.project.slug, model.pk)
     messages.success(request, f"The model “{model}” is gone.")
-    return redirect("metrics:model-list", project.slug)
+    return redirect("metrics:model-list", request.project.slug)
 
 
 # --- Downloads --------------------------------------------------------------------------------------------------------
@@ -260,31 +245,27 @@ def _done_or_404(project: Project, pk: int) -> TrainedModel:
     return model
 
 
-@login_required
 @require_GET
-def model_download(request: HttpRequest, project_slug: str, pk: int) -> HttpResponseBase:
+@object_view(_done_or_404, Role.VIEWER)
+def model_download(request: MemberRequest, model: TrainedModel) -> HttpResponseBase:
     """The model's folder as a zip, named by its hash."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    model = _done_or_404(project, pk)
     try:
         chunks = selectors.model_chunks(model)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("metrics:model-detail", project.slug, pk)
+        return redirect("metrics:model-detail", request.project.slug, model.pk)
     response = StreamingHttpResponse(chunks, content_type="application/zip")
     name = f"{model.slug}-v{model.version}-{model.digest[:12]}.zip"
     response["Content-Disposition"] = content_disposition_header(True, name)
     return response
 
 
-@login_required
 @require_GET
-def model_overlap_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    model = _done_or_404(project, pk)
+@object_view(_done_or_404, Role.VIEWER)
+def model_overlap_download(request: MemberRequest, model: TrainedModel, file_format: str) -> HttpResponseBase:
     rows = [
         (row["dataset"].slug, *(row[name] for name in OVERLAP_COLUMNS[1:-1]), model.source.get("keep_apart"))
-        for row in selectors.overlap_rows(project, model.report)
+        for row in selectors.overlap_rows(request.project, model.report)
     ]
     filename = f"{model.slug}-v{model.version}-overlap"
     return table_response(format=file_format, filename=filename, columns=OVERLAP_COLUMNS, rows=rows)
@@ -297,21 +278,19 @@ def _singular_values(project: Project, pk: int) -> list[float]:
     return values
 
 
-@login_required
 @require_GET
-def model_spectrum(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    specification = charts_models.spectrum(_singular_values(project, pk), theme=chart_theme(request))
+@project_view(Role.VIEWER)
+def model_spectrum(request: MemberRequest, pk: int) -> HttpResponse:
+    specification = charts_models.spectrum(_singular_values(request.project, pk), theme=chart_theme(request))
     return chart_response(specification, "json", "")
 
 
-@login_required
 @require_GET
-def model_spectrum_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponseBase:
+@project_view(Role.VIEWER)
+def model_spectrum_download(request: MemberRequest, pk: int, file_format: str) -> HttpResponseBase:
     """The chart as a picture, or its numbers as a table."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    values = _singular_values(project, pk)
-    filename = f"{project.slug}-model-{pk}-singular-values"
+    values = _singular_values(request.project, pk)
+    filename = f"{request.project.slug}-model-{pk}-singular-values"
     if file_format in MEDIA_TYPES:
         return chart_response(charts_models.spectrum(values, theme=chart_theme(request)), file_format, filename)
     rows = [(point["dimension"], point["value"], point["share"]) for point in charts_models.spectrum_points(values)]

@@ -1,18 +1,18 @@
 """The playground: a hypothesis and weighted references, typed; every score and where it comes from, at once."""
 
 import time
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import replace_url
 
-from annotation.access import get_project_or_404, may_manage
-from annotation.models import Project, User
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, project_view
+from annotation.models import Project, Role
 from annotation.parameters import whole_number
 from metrics.forms.playground import MOST_REFERENCES, PlaygroundForm
 from metrics.selectors.explanations import usual_tokenizer
@@ -22,7 +22,7 @@ from metrics.services.scoring import model_store
 
 BODY = "playground"  # the part of the page that holds the form as well
 
-EXAMPLES = [
+EXAMPLES: list[tuple[str, str, str, str, list[tuple[str, str]], dict[str, str]]] = [
     ("Liked and disliked", "weights of both signs", "i do not know what you mean", "do you like my new song ?", [
         ("i do like it , it is beautiful", "0.9"), ("i know what you mean", "0.3"), ("i do not know", "-0.6"),
     ], {}),
@@ -44,13 +44,13 @@ def _example_query(hypothesis: str, source: str, references: list[tuple[str, str
     return urlencode(pairs)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.VIEWER)
+def playground(request: MemberRequest) -> HttpResponse:
     """A short state is an address, a long one is sent; nothing is stored."""
     began = time.perf_counter()
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    stored = _stored(request, project) if request.method == "GET" and "item" in request.GET else None
+    project = request.project
+    stored = _stored(request) if request.method == "GET" and "item" in request.GET else None
     sent = request.POST if request.method == "POST" else request.GET
     form = PlaygroundForm(_stored_data(stored, request.GET) if stored else sent, models=list(finished_models(project)))
     changes_rows = _change_rows(form, request.POST)
@@ -58,7 +58,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     here = reverse("metrics:playground", args=[project.slug])
     query = form.query()
     address = f"{here}?{query}" if query else here
-    is_part = bool(request.htmx)  # type: ignore[attr-defined] # set by django_htmx's middleware
+    is_part = bool(request.htmx)
     asked = request.POST.get("ask", "")
     if request.method == "POST" and not (is_part or changes_rows or asked) and form.is_valid() and query:
         return redirect(address)
@@ -75,7 +75,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     context["took"] = round(1000 * (time.perf_counter() - began))
     if not is_part:
         return render(request, "metrics/playground.html", context, status=200 if form.is_valid() else 400)
-    whole = request.htmx.target == BODY  # type: ignore[attr-defined]
+    whole = request.htmx.target == BODY
     response = render(request, f"metrics/playground_{'body' if whole else 'result'}.html", context)
     return replace_url(response, address)
 
@@ -93,7 +93,8 @@ def _context(project: Project, form: PlaygroundForm, asked: str) -> dict[str, An
         "is_blank": is_blank,
         "may_manage": may_manage(project),
         "examples": [
-            {"name": name, "why": why, "query": _example_query(*texts)} for name, why, *texts in EXAMPLES
+            {"name": name, "why": why, "query": _example_query(hypothesis, source, references, others)}
+            for name, why, hypothesis, source, references, others in EXAMPLES
         ] if is_blank else [],
     }  # fmt: skip
 
@@ -102,13 +103,13 @@ def _change_rows(form: PlaygroundForm, sent: QueryDict) -> bool:
     if "add" in sent:
         form.add_row()
     elif "remove" in sent:
-        form.remove_row(sent["remove"])
+        form.remove_row(sent.get("remove", ""))
     return "add" in sent or "remove" in sent
 
 
-def _stored(request: HttpRequest, project: Project) -> Stored:
+def _stored(request: MemberRequest) -> Stored:
     asked = {name: whole_number(request, name) for name in ("item", "system", "response", "release")}
-    found = stored_trial(project, asked, most=MOST_REFERENCES)
+    found = stored_trial(request.project, asked, most=MOST_REFERENCES)
     if found is None:
         raise Http404("This project has no such item.")
     return found
@@ -120,7 +121,7 @@ def _stored_data(stored: Stored, sent: QueryDict) -> QueryDict:
     data = QueryDict(mutable=True)
     data["h"], data["s"] = stored.hypothesis, stored.source
     data["tokenize"] = usual_tokenizer(stored.dataset.language)
-    data.update({name: sent[name] for name in settings if sent.get(name)})
+    data.update({name: sent.get(name, "") for name in settings if sent.get(name)})
     data.setlist("r", [text for text, _ in stored.references])
     data.setlist("w", [f"{weight:.12g}" for _, weight in stored.references])
     return data

@@ -2,25 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.exports import table_response
 from annotation.models import Dataset, JobState, Project, Release, Role, User
 from annotation.parameters import whole_number
 from annotation.selectors.releases import finished_releases
 from annotation.services.jobs import job_request_cancel
 from annotation.views.figures import chart_response, chart_theme
-from annotation.views.jobs import start_over
+from annotation.views.jobs import job_part, start_over
 from metrics import charts, tasks
 from metrics.errors import MetricsError
 from metrics.forms.runs import ScoreRunForm
@@ -45,30 +44,36 @@ SMOOTHED = (
 
 
 def get_run_or_404(project: Project, pk: int) -> ScoreRun:
-    runs = ScoreRun.objects.select_related("release__reference_set", "dataset", "requested_by")
+    runs: models.QuerySet[ScoreRun] = ScoreRun.objects.select_related(
+        "release__reference_set", "dataset", "requested_by"
+    )
     return get_in_project_or_404(runs, project, pk=pk)
 
 
-def finished_or_404(run: ScoreRun) -> ScoreRun:
+def finished_run_or_404(project: Project, pk: int) -> ScoreRun:
+    return _finished_or_404(get_run_or_404(project, pk))
+
+
+def _finished_or_404(run: ScoreRun) -> ScoreRun:
     if run.state != JobState.DONE:
         raise Http404("This run has no scores yet.")
     return run
 
 
-@login_required
 @require_GET
-def run_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
+@project_view(Role.VIEWER)
+def run_list(request: MemberRequest) -> HttpResponse:
+    project = request.project
     before = whole_number(request, "before")
     metrics, states = selectors.run_kinds(project)
     asked = _narrowing(request)
     known = _is_known(asked, metrics, states)
-    runs, more = selectors.run_page(project, before=before, **asked) if known else ([], False)
+    runs, older = selectors.run_page(project, before=before, **asked) if known else ([], None)
     names = model_names_of(runs)
     context = {
         "project": project,
         "rows": [described(run, names) for run in runs],
-        "older_url": f"?{urlencode(asked | {'before': runs[-1].pk})}" if more else "",
+        "older_url": f"?{urlencode(asked | {'before': older})}" if older else "",
         "newest_url": "" if before is None else f"?{urlencode(asked)}",
         "may_create": may_manage(project),
         "metrics": metrics,
@@ -100,11 +105,11 @@ def described(run: ScoreRun, names: Mapping[str, str] | None = None) -> dict[str
     }
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def run_create(request: MemberRequest) -> HttpResponse:
     """Metric first, then the release or the data set: they decide what else there is to choose."""
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
+    project = request.project
     metric = _chosen_metric(request)
     if metric is None:
         groups = catalogue.catalogue(project)
@@ -115,7 +120,7 @@ def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
         }
         return render(request, "metrics/run_create.html", context)
     entry = catalogue.entry_of(project, metric)
-    release, dataset, choices = _chosen_texts(request, project, metric)
+    release, dataset, choices = _chosen_texts(request, metric)
     alone = without_references(metric)  # the choice by which a metric that compares with references reads none
     context = {
         "project": project, "entry": entry, "choices": choices, "release": release, "dataset": dataset, "alone": alone,
@@ -130,7 +135,7 @@ def run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
     )  # fmt: skip
     if form.is_valid():
         try:
-            run, created = _create(project, dataset, release, form, cast(User, request.user))
+            run, created = _create(project, dataset, release, form, request.user)
         except MetricsError as error:
             form.add_refusal(error)
         else:
@@ -160,11 +165,9 @@ class Texts:
     chosen: int | None
 
 
-def _chosen_texts(
-    request: HttpRequest, project: Project, metric: type[Metric]
-) -> tuple[Release | None, Dataset | None, Texts]:
+def _chosen_texts(request: MemberRequest, metric: type[Metric]) -> tuple[Release | None, Dataset | None, Texts]:
     """The one asked for, else the newest; a data set alone for what reads no references, or can do without."""
-    releases = list(finished_releases(project)[:MOST_CHOICES])
+    releases = list(finished_releases(request.project)[:MOST_CHOICES])
     of_dataset = "dataset" in request.POST or "dataset" in request.GET or not releases
     if metric.needs_references and not (of_dataset and without_references(metric)):
         release = chosen_release(request, releases)
@@ -172,7 +175,7 @@ def _chosen_texts(
         options = [(one.pk, _release_label(one)) for one in releases]
         texts = Texts("release", label, options, release.pk if release else None)
         return release, release.reference_set.dataset if release else None, texts
-    datasets = list(project.datasets.filter(systems__isnull=False).distinct().order_by("-pk")[:MOST_CHOICES])
+    datasets = list(request.project.datasets.filter(systems__isnull=False).distinct().order_by("-pk")[:MOST_CHOICES])
     dataset = _asked(request, "dataset", datasets)
     texts = Texts("dataset", "Data set", [(one.pk, one.name) for one in datasets], dataset.pk if dataset else None)
     return None, dataset, texts
@@ -229,15 +232,12 @@ def again_query(run: ScoreRun) -> str:
     return urlencode({name: value for name, value in asked.items() if value is not None})
 
 
-@login_required
 @require_GET
-def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
-    context = {"project": project, **described(run), "may_manage": may_manage(project)}
-    if request.htmx:  # type: ignore[attr-defined] # set by django_htmx's middleware
-        # Finished while watched: the whole page has more to show now.
-        return HttpResponseClientRefresh() if run.is_finished else render(request, "metrics/_run_status.html", context)
+@object_view(get_run_or_404, Role.VIEWER)
+def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
+    context = {"project": request.project, **described(run), "may_manage": may_manage(request.project)}
+    if request.htmx:
+        return job_part(request, run, "metrics/_run_status.html", context)
     if run.state == JobState.DONE:
         context |= {
             "scores": list(selectors.system_scores(run)),
@@ -253,52 +253,45 @@ def run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse
     return render(request, "metrics/run_detail.html", context)
 
 
-@login_required
 @require_POST
-def run_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    run = get_run_or_404(project, pk)
+@object_view(get_run_or_404, Role.MANAGER)
+def run_cancel(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     job_request_cancel(run)
-    return redirect("metrics:run-detail", project.slug, run.pk)
+    return redirect("metrics:run-detail", request.project.slug, run.pk)
 
 
-@login_required
 @require_POST
-def run_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug, role=Role.MANAGER)
-    run = get_run_or_404(project, pk)
+@object_view(get_run_or_404, Role.MANAGER)
+def run_retry(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     start_over(run, tasks.execute)
-    return redirect("metrics:run-detail", project.slug, run.pk)
+    return redirect("metrics:run-detail", request.project.slug, run.pk)
 
 
-@login_required
 @require_GET
-def run_list_download(request: HttpRequest, project_slug: str, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
+@project_view(Role.VIEWER)
+def run_list_download(request: MemberRequest, file_format: str) -> HttpResponseBase:
     asked = _narrowing(request)
-    runs = ScoreRun.objects.filter(project=project)
-    runs = runs.filter(**asked) if _is_known(asked, *selectors.run_kinds(project)) else runs.none()
-    return _scores_as_table(f"{project.slug}-score-runs", file_format, runs)
+    runs = ScoreRun.objects.filter(project=request.project)
+    runs = runs.filter(**asked) if _is_known(asked, *selectors.run_kinds(request.project)) else runs.none()
+    return _scores_as_table(f"{request.project.slug}-score-runs", file_format, runs)
 
 
-@login_required
 @require_GET
-def run_download(request: HttpRequest, project_slug: str, pk: int, table: str, file_format: str) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
-    name = f"{project.slug}-run-{run.pk}-{table}"
+@object_view(get_run_or_404, Role.VIEWER)
+def run_download(request: MemberRequest, run: ScoreRun, table: str, file_format: str) -> HttpResponseBase:
+    name = f"{request.project.slug}-run-{run.pk}-{table}"
     if table == "systems":
         return _scores_as_table(name, file_format, ScoreRun.objects.filter(pk=run.pk))
     if table == "dropped":
-        rows = selectors.dropped_items(run)
-        return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=rows)
+        dropped = selectors.dropped_items(run)
+        return table_response(format=file_format, filename=name, columns=("reason", "item"), rows=dropped)
     if table == "segments":
-        rows, columns = selectors.segment_score_rows(finished_or_404(run)), selectors.SEGMENT_COLUMNS
+        rows, columns = selectors.segment_score_rows(_finished_or_404(run)), selectors.SEGMENT_COLUMNS
         return table_response(format=file_format, filename=name, columns=columns, rows=rows, types={"score": "number"})
     if table == "distribution":
         shares = ((entry["system"], entry["low"], entry["high"], entry["share"]) for entry in _histogram(run))
-        columns = ("system", "low", "high", "share_of_segments")
-        return table_response(format=file_format, filename=name, columns=columns, rows=shares)
+        titles = ("system", "low", "high", "share_of_segments")
+        return table_response(format=file_format, filename=name, columns=titles, rows=shares)
     raise Http404(f"No table {table!r}; there are systems, segments, distribution and dropped.")
 
 
@@ -310,27 +303,23 @@ def _scores_as_table(name: str, file_format: str, runs: models.QuerySet[ScoreRun
 
 
 def _histogram(run: ScoreRun) -> list[dict[str, Any]]:
-    return selectors.segment_histogram(finished_or_404(run))
+    return selectors.segment_histogram(_finished_or_404(run))
 
 
-@login_required
 @require_GET
-def run_figure(request: HttpRequest, project_slug: str, pk: int, file_format: str = "json") -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
+@object_view(finished_run_or_404, Role.VIEWER)
+def run_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json") -> HttpResponse:
     specification = charts.segment_distribution(_histogram(run), theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{project.slug}-run-{run.pk}-segments")
+    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.pk}-segments")
 
 
-@login_required
 @require_GET
-def run_scores_figure(request: HttpRequest, project_slug: str, pk: int, file_format: str = "json") -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
+@object_view(finished_run_or_404, Role.VIEWER)
+def run_scores_figure(request: MemberRequest, run: ScoreRun, file_format: str = "json") -> HttpResponse:
     rows = [
         {"system": one.system.name, "score": one.score, "low": one.low, "high": one.high}
-        for one in selectors.system_scores(finished_or_404(run))
+        for one in selectors.system_scores(run)
         if one.score is not None
     ]
     specification = charts.system_scores(rows, title=selectors.metric_label(run), theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{project.slug}-run-{run.pk}-scores")
+    return chart_response(specification, file_format, f"{request.project.slug}-run-{run.pk}-scores")

@@ -1,17 +1,16 @@
 """From a system's score to its segments, and from a segment to the n-grams and references that made its score."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import Item, Response, ResponseSource, User
+from annotation.models import Item, Response, ResponseSource, Role
 from annotation.parameters import whole_number
 from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
@@ -25,11 +24,9 @@ from metrics.views.runs import described, get_run_or_404
 SEGMENT_COLUMNS = ("item", "hypothesis", "score", "mean_rating", "ratings")
 
 
-@login_required
 @require_GET
-def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
+@object_view(get_run_or_404, Role.VIEWER)
+def run_system_detail(request: MemberRequest, run: ScoreRun, system_pk: int) -> HttpResponse:
     score = _score(run, system_pk)
     sort = request.GET.get("sort", "position")
     if sort not in selectors.SORTS:
@@ -39,7 +36,7 @@ def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_p
     places = order[first : first + selectors.PAGE].tolist()
     last = first + len(places)
     context: dict[str, Any] = {
-        "project": project,
+        "project": request.project,
         **described(run),
         "score": score,
         "segments": selectors.segments(run, score, places),
@@ -52,15 +49,11 @@ def run_system_detail(request: HttpRequest, project_slug: str, pk: int, system_p
     return render(request, "metrics/run_system_detail.html", context)
 
 
-@login_required
 @require_GET
-def run_system_download(
-    request: HttpRequest, project_slug: str, pk: int, system_pk: int, file_format: str
-) -> HttpResponseBase:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
+@object_view(get_run_or_404, Role.VIEWER)
+def run_system_download(request: MemberRequest, run: ScoreRun, system_pk: int, file_format: str) -> HttpResponseBase:
     score = _score(run, system_pk)
-    name = f"{project.slug}-run-{run.pk}-{score.system.name}"
+    name = f"{request.project.slug}-run-{run.pk}-{score.system.name}"
     return table_response(format=file_format, filename=name, columns=SEGMENT_COLUMNS, rows=_segment_rows(run, score))
 
 
@@ -73,16 +66,14 @@ def _segment_rows(run: ScoreRun, score: SystemScore) -> Iterator[tuple[Any, ...]
             yield segment.item.external_id, text, segment.score, segment.rating, segment.n_ratings
 
 
-@login_required
 @require_GET
-def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int, item_pk: int) -> HttpResponse:
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
+@object_view(get_run_or_404, Role.VIEWER)
+def run_segment(request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: int) -> HttpResponse:
     score = _score(run, system_pk)
     item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
     segment = selectors.segments(run, score, [place])[0]
     context = {
-        "project": project,
+        "project": request.project,
         **described(run),
         "score": score,
         "item": item,
@@ -92,7 +83,7 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
         "previous_pk": items_at(run, [place - 1])[0] if place else None,
         "next_pk": items_at(run, [place + 1])[0] if place + 1 < n_segments(run) else None,
         "play_query": urlencode(_played(run, score, item)),
-        **shared_context(project, run.dataset.language),
+        **shared_context(request.project, run.dataset.language),
     }
     chosen = whole_number(request, "reference")
     if not accounts.is_told_by_ngrams(run):
@@ -113,23 +104,21 @@ def run_segment(request: HttpRequest, project_slug: str, pk: int, system_pk: int
     return render(request, "metrics/run_segment.html", context)
 
 
-@login_required
 @require_GET
+@object_view(get_run_or_404, Role.VIEWER)
 def run_segment_download(
-    request: HttpRequest, project_slug: str, pk: int, system_pk: int, item_pk: int, file_format: str
+    request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: int, file_format: str
 ) -> HttpResponseBase:
     """Every n-gram of the hypothesis, or every reference with what the metric makes of it."""
-    project = get_project_or_404(cast(User, request.user), project_slug)
-    run = get_run_or_404(project, pk)
     score = _score(run, system_pk)
     item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
-    name = f"{project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
+    name = f"{request.project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
     if accounts.is_told_by_ngrams(run):
         # What no reference holds has no winner and adds 0.
         (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
-        rows = map(matches.match_row, told.ngrams)
+        ngrams = map(matches.match_row, told.ngrams)
         return table_response(
-            format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=rows, types=matches.MATCH_TYPES
+            format=file_format, filename=name, columns=matches.MATCH_COLUMNS, rows=ngrams, types=matches.MATCH_TYPES
         )
     account = accounts.account_of(run, item, hypothesis, model_store(), asked=True)
     segment = selectors.segments(run, score, [place])[0]

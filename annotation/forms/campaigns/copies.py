@@ -5,27 +5,22 @@ from typing import Any
 from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign, Dataset, Project
 
 MOST_BYTES = 8 * 1024 * 1024
 
 
-class _IntoDataset(forms.Form):
+class _IntoDataset(RefusableForm):
     dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set", empty_label=None)
 
     def __init__(self, project: Project, data: Any = None, files: Any = None, **kwargs: Any) -> None:
         super().__init__(data, files, **kwargs)
-        self.fields["dataset"].queryset = Dataset.objects.filter(project=project)  # type: ignore[attr-defined]
-
-    def add_refusals(self, fields: dict[str, list[str]], message: str) -> None:
-        for name, found in (fields or {"": [message]}).items():
-            for text in found:
-                own = name in self.fields
-                said = text if own or not name or name == "template" else f"{name}: {text}"
-                self.add_error(name if own else None, said)
+        offer_rows(self, "dataset", Dataset.objects.filter(project=project))
 
 
 class StartForm(_IntoDataset):
+    inputs = {"template": ""}
     name = forms.CharField(
         required=False,
         max_length=CAMPAIGN["name"].longest,

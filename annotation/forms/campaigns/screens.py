@@ -5,12 +5,13 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.forms import RefusableForm
 from annotation.models import Campaign, Criterion
 
 MOST_BYTES = 4 * 1024 * 1024
 
 
-class PreparedForm(forms.Form):
+class PreparedForm(RefusableForm):
     """One prepared screen; expected values are a centre and a tolerance, cut off at the ends of the scale."""
 
     item = forms.CharField(
@@ -102,9 +103,9 @@ class PreparedForm(forms.Form):
             "texts": texts,
         }
 
-    def add_refusal(self, path: str, message: str) -> None:
-        """``path`` within the screen, such as ``texts.1.expected.relevance``."""
-        parts = path.split(".")
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        """``path`` leads into a screen of the design: ``quality.gold.2.texts.1.expected.relevance``."""
+        parts = path.split(".")[3:] or [path]
         name: str | None = parts[0]
         if parts[0] == "texts" and len(parts) > 1 and parts[1].isdecimal():
             filled = [name for name, _ in self.rows if str(self.cleaned_data.get(name, "")).strip()]
@@ -113,7 +114,7 @@ class PreparedForm(forms.Form):
             if name and len(parts) > 3:
                 number = next((n for n, one in enumerate(self.criteria) if one.name == parts[3]), None)
                 name = name if number is None else f"value_{name.removeprefix('text_')}_{number}"
-        self.add_error(name if name in self.fields else None, message)
+        return self, name if name in self.fields else None
 
 
 class LinesForm(forms.Form):

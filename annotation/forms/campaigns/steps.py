@@ -1,6 +1,6 @@
 """The steps of a design. Each knows the fields of the draft that it settles, and shows errors of their services."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -8,6 +8,7 @@ from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.core.forms import RefusableForm
 from annotation.forms.campaigns.criteria import CriterionForm
 from annotation.forms.campaigns.fields import form_field, words
 from annotation.models import (
@@ -24,7 +25,7 @@ from annotation.services.campaigns import MAX_CRITERIA
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 
 
-class Step(forms.Form):
+class Step(RefusableForm):
     """Base of the steps. A step settles the fields of the table that name it.
 
     A class declares a field itself if its choices come from the data set, or if its template shows it in a special
@@ -65,15 +66,7 @@ class Step(forms.Form):
         return {name: self.cleaned_data[name] for name in self.settles if name in self.cleaned_data}
 
     def place(self, path: str) -> tuple[forms.Form, str | None]:
-        """The form and field that a refusal of the services belongs to; no field: above the form."""
-        name = path.split(".")[0]
-        return self, name if name in self.fields else None
-
-    def add_refusals(self, fields: Mapping[str, Sequence[str]], message: str) -> None:
-        for path, found in (fields or {"": [message]}).items():
-            form, name = self.place(path)
-            for text in found:
-                form.add_error(name, text)
+        return super().place(path.split(".")[0])
 
     @property
     def has_errors(self) -> bool:
@@ -180,7 +173,7 @@ class ScreenStep(Step):
 
     def is_valid(self) -> bool:
         used = [form for form in self.criteria if not self.is_left_out(form)]
-        return all([form.is_valid() for form in [super(), *used]])  # noqa: C419 - check each of them
+        return all([super().is_valid(), *(form.is_valid() for form in used)])  # each of them is checked
 
     @staticmethod
     def is_left_out(form: CriterionForm) -> bool:

@@ -3,29 +3,27 @@
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.mining import CandidateFilterForm, step_label
-from annotation.models import JobState, MiningRun, Project, Role
+from annotation.models import JobState, MiningRun, Role
 from annotation.parameters import whole_number
 from annotation.selectors import mining as selectors
 from annotation.services.mining import near_duplicates_choose, near_duplicates_choose_all
 from annotation.views.mining.common import page_or_part, run_or_404
 
 
-@login_required
 @require_GET
-def mining_run_candidates(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(run_or_404, Role.VIEWER)
+def mining_run_candidates(request: MemberRequest, run: MiningRun) -> HttpResponse:
     """Ten seeds a page, each conversation with its candidates; narrowed and paged in place."""
-    project = get_project_or_404(request.user, project_slug)
-    run = run_or_404(project, pk)
     form = _form(request, run)
     chosen = form.chosen() if form.is_valid() else selectors.EVERYTHING
     page = selectors.candidate_page(
@@ -33,7 +31,7 @@ def mining_run_candidates(request: HttpRequest, project_slug: str, pk: int) -> H
     )
     narrowed = urlencode([(name, v) for name, v in request.GET.items() if v and name not in ("after", "before")])
     context = {
-        "project": project,
+        "project": request.project,
         "run": run,
         "form": form,
         "page": page,
@@ -41,16 +39,14 @@ def mining_run_candidates(request: HttpRequest, project_slug: str, pk: int) -> H
         "is_narrowed": chosen != selectors.EVERYTHING,
         "wanted": run.specification["mining"]["n"],
         "step": step_label(chosen.step) if chosen.step else "",
-        **_choice(request, project, run),
+        **_choice(request, run),
     }
     return page_or_part(request, "mining_run_candidates", "mining_run_candidate_rows", context)
 
 
-@login_required
 @require_GET
-def mining_run_download(request: HttpRequest, project_slug: str, pk: int, file_format: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    run = run_or_404(project, pk)
+@object_view(run_or_404, Role.VIEWER)
+def mining_run_download(request: MemberRequest, run: MiningRun, file_format: str) -> HttpResponseBase:
     form = _form(request, run)
     chosen = form.chosen() if form.is_valid() else selectors.EVERYTHING
     return table_response(
@@ -62,12 +58,11 @@ def mining_run_download(request: HttpRequest, project_slug: str, pk: int, file_f
     )
 
 
-@login_required
 @require_POST
-def mining_run_near(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@object_view(run_or_404, Role.MANAGER)
+def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
     """Which near-duplicates are added: of those that were ``shown``, the ones to ``take``; or all, or none."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    run = run_or_404(project, pk)
+    project = request.project
     take = _numbers(request.POST, "take")
     try:
         if (every := request.POST.get("every")) in ("add", "leave"):
@@ -75,13 +70,13 @@ def mining_run_near(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
         else:
             near_duplicates_choose(run=run, take=take, leave_out=_numbers(request.POST, "shown") - take)
     except AnnotationError as error:
-        if not request.htmx:  # type: ignore[attr-defined] # set by its middleware
+        if not request.htmx:
             messages.error(request, error.message)
         refusal = error.message
     else:
         refusal = ""
-    if request.htmx:  # type: ignore[attr-defined] # as above
-        context = {"project": project, "run": run, "refusal": refusal, **_choice(request, project, run)}
+    if request.htmx:
+        context = {"project": project, "run": run, "refusal": refusal, **_choice(request, run)}
         return render(request, "annotation/mining_run_near.html", context)
     if request.POST.get("back") == "run":
         return redirect("annotation:mining-run-detail", project.slug, run.pk)
@@ -89,13 +84,16 @@ def mining_run_near(request: HttpRequest, project_slug: str, pk: int) -> HttpRes
     return redirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
 
 
-def _choice(request: HttpRequest, project: Project, run: MiningRun) -> dict[str, object]:
+def _choice(request: MemberRequest, run: MiningRun) -> dict[str, object]:
     """What the line about near-duplicates needs; there is a choice until the run's candidates are added."""
     is_open = run.state == JobState.DONE and run.stored_at is None
     near = selectors.near_duplicates_of(run)
-    here = QueryDict(mutable=True)
-    here.update({name: value for name, value in request.GET.items() if value})
-    return {"near": near, "chooses": is_open and near.kept > 0 and may_manage(project), "here": here.urlencode()}
+    here = urlencode([(name, value) for name, value in request.GET.items() if value])
+    return {
+        "near": near,
+        "chooses": is_open and near.kept > 0 and may_manage(request.project),
+        "here": here,
+    }
 
 
 def _numbers(data: QueryDict, name: str) -> set[int]:

@@ -1,13 +1,16 @@
 """Corpora: the list, with what was mined from them; upload; one with its search; its life as a job."""
 
+from typing import Any
+
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.mining import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
@@ -17,8 +20,8 @@ from annotation.services import mining as services
 from annotation.services.jobs import job_request_cancel
 from annotation.services.mining.report import corpus_report_rows
 from annotation.tasks import corpus_index
-from annotation.views.jobs import start_over
-from annotation.views.mining.common import blame, corpus_or_404, page_or_part
+from annotation.views.jobs import job_part, start_over
+from annotation.views.mining.common import corpus_or_404, page_or_part
 
 CORPUS_COLUMNS = (
     "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",
@@ -30,12 +33,12 @@ FOUND_COLUMNS = (
 SEARCH_SIZE = 15
 
 
-@login_required
 @require_GET
-def corpus_list(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.VIEWER)
+def corpus_list(request: MemberRequest) -> HttpResponseBase:
     """Where mining begins: corpora, the runs over them, and the way to the seeds."""
-    project = get_project_or_404(request.user, project_slug)
-    corpora = selectors.corpora_of(project)
+    project = request.project
+    corpora: QuerySet[Any] = selectors.corpora_of(project)
     if wanted := request.GET.get("format"):
         rows = (
             (c.name, c.slug, c.state, c.n_triples, c.index_bytes, c.language, c.licence, c.index_signature,
@@ -61,16 +64,15 @@ def _seeds_url(project: Project) -> str:
         return ""
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def corpus_create(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+@project_view(Role.MANAGER)
+def corpus_create(request: MemberRequest) -> HttpResponseBase:
     form = CorpusUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         try:
             corpus = services.corpus_upload(
-                project=project,
+                project=request.project,
                 by=request.user,
                 name=form.cleaned_data["name"],
                 filename=file.name,
@@ -79,18 +81,18 @@ def corpus_create(request: HttpRequest, project_slug: str) -> HttpResponse:
                 **form.details(),
             )
         except AnnotationError as error:
-            blame(form, error)
+            form.add_refusal(error)
         else:
             corpus_index.delay_on_commit(corpus.pk)
-            return redirect("annotation:corpus-detail", project.slug, corpus.slug)
-    return render(request, "annotation/corpus_form.html", {"project": project, "form": form})
+            return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
+    return render(request, "annotation/corpus_form.html", {"project": request.project, "form": form})
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def corpus_from_dataset(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     """The data set is chosen first: which responses there are depends on it."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    project = request.project
     datasets = list(project.datasets.order_by("name"))
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     context = {"project": project, "datasets": datasets}
@@ -104,34 +106,25 @@ def corpus_from_dataset(request: HttpRequest, project_slug: str) -> HttpResponse
         try:
             corpus = services.corpus_from_dataset(project=project, by=request.user, dataset=dataset, **form.asked())
         except AnnotationError as error:
-            blame(form, error)
+            form.add_refusal(error)
         else:
             corpus_index.delay_on_commit(corpus.pk)
             return redirect("annotation:corpus-detail", project.slug, corpus.slug)
     return render(request, "annotation/corpus_from_dataset.html", context | {"dataset": dataset, "form": form})
 
 
-@login_required
 @require_GET
-def corpus_detail(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
+@object_view(corpus_or_404, Role.VIEWER)
+def corpus_detail(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     """Its facts and its search box; while it is indexed, how far that is; where it failed, every bad line."""
-    project = get_project_or_404(request.user, project_slug)
-    corpus = corpus_or_404(project, slug)
     if "message" in request.GET or "response" in request.GET:
-        return _search(request, project, corpus)
+        return _search(request, corpus)
     if wanted := request.GET.get("format"):
         return _report_download(corpus, wanted)
-    context = _context(project, corpus) | {"search_form": CorpusSearchForm()}
-    if request.htmx and "progress" in request.GET:  # type: ignore[attr-defined] # set by its middleware
-        if corpus.is_finished:
-            return _reloaded()
-        return render(request, "annotation/corpus_progress.html", context)
+    context = _context(request.project, corpus) | {"search_form": CorpusSearchForm()}
+    if request.htmx and "progress" in request.GET:
+        return job_part(request, corpus, "annotation/corpus_progress.html", context)
     return render(request, "annotation/corpus_detail.html", context)
-
-
-def _reloaded() -> HttpResponse:
-    """Whoever watched sees the whole page now."""
-    return HttpResponse(headers={"HX-Refresh": "true"})
 
 
 def _context(project: Project, corpus: Corpus) -> dict[str, object]:
@@ -148,7 +141,7 @@ def _context(project: Project, corpus: Corpus) -> dict[str, object]:
     }
 
 
-def _search(request: HttpRequest, project: Project, corpus: Corpus) -> HttpResponse:
+def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     form = CorpusSearchForm(request.GET)
     found, refusal = [], ""
     if form.is_valid():
@@ -163,7 +156,7 @@ def _search(request: HttpRequest, project: Project, corpus: Corpus) -> HttpRespo
             for rank, one in enumerate(found, start=1)
         )  # fmt: skip
         return table_response(format=wanted, filename=f"{corpus.slug}-found", columns=FOUND_COLUMNS, rows=rows)
-    context = _context(project, corpus) | {
+    context = _context(request.project, corpus) | {
         "search_form": form,
         "searched": form.is_valid() and not refusal,
         "found": found,
@@ -173,7 +166,7 @@ def _search(request: HttpRequest, project: Project, corpus: Corpus) -> HttpRespo
     return page_or_part(request, "corpus_detail", "corpus_found", context)
 
 
-def _report_download(corpus: Corpus, wanted: str) -> HttpResponse:
+def _report_download(corpus: Corpus, wanted: str) -> HttpResponseBase:
     if "errors" in corpus.report:
         columns = ["file", "line", "field", "found", "accepted"]
         rows = [[error[column] for column in columns] for error in corpus.report["errors"]]
@@ -182,31 +175,27 @@ def _report_download(corpus: Corpus, wanted: str) -> HttpResponse:
     return table_response(format=wanted, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=found)
 
 
-@login_required
 @require_POST
-def corpus_cancel(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job_request_cancel(corpus_or_404(project, slug))
-    return redirect("annotation:corpus-detail", project.slug, slug)
+@project_view(Role.MANAGER)
+def corpus_cancel(request: MemberRequest, slug: str) -> HttpResponseBase:
+    job_request_cancel(corpus_or_404(request.project, slug))
+    return redirect("annotation:corpus-detail", request.project.slug, slug)
 
 
-@login_required
 @require_POST
-def corpus_retry(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    start_over(corpus_or_404(project, slug), corpus_index)
-    return redirect("annotation:corpus-detail", project.slug, slug)
+@project_view(Role.MANAGER)
+def corpus_retry(request: MemberRequest, slug: str) -> HttpResponseBase:
+    start_over(corpus_or_404(request.project, slug), corpus_index)
+    return redirect("annotation:corpus-detail", request.project.slug, slug)
 
 
-@login_required
 @require_POST
-def corpus_delete(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    corpus = corpus_or_404(project, slug)
+@object_view(corpus_or_404, Role.MANAGER)
+def corpus_delete(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     try:
         services.corpus_delete(corpus=corpus, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:corpus-detail", project.slug, slug)
+        return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
     messages.success(request, f"The corpus “{corpus}” and its files are gone.")
-    return redirect("annotation:corpus-list", project.slug)
+    return redirect("annotation:corpus-list", request.project.slug)

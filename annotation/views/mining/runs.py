@@ -1,31 +1,31 @@
 """Mining runs: asked for, watched, read, and made references of a data set."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.mining import MiningRunForm
-from annotation.models import JobState, MiningRun, Project, Role
+from annotation.models import JobState, MiningRun, Role
 from annotation.selectors.mining import SeedChoice, near_duplicates_of
 from annotation.services import mining as services
 from annotation.services.mining.report import RunReport, run_report
 from annotation.tasks import mining_run_execute
-from annotation.views.jobs import start_over
-from annotation.views.mining.common import blame, run_or_404
+from annotation.views.jobs import job_part, start_over
+from annotation.views.mining.common import run_or_404
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def mining_run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def mining_run_create(request: MemberRequest) -> HttpResponseBase:
     """The data set is chosen first: what can be a seed depends on it."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    project = request.project
     datasets = list(project.datasets.order_by("name"))
     has_corpus = project.corpora.filter(state=JobState.DONE).exists()
     context = {"project": project, "datasets": datasets, "has_corpus": has_corpus}
@@ -41,23 +41,19 @@ def mining_run_create(request: HttpRequest, project_slug: str) -> HttpResponse:
         try:
             run = services.mining_run_create(project=project, dataset=dataset, by=request.user, **form.asked())
         except AnnotationError as error:
-            blame(form, error)
+            form.add_refusal(error)
         else:
             mining_run_execute.delay_on_commit(run.pk)
             return redirect("annotation:mining-run-detail", project.slug, run.pk)
     return render(request, "annotation/mining_run_form.html", context | {"dataset": dataset, "form": form})
 
 
-@login_required
 @require_GET
-def mining_run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    run = run_or_404(project, pk)
-    context: dict[str, object] = {"project": project, "run": run, "may_manage": may_manage(project)}
-    if request.htmx and "progress" in request.GET:  # type: ignore[attr-defined] # set by its middleware
-        if run.is_finished:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "annotation/mining_run_progress.html", context)
+@object_view(run_or_404, Role.VIEWER)
+def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
+    context: dict[str, object] = {"project": request.project, "run": run, "may_manage": may_manage(request.project)}
+    if request.htmx and "progress" in request.GET:
+        return job_part(request, run, "annotation/mining_run_progress.html", context)
     if run.state == JobState.DONE:
         report = run_report(run)
         if wanted := request.GET.get("format"):
@@ -74,7 +70,7 @@ def mining_run_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpR
     return render(request, "annotation/mining_run_detail.html", context)
 
 
-def _report_download(run: MiningRun, report: RunReport, wanted: str) -> HttpResponse:
+def _report_download(run: MiningRun, report: RunReport, wanted: str) -> HttpResponseBase:
     rows: list[tuple[object, ...]] = [
         *(("candidates", row.kind, fate, n) for row in report.kinds for fate, n in row.fates.items()),
         *(("reason", row.step, row.fate, row.n) for row in report.steps),
@@ -83,42 +79,36 @@ def _report_download(run: MiningRun, report: RunReport, wanted: str) -> HttpResp
     return table_response(format=wanted, filename=f"mining-{run.pk}", columns=REPORT_COLUMNS, rows=rows)
 
 
-@login_required
 @require_POST
-def mining_run_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    services.mining_run_cancel(run=run_or_404(project, pk))
-    return redirect("annotation:mining-run-detail", project.slug, pk)
+@project_view(Role.MANAGER)
+def mining_run_cancel(request: MemberRequest, pk: int) -> HttpResponseBase:
+    services.mining_run_cancel(run=run_or_404(request.project, pk))
+    return redirect("annotation:mining-run-detail", request.project.slug, pk)
 
 
-@login_required
 @require_POST
-def mining_run_retry(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@project_view(Role.MANAGER)
+def mining_run_retry(request: MemberRequest, pk: int) -> HttpResponseBase:
     """What was done stays done."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    start_over(run_or_404(project, pk), mining_run_execute)
-    return redirect("annotation:mining-run-detail", project.slug, pk)
+    start_over(run_or_404(request.project, pk), mining_run_execute)
+    return redirect("annotation:mining-run-detail", request.project.slug, pk)
 
 
-@login_required
 @require_POST
-def mining_run_delete(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    run = run_or_404(project, pk)
+@object_view(run_or_404, Role.MANAGER)
+def mining_run_delete(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
     try:
         services.mining_run_delete(run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:mining-run-detail", project.slug, pk)
+        return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
     messages.success(request, f"{run} and its candidates are gone.")
-    return redirect("annotation:corpus-list", project.slug)
+    return redirect("annotation:corpus-list", request.project.slug)
 
 
-@login_required
 @require_POST
-def mining_run_store(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    run = run_or_404(project, pk)
+@object_view(run_or_404, Role.MANAGER)
+def mining_run_store(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
     try:
         stored = services.mining_run_store(run=run, by=request.user)
     except AnnotationError as error:
@@ -129,17 +119,16 @@ def mining_run_store(request: HttpRequest, project_slug: str, pk: int) -> HttpRe
             f"{stored.sources:,} candidates are references of “{run.dataset}” now: {stored.new_responses:,} new "
             f"responses, {stored.known_responses:,} that were there already and got a further source.",
         )
-    return redirect("annotation:mining-run-detail", project.slug, pk)
+    return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
 
 
-@login_required
 @require_POST
-def mining_run_rate(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
+@project_view(Role.MANAGER)
+def mining_run_rate(request: MemberRequest, pk: int) -> HttpResponseBase:
     """A draft campaign about what was added; its steps follow."""
-    project: Project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
     try:
-        campaign = services.mining_run_rate(run=run_or_404(project, pk), by=request.user)
+        campaign = services.mining_run_rate(run=run_or_404(request.project, pk), by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:mining-run-detail", project.slug, pk)
-    return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
+        return redirect("annotation:mining-run-detail", request.project.slug, pk)
+    return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "what")

@@ -89,7 +89,7 @@ def _lacks_provider(campaign: Campaign, rater: Rater | None) -> bool:
 
 
 def _newcomer(request: HttpRequest, campaign: Campaign) -> Rater:
-    if campaign.admission == Admission.ACCOUNT:
+    if campaign.admission == Admission.ACCOUNT and request.user.is_authenticated:
         return rater_from_account(project=campaign.project, user=request.user)
     return rater_create(project=campaign.project, name=request.POST.get("name", ""))
 

@@ -1,6 +1,6 @@
 """What every page of the rater's shares: its campaign, its language, and that a script may ask for a part of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -57,7 +57,7 @@ def page(
     request: HttpRequest,
     campaign: Campaign,
     template: str,
-    context: dict[str, object],
+    context: Mapping[str, object],
     *,
     status: int = 200,
     shown_at: str = "",

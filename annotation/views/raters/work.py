@@ -179,7 +179,8 @@ def rater_feedback(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if presentation.purpose != Purpose.TRAINING or presentation.outcome not in ANSWERED:
         raise Http404("No training screen that was answered.")
     wrong = tuple(wrong_answers(presentation, criteria_of(campaign)))
-    return _feedback(request, campaign, presentation, presentation.check_unit.feedback, wrong)
+    feedback = presentation.check_unit.feedback if presentation.check_unit else ""
+    return _feedback(request, campaign, presentation, feedback, wrong)
 
 
 def _feedback(

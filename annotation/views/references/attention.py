@@ -5,16 +5,16 @@ from urllib.parse import urlencode
 
 import numpy as np
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.weighing import SendBackForm
-from annotation.models import JobState, Release, Role
+from annotation.models import Release, Role
 from annotation.parameters import whole_number
 from annotation.selectors.ratings import IntArray
 from annotation.selectors.releases import release_campaigns
@@ -33,25 +33,24 @@ from annotation.selectors.weighing.attention import (
 )
 from annotation.services.sending_back import references_send_back
 from annotation.views.references.awaiting import awaits_figures
-from annotation.views.references.common import release_or_404
+from annotation.views.references.common import file_stem, finished_release_or_404
 
 PAGE = 50
 CHUNK = 1000
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_attention(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
-    project = get_project_or_404(request.user, project_slug)
-    release = release_or_404(project, slug, number, state=JobState.DONE)
+def release_attention(request: MemberRequest, release: Release) -> HttpResponseBase:
+    project = request.project
     found = attention(release)
     which = request.GET.get("list") or next((name for name in LISTS if len(found.listed[name])), "no-positive")
     if which not in LISTS:
         raise Http404(f"No list {which!r}; there are {', '.join(LISTS)}.")
     ids = found.listed[which]
     if "format" in request.GET:
-        name = f"{project.slug}-{slug}-v{number}-{which}"
+        name = f"{project.slug}-{file_stem(release)}-{which}"
         rows = map(attention_row, _all_rows(release, which, ids))
         return table_response(format=request.GET["format"], filename=name, columns=ATTENTION_COLUMNS, rows=rows)
     shown, more_before, more_after = page_of(
@@ -87,13 +86,11 @@ def release_attention(request: HttpRequest, project_slug: str, slug: str, number
     return render(request, "annotation/release_attention.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
+@object_view(finished_release_or_404, Role.MANAGER)
 @awaits_figures
-def release_attention_send(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
+def release_attention_send(request: MemberRequest, release: Release) -> HttpResponse:
     """Asks how many more ratings, then drafts the campaign. What is asked about comes with the address, or the form."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    release = release_or_404(project, slug, number, state=JobState.DONE)
     given = request.POST if request.method == "POST" else request.GET
     which = given.get("list", "")
     if which not in LISTS:
@@ -116,8 +113,7 @@ def release_attention_send(request: HttpRequest, project_slug: str, slug: str, n
                 **form.cleaned_data,
             )
         except AnnotationError as error:
-            for name, texts in (error.fields or {"": [error.message]}).items():
-                form.add_error(name if name in form.fields else None, texts)
+            form.add_refusal(error)
         else:
             messages.success(
                 request,
@@ -125,9 +121,9 @@ def release_attention_send(request: HttpRequest, project_slug: str, slug: str, n
                 f"{made.ratings_per_unit} more of each. Launch it here; its page then offers to add it to "
                 f"“{release.reference_set}”, whose next release weighs with its ratings, too.",
             )
-            return redirect("annotation:campaign-detail", project.slug, made.pk)
+            return redirect("annotation:campaign-detail", request.project.slug, made.pk)
     context = {
-        "project": project,
+        "project": request.project,
         "release": release,
         "reference_set": release.reference_set,
         "form": form,

@@ -1,10 +1,10 @@
 """Looking through the references of a release: by item, by reference, and as a table for print."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,9 +12,9 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from annotation import charts
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.forms.browsing import WeightFilterForm
-from annotation.models import JobState, Project, Release, ReleaseWeight
+from annotation.models import JobState, Release, ReleaseWeight, Role
 from annotation.parameters import whole_number
 from annotation.reference_table import TableItem, TableRow, latex_lines, markdown_lines
 from annotation.selectors.browsing import (
@@ -40,7 +40,7 @@ from annotation.selectors.browsing import (
 )
 from annotation.selectors.searching import marked_messages, marked_responses, read_as_words, shortened
 from annotation.views.figures import chart_response, chart_theme
-from annotation.views.references.common import release_or_404, release_url
+from annotation.views.references.common import file_stem, finished_release_or_404, release_or_404, release_url
 
 VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
 SORTS = {
@@ -53,13 +53,11 @@ STARTS = ("after", "before", "at")
 TABLE_FILES = {"tex": "application/x-tex; charset=utf-8", "md": "text/markdown; charset=utf-8"}
 
 
-@login_required
 @require_GET
-def release_chart(request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    release = release_or_404(project, slug, number, state=JobState.DONE)
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_chart(request: MemberRequest, release: Release, file_format: str) -> HttpResponse:
     specification = charts.weight_distribution(distribution(release), theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{release.reference_set.slug}-v{release.number}-weights")
+    return chart_response(specification, file_format, f"{file_stem(release)}-weights")
 
 
 class Asked(NamedTuple):
@@ -100,19 +98,17 @@ def _page(release: Release, asked: Asked) -> ReferencePage:
     return references_by_item(release, asked.chosen, start=asked.start)
 
 
-@login_required
 @require_GET
-def release_browse(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponse:
+@object_view(release_or_404, Role.VIEWER)
+def release_browse(request: MemberRequest, release: Release) -> HttpResponse:
     """One view serves the page, what of it changes with the filter, and the references that follow as one scrolls."""
-    project = get_project_or_404(request.user, project_slug)
-    release = release_or_404(project, slug, number)
     if release.state != JobState.DONE:
-        return redirect(release_url(project, release))
+        return redirect(release_url(request.project, release))
     asked = _asked(request, release)
     page = _page(release, asked)
-    here = reverse("annotation:release-browse", args=[project.slug, slug, number])
+    here = reverse("annotation:release-browse", args=[request.project.slug, release.reference_set.slug, release.number])
     context = {
-        "project": project,
+        "project": request.project,
         "release": release,
         "reference_set": release.reference_set,
         "here": here,
@@ -149,6 +145,7 @@ def _references(release: Release, asked: Asked, page: ReferencePage) -> dict[str
     texts, messages = _marked(asked, page)
     fallen = fallen_response_ids(release)
     labels = (release.report.get("histogram") or {}).get("labels", ())
+    weight: Any  # what the templates show is set on it
     for weight in page.references:
         weight.bars = _bars(labels, weight.histogram)
         weight.shown_text = texts.get(weight.response_id) or shortened(weight.response.text)
@@ -172,7 +169,8 @@ def mined_from(weight: ReleaseWeight) -> Any:
     return next((one for one in weight.response.sources.all() if one.source_message or one.source_context), None)
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     label: str
     count: int
     percent: int  # of the tallest
@@ -240,7 +238,7 @@ def _brush(release: Release, asked: Asked, panel: Panel) -> Brush:
     counts = panel_counts(release, asked.chosen, panel)
     tallest = max((count for _, count in counts), default=0) or 1
     low, high = (getattr(asked.chosen, name) for name in (panel.low_field, panel.high_field))
-    bars = [
+    bars: list[dict[str, Any]] = [
         {
             "x": 10 * number + 1,
             "height": max(1.5, 58 * count / tallest) if count else 0,
@@ -275,31 +273,27 @@ def _sign(value: float) -> str:
     return "positive" if value > 0 else "negative" if value < 0 else "zero"
 
 
-def old_address(request: HttpRequest, project: Project, release: Release) -> str | None:
+def old_address(request: MemberRequest, release: Release) -> str | None:
     """Where an address of the release's page that narrows its references leads now: they have a page of their own."""
     found = [(name, request.GET[name]) for name in OLD_FILTERS if request.GET.get(name)]
     if not found:
         return None
-    here = reverse("annotation:release-browse", args=[project.slug, release.reference_set.slug, release.number])
+    here = reverse("annotation:release-browse", args=[request.project.slug, release.reference_set.slug, release.number])
     return f"{here}?{urlencode(found)}"
 
 
 # --- As a table ------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
-def release_browse_table(
-    request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
-) -> HttpResponseBase:
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_browse_table(request: MemberRequest, release: Release, file_format: str) -> HttpResponseBase:
     """The items of a page as a table to be put into a paper."""
     if file_format not in TABLE_FILES:
         raise Http404(f"No table as {file_format!r}; there are {', '.join(TABLE_FILES)}.")
-    project = get_project_or_404(request.user, project_slug)
-    release = release_or_404(project, slug, number, state=JobState.DONE)
     asked = _asked(request, release)
     items = table_items(release, references_by_item(release, asked.chosen, start=asked.start))
-    name = f"{project.slug}-{slug}-v{number}-table"
+    name = f"{request.project.slug}-{file_stem(release)}-table"
     lines = latex_lines(items, name=name) if file_format == "tex" else markdown_lines(items)
     response = StreamingHttpResponse((line.encode() for line in lines), content_type=TABLE_FILES[file_format])
     response["Content-Disposition"] = f'attachment; filename="{name}.{file_format}"'

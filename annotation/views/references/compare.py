@@ -4,15 +4,14 @@ from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
-from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import charts_releases
-from annotation.access import get_project_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import JobState, Project, Release
+from annotation.models import Release, Role
 from annotation.selectors.release_differences import (
     CONDITIONS,
     KINDS,
@@ -28,20 +27,19 @@ from annotation.selectors.release_differences import (
 )
 from annotation.selectors.releases import release_name, release_named
 from annotation.views.figures import chart_response, chart_theme
-from annotation.views.references.common import release_or_404
+from annotation.views.references.common import file_stem, finished_release_or_404
 
 ITEM_COLUMNS = ("item", "message", "split", "change")
 CHARTS = {"moves": "Moves of weights", "weights": "Weights, before and after"}
 
 
-@login_required
 @require_GET
-def release_compare(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
     """How the release differs from the one that ``with`` names: by default the one before it in its set."""
-    project, after = _asked(request, project_slug, slug, number)
-    before = _other(request, project, after)
+    before = _other(request, after)
     context: dict[str, object] = {
-        "project": project,
+        "project": request.project,
         "release": after,
         "reference_set": after.reference_set,
         "before": before,
@@ -81,17 +79,14 @@ def release_compare(request: HttpRequest, project_slug: str, slug: str, number: 
     return render(request, "annotation/release_compare.html", context)
 
 
-@login_required
 @require_GET
-def release_compare_download(
-    request: HttpRequest, project_slug: str, slug: str, number: int, table: str, file_format: str
-) -> HttpResponseBase:
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_compare_download(request: MemberRequest, after: Release, table: str, file_format: str) -> HttpResponseBase:
     """The differences of one kind or of all, the facts of how both were made, or the items concerned, as a table."""
-    project, after = _asked(request, project_slug, slug, number)
-    before = _other(request, project, after)
+    before = _other(request, after)
     if before is None:
         raise Http404("No other finished release of this data set.")
-    name = f"{project.slug}-{before.reference_set.slug}-v{before.number}-to-{slug}-v{number}-{table}"
+    name = f"{request.project.slug}-{file_stem(before)}-to-{file_stem(after)}-{table}"
     download = partial(table_response, format=file_format, filename=name)
     if table in CONDITIONS:
         types = {"weight_before": "number", "weight_after": "number", "move": "number"}
@@ -111,13 +106,10 @@ def release_compare_download(
     raise Http404(f"No table {table!r}; there are {', '.join([*CONDITIONS, 'making', 'items'])}.")
 
 
-@login_required
 @require_GET
-def release_compare_chart(
-    request: HttpRequest, project_slug: str, slug: str, number: int, chart: str, file_format: str
-) -> HttpResponse:
-    project, after = _asked(request, project_slug, slug, number)
-    before = _other(request, project, after)
+@object_view(finished_release_or_404, Role.VIEWER)
+def release_compare_chart(request: MemberRequest, after: Release, chart: str, file_format: str) -> HttpResponse:
+    before = _other(request, after)
     if before is None or chart not in CHARTS:
         raise Http404(f"No such chart of two releases; there are {', '.join(CHARTS)}.")
     found = release_difference(before, after)
@@ -126,7 +118,7 @@ def release_compare_chart(
         if chart == "moves"
         else partial(charts_releases.weights_then_and_now, found.before, found.after)
     )
-    return chart_response(draw(theme=chart_theme(request)), file_format, f"{slug}-v{number}-{chart}")
+    return chart_response(draw(theme=chart_theme(request)), file_format, f"{file_stem(after)}-{chart}")
 
 
 def _title(before: Release, after: Release) -> str:
@@ -143,17 +135,12 @@ def _short_name(before: Release, after: Release) -> str:
     return f"v{before.number}" if same_set else release_name(before)
 
 
-def _asked(request: HttpRequest, project_slug: str, slug: str, number: int) -> tuple[Project, Release]:
-    project = get_project_or_404(request.user, project_slug)
-    return project, release_or_404(project, slug, number, state=JobState.DONE)
-
-
-def _other(request: HttpRequest, project: Project, release: Release) -> Release | None:
+def _other(request: MemberRequest, release: Release) -> Release | None:
     """The release to compare with; None where nothing is asked for and there is no other."""
     written = request.GET.get("with", "")
     if not written:
         return usual_comparison(release)
-    found = release_named(project, written)
+    found = release_named(request.project, written)
     if found is None or found.reference_set.dataset_id != release.reference_set.dataset_id:
         names = ", ".join(release_name(one) for one in comparable(release)[:20]) or "none"
         raise Http404(f"No release {written!r} of this data set; there are {names}.")

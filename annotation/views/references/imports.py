@@ -1,27 +1,30 @@
 """A file of weights on its way to a release: its page, followed until it is done or refused."""
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import get_in_project_or_404, get_project_or_404
+from annotation.access import get_in_project_or_404
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import JobState, Role, WeightsImport
+from annotation.models import JobState, Project, Role, WeightsImport
 from annotation.services.jobs import job_request_cancel
 from annotation.views.references.common import release_url
 
 ERROR_COLUMNS = ("file", "line", "field", "found", "accepted")
 
 
-@login_required
-@require_GET
-def weights_import_detail(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
+def _import_or_404(project: Project, pk: int) -> WeightsImport:
     jobs = WeightsImport.objects.defer("content").select_related("dataset", "release__reference_set")
-    job = get_in_project_or_404(jobs, project, pk=pk)
+    return get_in_project_or_404(jobs, project, pk=pk)
+
+
+@require_GET
+@object_view(_import_or_404, Role.VIEWER)
+def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpResponseBase:
+    project = request.project
     errors = job.report.get("errors", [])
     if wanted := request.GET.get("format"):
         rows = [[error[column] for column in ERROR_COLUMNS] for error in errors]
@@ -54,10 +57,8 @@ def _counts(job: WeightsImport) -> list[tuple[str, int]]:
     return [("References with a weight", report["references"]["weighted"]), ("Items", report["items"]["with_weight"])]
 
 
-@login_required
 @require_POST
-def weights_import_cancel(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    job = get_in_project_or_404(WeightsImport.objects.defer("content"), project, pk=pk)
+@object_view(_import_or_404, Role.MANAGER)
+def weights_import_cancel(request: MemberRequest, job: WeightsImport) -> HttpResponse:
     job_request_cancel(job)
-    return redirect("annotation:weights-import-detail", project.slug, job.pk)
+    return redirect("annotation:weights-import-detail", request.project.slug, job.pk)

@@ -1,17 +1,19 @@
 """Pages of reference sets, and the form of their next release."""
 
+from typing import Any
+
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import (
     Http404,
-    HttpRequest,
     HttpResponse,
+    HttpResponseBase,
 )
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import tasks
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.errors import AnnotationError
 from annotation.exports import table_response
 from annotation.forms.references import (
@@ -21,7 +23,7 @@ from annotation.forms.references import (
     ReleaseForm,
     WeightsUploadForm,
 )
-from annotation.models import Project, ReferenceSet, Release, Role
+from annotation.models import ReferenceSet, Release, Role
 from annotation.selectors.browsing import (
     source_names,
 )
@@ -52,10 +54,10 @@ RELEASE_COLUMNS = (
 )
 
 
-@login_required
 @require_GET
-def reference_set_list(request: HttpRequest, project_slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
+@project_view(Role.VIEWER)
+def reference_set_list(request: MemberRequest) -> HttpResponseBase:
+    project = request.project
     sets = reference_sets(project)
     if "format" in request.GET:
         rows = map(_set_row, sets)
@@ -65,11 +67,11 @@ def reference_set_list(request: HttpRequest, project_slug: str) -> HttpResponse:
     return render(request, "annotation/reference_set_list.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def reference_set_create(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def reference_set_create(request: MemberRequest) -> HttpResponse:
     """The data set is chosen first, by its own small form: what can be a reference depends on it."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
+    project = request.project
     datasets = list(project.datasets.order_by("name"))
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     if asked is None:
@@ -82,8 +84,7 @@ def reference_set_create(request: HttpRequest, project_slug: str) -> HttpRespons
         try:
             made = create_reference_set(project=project, dataset=dataset, **form.asked())
         except AnnotationError as error:
-            for name, texts in (error.fields or {"": [error.message]}).items():
-                form.add_error(form.field_of(name), texts)
+            form.add_refusal(error)
         else:
             messages.success(request, f"Reference set “{made}” is there. Build its first release next.")
             return redirect("annotation:reference-set-detail", project.slug, made.slug)
@@ -91,85 +92,75 @@ def reference_set_create(request: HttpRequest, project_slug: str) -> HttpRespons
     return render(request, "annotation/reference_set_form.html", context)
 
 
-@login_required
 @require_GET
-def reference_set_detail(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug)
-    reference_set = set_or_404(project, slug)
+@object_view(set_or_404, Role.VIEWER)
+def reference_set_detail(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponseBase:
     if "format" in request.GET:
         rows = map(_release_row, releases(reference_set))
-        name = f"{project.slug}-{slug}-releases"
+        name = f"{request.project.slug}-{reference_set.slug}-releases"
         return table_response(format=request.GET["format"], filename=name, columns=RELEASE_COLUMNS, rows=rows)
-    return _render_set(request, project, reference_set, ReleaseForm(reference_set=reference_set))
+    return _render_set(request, reference_set, ReleaseForm(reference_set=reference_set))
 
 
-@login_required
 @require_POST
-def release_create(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    reference_set = set_or_404(project, slug)
+@object_view(set_or_404, Role.MANAGER)
+def release_create(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponse:
     form = ReleaseForm(request.POST, reference_set=reference_set)
     if form.is_valid():
         try:
             release = create_release(reference_set=reference_set, by=request.user, **form.asked())
         except AnnotationError as error:
-            form.add_error(None, error.message)
+            form.add_refusal(error)
         else:
             tasks.release_build.delay_on_commit(release.pk)
-            return redirect(release_url(project, release))
-    return _render_set(request, project, reference_set, form, status=400)
+            return redirect(release_url(request.project, release))
+    return _render_set(request, reference_set, form, status=400)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def reference_set_edit(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
+@object_view(set_or_404, Role.MANAGER)
+def reference_set_edit(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponse:
     """Name and description; what is a reference stays, since releases rest on it."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    reference_set = set_or_404(project, slug)
     about = {"name": reference_set.name, "description": reference_set.description}
     form = ReferenceSetEditForm(request.POST or None, initial=about)
     if request.method == "POST" and form.is_valid():
         try:
             edit_reference_set(reference_set=reference_set, by=request.user, **form.cleaned_data)
         except AnnotationError as error:
-            for name, texts in (error.fields or {"": [error.message]}).items():
-                form.add_error(name or None, texts)
+            form.add_refusal(error)
         else:
             messages.success(request, "Saved.")
-            return redirect("annotation:reference-set-detail", project.slug, slug)
-    context = {"project": project, "reference_set": reference_set, "form": form}
+            return redirect("annotation:reference-set-detail", request.project.slug, reference_set.slug)
+    context = {"project": request.project, "reference_set": reference_set, "form": form}
     return render(request, "annotation/reference_set_edit.html", context, status=400 if form.errors else 200)
 
 
-@login_required
 @require_POST
-def reference_set_add_campaign(request: HttpRequest, project_slug: str, slug: str) -> HttpResponse:
+@object_view(set_or_404, Role.MANAGER)
+def reference_set_add_campaign(request: MemberRequest, reference_set: ReferenceSet) -> HttpResponse:
     """Later releases of the set read one more campaign."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    reference_set = set_or_404(project, slug)
     form = AddCampaignForm(request.POST, reference_set=reference_set)
     if form.is_valid():
         campaign = form.cleaned_data["campaign"]
         try:
             add_campaign(reference_set=reference_set, campaign=campaign, by=request.user)
         except AnnotationError as error:
-            form.add_error("campaign", error.message)
+            form.add_refusal(error)
         else:
             text = f"“{campaign}” was added. Releases there are keep the campaigns they were built with."
             messages.success(request, text)
-            return redirect("annotation:reference-set-detail", project.slug, slug)
+            return redirect("annotation:reference-set-detail", request.project.slug, reference_set.slug)
     release_form = ReleaseForm(reference_set=reference_set)
-    return _render_set(request, project, reference_set, release_form, status=400, add_form=form)
+    return _render_set(request, reference_set, release_form, status=400, add_form=form)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def reference_set_import(request: HttpRequest, project_slug: str) -> HttpResponse:
+@project_view(Role.MANAGER)
+def reference_set_import(request: MemberRequest) -> HttpResponse:
     """Weights that were made elsewhere. The data set is chosen first: its items and texts are what the file names."""
-    project = get_project_or_404(request.user, project_slug, role=Role.MANAGER)
-    datasets = list(project.datasets.order_by("name"))
+    datasets = list(request.project.datasets.order_by("name"))
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
-    context: dict[str, object] = {"project": project, "datasets": datasets}
+    context: dict[str, object] = {"project": request.project, "datasets": datasets}
     if asked is None:
         return render(request, "annotation/reference_set_import.html", context)
     dataset = next((dataset for dataset in datasets if dataset.slug == asked), None)
@@ -185,24 +176,22 @@ def reference_set_import(request: HttpRequest, project_slug: str) -> HttpRespons
                 dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked_for
             )
         except AnnotationError as error:
-            for name, texts in (error.fields or {"": [error.message]}).items():
-                form.add_error(name if name in form.fields else None, texts)
+            form.add_refusal(error)
         else:
             tasks.weights_import_execute.delay_on_commit(job.pk)
-            return redirect("annotation:weights-import-detail", project.slug, job.pk)
+            return redirect("annotation:weights-import-detail", request.project.slug, job.pk)
     return render(request, "annotation/reference_set_import.html", context, status=400 if form.errors else 200)
 
 
 def _render_set(
-    request: HttpRequest,
-    project: Project,
+    request: MemberRequest,
     reference_set: ReferenceSet,
     form: ReleaseForm,
     status: int = 200,
     add_form: AddCampaignForm | None = None,
 ) -> HttpResponse:
     context = {
-        "project": project,
+        "project": request.project,
         "reference_set": reference_set,
         "campaigns": reference_set.campaigns.order_by("id"),
         "sources": source_names(reference_set),
@@ -211,12 +200,12 @@ def _render_set(
         "form": form,
         "add_form": add_form or AddCampaignForm(reference_set=reference_set),
         "to_join": campaigns_to_join(reference_set),
-        "may_manage": may_manage(project),
+        "may_manage": may_manage(request.project),
     }
     return render(request, "annotation/reference_set_detail.html", context, status=status)
 
 
-def _set_row(reference_set: ReferenceSet) -> tuple[object, ...]:
+def _set_row(reference_set: Any) -> tuple[object, ...]:
     return (
         reference_set.name,
         reference_set.slug,

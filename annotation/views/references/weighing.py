@@ -5,16 +5,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import charts_weighing as charts
-from annotation.access import get_project_or_404, may_manage
+from annotation.access import may_manage
 from annotation.canonical import canonical_json
+from annotation.core.views import MemberRequest, object_view
 from annotation.exports import table_response
-from annotation.models import JobState, Project, Release, Response
+from annotation.models import Project, Release, Response, Role
 from annotation.numbers import finite_or_none
 from annotation.parameters import whole_number
 from annotation.selectors.ratings import IntArray
@@ -47,7 +47,7 @@ from annotation.selectors.weighing.sensitivity import (
 )
 from annotation.views.figures import chart_response, chart_theme
 from annotation.views.references.awaiting import awaits_figures
-from annotation.views.references.common import release_or_404
+from annotation.views.references.common import file_stem, finished_release_or_404
 from annotation.weighting import SCHEMES
 
 PAGE = 50
@@ -62,11 +62,6 @@ def _context(project: Project, release: Release) -> dict[str, Any]:
         "reference_set": release.reference_set,
         "may_manage": may_manage(project),
     }
-
-
-def _released(request: HttpRequest, project_slug: str, slug: str, number: int) -> tuple[Project, Release]:
-    project = get_project_or_404(request.user, project_slug)
-    return project, release_or_404(project, slug, number, state=JobState.DONE)
 
 
 def _pages(request: HttpRequest, ids: IntArray, **asked: object) -> tuple[IntArray, str | None, str | None]:
@@ -84,20 +79,19 @@ def _pages(request: HttpRequest, ids: IntArray, **asked: object) -> tuple[IntArr
 # --- Sensitivity ------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_sensitivity(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
-    project, release = _released(request, project_slug, slug, number)
+def release_sensitivity(request: MemberRequest, release: Release) -> HttpResponseBase:
     every = comparisons(release)
     chosen, what = _chosen(request, every)
     places = changed(release, chosen, what)
-    stem = f"{project.slug}-{slug}-v{number}"
+    stem = f"{request.project.slug}-{file_stem(release)}"
     if "format" in request.GET:
         return _sensitivity_table(request, release, every, chosen, what, places, stem)
     columns = release_columns(release)
     shown, earlier, later = _pages(request, columns.response_id[places], scheme=chosen.name, what=what)
-    context = _context(project, release) | {
+    context = _context(request.project, release) | {
         "rows": every,
         "charted": [one for one in every if one.is_charted and not one.is_own and not one.reason],
         "has_ratings": any(one.is_scheme for one in every),
@@ -188,14 +182,11 @@ def _all_weights(release: Release, every: Sequence[Comparison]) -> Iterator[Sequ
             yield (response.item.external_id, pk, response.text, *map(finite_or_none, weights))
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_sensitivity_chart(
-    request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
-) -> HttpResponse:
+def release_sensitivity_chart(request: MemberRequest, release: Release, file_format: str) -> HttpResponse:
     """One scheme's small multiple as JSON; all of them on one picture."""
-    _, release = _released(request, project_slug, slug, number)
     own, theme = release_columns(release).weight, chart_theme(request)
     shown = [one for one in comparisons(release) if one.is_charted and not one.reason]
     if file_format == "json":
@@ -209,19 +200,18 @@ def release_sensitivity_chart(
         raise Http404("These weights were made elsewhere: there are no ratings to weigh otherwise.")
     others = [(one.label, one.moved.alternative.weights) for one in shown if not one.is_own]
     specification = charts.weights_against(own, others, theme=theme)
-    return chart_response(specification, file_format, f"{slug}-v{number}-sensitivity")
+    return chart_response(specification, file_format, f"{file_stem(release)}-sensitivity")
 
 
 # --- Raters -----------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_influence(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
-    project, release = _released(request, project_slug, slug, number)
+def release_influence(request: MemberRequest, release: Release) -> HttpResponseBase:
     everybody = influences(release)
-    context = _context(project, release) | {"scheme": SCHEMES.get(release.method)}
+    context = _context(request.project, release) | {"scheme": SCHEMES.get(release.method)}
     if everybody is None:
         return render(request, "annotation/release_influence.html", context)
     order = request.GET.get("sort", "max_change")
@@ -229,7 +219,7 @@ def release_influence(request: HttpRequest, project_slug: str, slug: str, number
         raise Http404(f"No order {order!r}; there are {', '.join(ORDERS)}.")
     rows = rater_influences(release, everybody, order)
     if "format" in request.GET:
-        name = f"{project.slug}-{slug}-v{number}-raters"
+        name = f"{request.project.slug}-{file_stem(release)}-raters"
         return table_response(
             format=request.GET["format"], filename=name, columns=INFLUENCE_COLUMNS, rows=map(influence_row, rows)
         )
@@ -278,32 +268,28 @@ def _focus(request: HttpRequest, release: Release, by_id: dict[int, RaterInfluen
     }
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_influence_chart(
-    request: HttpRequest, project_slug: str, slug: str, number: int, file_format: str
-) -> HttpResponse:
-    _, release = _released(request, project_slug, slug, number)
+def release_influence_chart(request: MemberRequest, release: Release, file_format: str) -> HttpResponse:
     everybody = influences(release)
     if everybody is None:
         raise Http404("These weights were made elsewhere: their raters are not known here.")
     rows = rater_influences(release, everybody)[:MARKS]
     marks = [(row.pseudonym, row.n_ratings, row.max_change, row.n_reversed) for row in rows]
     specification = charts.rater_influence(marks, theme=chart_theme(request))
-    return chart_response(specification, file_format, f"{slug}-v{number}-raters")
+    return chart_response(specification, file_format, f"{file_stem(release)}-raters")
 
 
 # --- Circularity ------------------------------------------------------------------------------------------------------
 
 
-@login_required
 @require_GET
+@object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
-def release_guard(request: HttpRequest, project_slug: str, slug: str, number: int) -> HttpResponseBase:
-    project, release = _released(request, project_slug, slug, number)
+def release_guard(request: MemberRequest, release: Release) -> HttpResponseBase:
     found = circularity(release)
-    stem = f"{project.slug}-{slug}-v{number}"
+    stem = f"{request.project.slug}-{file_stem(release)}"
     if "format" in request.GET:
         if request.GET.get("table") == "raters":
             titles, rows = RATER_COLUMNS, map(rater_row, found.raters)
@@ -327,7 +313,7 @@ def release_guard(request: HttpRequest, project_slug: str, slug: str, number: in
     chosen = [overlaps[place - 1] for place in shown.tolist()]
     rule = {"rule": "exclude_raters", "version": 1, "raters": [one.pseudonym for one in found.raters]}
     without = rule_without_texts(release, found)
-    context = _context(project, release) | {
+    context = _context(request.project, release) | {
         "found": found,
         "raters": found.raters[:PAGE],
         "rule": canonical_json(rule).decode(),

@@ -22,9 +22,10 @@ def test_pages_of_runs_go_from_the_newest_to_the_oldest_and_hold_each_once(
     ScoreRun.objects.filter(metric="bleu").update(progress_note="again")
 
     found: list[int] = []
-    more = True
+    more, before = True, None
     while more:
-        page, more = runs.run_page(world.project, before=found[-1] if found else None)
+        page, before = runs.run_page(world.project, before=before)
         found += [run.pk for run in page]
+        more = before is not None
 
     assert found == sorted(ScoreRun.objects.values_list("pk", flat=True), reverse=True)

@@ -292,6 +292,5 @@ def test_ten_systems_against_sixteen_references_take_few_questions(project, view
     made = make_conversations(project, many)
     request = RequestFactory().get(item_url(made, query="?order=4"))
     request.user, request.htmx, request.resolver_match = viewer, False, resolve(item_url(made))
-    args = (project.slug, made.reference_set.slug, 1, made.items[0].pk)
     with django_assert_max_num_queries(14):
-        assert release_item(request, *args).status_code == 200
+        assert release_item(request, **request.resolver_match.kwargs).status_code == 200

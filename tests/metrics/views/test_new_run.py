@@ -155,7 +155,7 @@ def test_what_the_service_refuses_is_named_beside_its_field(world: World, manage
     form.add_refusal(ScoreRunRefused("Nothing at all.", fields={"elsewhere": ["?"]}))
 
     assert "Too long." in form.errors["max_order"]
-    assert "Nothing at all." in form.non_field_errors()
+    assert "elsewhere: ?" in form.non_field_errors()
 
 
 def test_the_address_fills_in_what_it_names(world: World, manager, as_user) -> None:

@@ -1,0 +1,20 @@
+"""A campaign of a project, or 404."""
+
+from annotation.access import get_in_project_or_404
+from annotation.models import Campaign, Project
+from annotation.selectors.campaigns import campaigns_of, plain_campaigns
+
+
+def campaign_or_404(project: Project, pk: int) -> Campaign:
+    return get_in_project_or_404(plain_campaigns(project), project, pk=pk)
+
+
+def counted_campaign_or_404(project: Project, pk: int) -> Campaign:
+    """A campaign with the counts of its units, judgements and raters."""
+    return get_in_project_or_404(campaigns_of(project), project, pk=pk)
+
+
+def rated_here_or_404(project: Project, pk: int) -> Campaign:
+    """A campaign that hands out its units here; the ratings of an imported one were collected elsewhere."""
+    campaigns = plain_campaigns(project).select_related("project").filter(imported=False)
+    return get_in_project_or_404(campaigns, project, pk=pk)

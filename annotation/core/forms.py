@@ -1,0 +1,38 @@
+"""Forms whose input a service may refuse."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.db.models import QuerySet
+
+from annotation.errors import AnnotationError
+
+
+class RefusableForm(forms.Form):
+    """Base of forms whose cleaned data goes to a service."""
+
+    inputs: ClassVar[Mapping[str, str]] = {}
+    """The input of a service's field that is called otherwise here; "" shows its messages above the form."""
+
+    def place(self, path: str) -> tuple[forms.Form, str | None]:
+        """Return the form and the input that a service's field came from: None if no input shows it."""
+        name = self.inputs.get(path, path)
+        return self, name if not name or name in self.fields else None
+
+    def add_refusal(self, error: AnnotationError) -> None:
+        """Show a service's refusal at the inputs that it is about, and the rest above the form, by its path."""
+        for path, messages in (error.fields or {"": [error.message]}).items():
+            form, name = self.place(path)
+            for message in messages:
+                form.add_error(name or None, message if name is not None or not path else f"{path}: {message}")
+
+
+def offer_choices(form: forms.Form, name: str, choices: Iterable[Any]) -> None:
+    """Let a choice field of this form offer these."""
+    form.fields[name].choices = choices  # type: ignore[attr-defined] # it is a ChoiceField
+
+
+def offer_rows(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
+    """Let a model choice field of this form offer these rows."""
+    form.fields[name].queryset = rows  # type: ignore[attr-defined] # it is a ModelChoiceField
