@@ -1,0 +1,144 @@
+"""Every page of a project for every kind of caller: a page without a declared role fails here.
+
+No object but the project exists, so this shows that the role is settled before anything is looked up. The API's
+routes are walked in tests/api/test_access.py.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import get_resolver, reverse
+from django.urls.resolvers import URLPattern, URLResolver
+
+from annotation.models import Project, Role, User
+
+# The least role that a GET needs, that a POST needs (None: such a request is refused), and the pages.
+LEAST: dict[tuple[Role | None, Role | None], str] = {
+    (None, Role.MANAGER): (
+        "annotation:campaign-close annotation:campaign-dry-run-cancel annotation:campaign-dry-run-delete "
+        "annotation:campaign-dry-run-retry annotation:campaign-launch annotation:campaign-pause "
+        "annotation:campaign-rater-decide annotation:campaign-recruitment-act "
+        "annotation:campaign-recruitment-places annotation:campaign-recruitment-review annotation:campaign-resume "
+        "annotation:campaign-screen-remove annotation:corpus-cancel annotation:corpus-delete "
+        "annotation:corpus-retry annotation:dataset-import-cancel annotation:mining-run-cancel "
+        "annotation:mining-run-delete annotation:mining-run-near annotation:mining-run-rate "
+        "annotation:mining-run-retry annotation:mining-run-store annotation:provider-account-messages "
+        "annotation:provider-account-remove annotation:provider-account-test annotation:rating-import-cancel "
+        "annotation:rating-import-confirm annotation:rating-import-discard annotation:rating-import-read-again "
+        "annotation:reference-set-add-campaign annotation:release-cancel annotation:release-create "
+        "annotation:release-figures-retry annotation:release-restore annotation:release-retry "
+        "annotation:response-list-delete annotation:seed-rate annotation:seed-selecting-cancel "
+        "annotation:seed-unselect annotation:weights-import-cancel "
+    ),
+    (None, Role.OWNER): ("annotation:project-members-change annotation:project-members-remove "),
+    (Role.MANAGER, None): ("annotation:campaign-edit annotation:provider-accounts "),
+    (Role.MANAGER, Role.MANAGER): (
+        "annotation:campaign-clone annotation:campaign-create annotation:campaign-import "
+        "annotation:campaign-operation annotation:campaign-quality-apply annotation:campaign-quality-rules "
+        "annotation:campaign-recruitment-batch annotation:campaign-recruitment-bonus "
+        "annotation:campaign-recruitment-create annotation:campaign-recruitment-edit annotation:campaign-screen "
+        "annotation:campaign-screen-lines annotation:campaign-screen-new annotation:campaign-step "
+        "annotation:corpus-create annotation:corpus-from-dataset annotation:dataset-edit annotation:dataset-import "
+        "annotation:mining-run-create annotation:provider-account annotation:provider-account-connect "
+        "annotation:rating-import annotation:reference-set-create annotation:reference-set-edit "
+        "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "
+        "annotation:response-list-rate annotation:seed-sample annotation:seed-select "
+        "correlations:parameter-study-create correlations:study-create metrics:model-create metrics:run-create "
+        "metrics:run-import "
+    ),
+    (Role.OWNER, Role.OWNER): ("annotation:project-edit annotation:rater-erase annotation:rater-held "),
+    (Role.VIEWER, None): (
+        "annotation:campaign-record-amendments "
+        "annotation:campaign-agreement-download annotation:campaign-audit annotation:campaign-chart "
+        "annotation:campaign-compare annotation:campaign-design annotation:campaign-detail "
+        "annotation:campaign-drift-download annotation:campaign-dry-run annotation:campaign-dry-run-chart "
+        "annotation:campaign-dry-run-compare annotation:campaign-dry-run-download "
+        "annotation:campaign-enough-download annotation:campaign-export annotation:campaign-list "
+        "annotation:campaign-monitor-fragment annotation:campaign-places-download annotation:campaign-preview "
+        "annotation:campaign-quality annotation:campaign-rater annotation:campaign-raters "
+        "annotation:campaign-raters-chart annotation:campaign-ratings annotation:campaign-record-download "
+        "annotation:campaign-record-methods annotation:campaign-record-table annotation:campaign-records "
+        "annotation:campaign-recruitment annotation:campaign-recruitments annotation:corpus-detail "
+        "annotation:corpus-list annotation:dataset-detail annotation:dataset-download "
+        "annotation:dataset-import-detail annotation:dataset-list annotation:item-detail "
+        "annotation:mining-run-candidates annotation:mining-run-detail annotation:mining-run-download "
+        "annotation:project-audit annotation:project-detail annotation:rating-import-detail "
+        "annotation:reference-set-detail annotation:reference-set-list annotation:release-attention "
+        "annotation:release-browse annotation:release-browse-table annotation:release-chart "
+        "annotation:release-compare annotation:release-compare-chart annotation:release-compare-download "
+        "annotation:release-detail annotation:release-download annotation:release-file annotation:release-guard "
+        "annotation:release-influence annotation:release-influence-chart annotation:release-sensitivity "
+        "annotation:release-sensitivity-chart annotation:response-detail annotation:response-list-detail "
+        "annotation:response-list-list annotation:response-ratings-download annotation:response-weights-download "
+        "annotation:seed-chart annotation:seed-detail annotation:seed-list annotation:seed-selecting "
+        "annotation:weights-import-detail correlations:parameter-study-list "
+        "correlations:parameter-study-list-download correlations:response-uses correlations:study-list "
+        "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
+        "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "
+    ),
+    (Role.VIEWER, Role.MANAGER): ("annotation:campaign-record-datasheet "),
+    (Role.VIEWER, Role.OWNER): ("annotation:project-members "),
+    (Role.VIEWER, Role.VIEWER): ("annotation:campaign-dry-runs annotation:campaign-preview-frame metrics:playground "),
+}
+ROLES = {name: least for least, names in LEAST.items() for name in names.split()}
+VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}
+
+
+def patterns(resolver: URLResolver, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry, f"{entry.namespace}:" if entry.namespace else namespace)
+        else:
+            yield f"{namespace}{entry.name}", entry
+
+
+PAGES = {
+    name: {each: VALUES[type(converter).__name__] for each, converter in pattern.pattern.converters.items()}
+    | {"project_slug": "chit-chat"}
+    for name, pattern in patterns(get_resolver())
+    if "project_slug" in pattern.pattern.converters and not name.startswith("api:")
+}
+
+
+def is_right(client: Client, role: Role | None, least: Role | None, method: str, address: str) -> bool:
+    """Whether the answer is what a member of ``role`` (None: an outsider or a visitor) must get."""
+    point = transaction.savepoint()
+    answer = getattr(client, method)(address)
+    transaction.savepoint_rollback(point)
+    if role is None:
+        signs_in = "_auth_user_id" not in client.session and "/accounts/login/" in answer.get("Location", "")
+        return signs_in or answer.status_code == 404 or (least is None and answer.status_code == 405)
+    if least is None:
+        return answer.status_code == 405
+    if role.rank < least.rank:
+        return answer.status_code == 403
+    return answer.status_code not in (403, 405) and answer.status_code < 500
+
+
+@pytest.mark.parametrize("who", ["visitor", "outsider", "viewer", "manager", "owner"])
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.django_db
+def test_a_page_is_for_those_whose_role_is_declared(
+    who: str,
+    method: str,
+    project: Project,
+    request: pytest.FixtureRequest,
+    as_user: Callable[[User], Client],
+) -> None:
+    role = Role(who) if who in Role.values else None
+    client = Client() if who == "visitor" else as_user(request.getfixturevalue(who))
+    client.raise_request_exception = False
+    undeclared = PAGES.keys() - ROLES.keys()
+    assert not undeclared, "Declare the least role of these pages in LEAST."
+    wrong = [
+        name
+        for name, values in PAGES.items()
+        if not is_right(client, role, ROLES[name][method == "post"], method, reverse(name, kwargs=values))
+    ]
+    assert wrong == []
+
+
+def test_no_declared_page_is_gone() -> None:
+    assert ROLES.keys() - PAGES.keys() == set()
