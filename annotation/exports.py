@@ -12,7 +12,7 @@ from django.http import Http404, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import get_valid_filename
 
-from annotation.parquet import parquet_chunks
+from annotation.core.parquet import parquet_chunks
 
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -44,8 +44,8 @@ def table_response(
     """A table as a download. ``rows`` may be a generator; it is consumed while the response is sent.
 
     ``filename`` is given without its ending. Undefined numbers (None, NaN, infinite) are empty in CSV, null elsewhere.
-    A column of a Parquet file has the type that holds its values; ``types`` says that of columns that may be empty from
-    top to bottom (``annotation.parquet.TYPES``). A format not in ``CONTENT_TYPES`` is a 404: it comes from the address.
+    A column of a Parquet file has the type that holds its values; ``types`` names that of columns that may be empty
+    from top to bottom (``annotation.core.parquet.TYPES``). A format not in ``CONTENT_TYPES`` is a 404.
     """
     if format not in CONTENT_TYPES:
         raise Http404(f"No download as {format!r}; there are {', '.join(CONTENT_TYPES)}.")

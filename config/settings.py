@@ -253,7 +253,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "annotation.models.JobState",
         "CampaignState": "annotation.models.CampaignState",
-        "FileFormat": "annotation.services.imports.reading.FORMATS.items",
+        "FileFormat": "annotation.core.rows.FORMATS.items",
         "RatingFileFormat": "annotation.services.imports.rating_options.RATING_FORMATS.items",
         "ModelKind": "metrics.scoring.models.kinds.KINDS.keys",
     },

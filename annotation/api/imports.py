@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.core.rows import FORMATS
 from annotation.models import Dataset, DatasetImport, RatingImport
 from annotation.normalisation import DEFAULT_RULE, RULES
 from annotation.services.imports import dataset_import_create, rating_import_create, rating_preview
@@ -25,7 +26,6 @@ from annotation.services.imports.rating_options import (
     SHAPES,
     RatingOptions,
 )
-from annotation.services.imports.reading import FORMATS
 from annotation.services.imports.runs import resolve_format
 from annotation.tasks import dataset_import_execute, rating_import_execute
 

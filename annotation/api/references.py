@@ -17,12 +17,12 @@ from rest_framework.reverse import reverse
 from annotation.access import get_in_project_or_404
 from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.api.datasets import SourceSerializer
+from annotation.core.rows import FORMATS
 from annotation.forms.browsing import RANGES
 from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
 from annotation.release_responses import release_file_response
 from annotation.selectors.browsing import WeightFilter, weight_rows
 from annotation.selectors.releases import reference_sets, release_name, releases
-from annotation.services.imports.reading import FORMATS
 from annotation.services.reference_sets import (
     reference_set_add_campaign,
     reference_set_create,

@@ -12,10 +12,10 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from annotation.core.progress import Progress
+from annotation.core.rows import FORMATS
 from annotation.errors import AnnotationError
 from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
 from annotation.services.imports import report_rows
-from annotation.services.imports.reading import FORMATS
 
 
 def add_common_arguments(parser: ArgumentParser, *, formats: Mapping[str, str] = FORMATS) -> None:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
-from annotation.lines import UTF8_MARK
+from annotation.core.rows import UTF8_MARK
 from annotation.mining.refusal import refuse
 
 FORMATS = {"jsonl": "JSON Lines", "tsv": "TSV", "parquet": "Parquet"}

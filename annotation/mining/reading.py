@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from annotation.core.progress import Beat, noop
-from annotation.lines import UTF8_MARK, UTF16_MARKS, json_object
+from annotation.core.rows import UTF8_MARK, check_width, decoded_line, is_utf16, json_object
 from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
 from annotation.mining.refusal import refuse
 from annotation.mining.triples import Triple
@@ -287,8 +287,7 @@ def _text_lines(content: io.BufferedReader, report: ReadReport, beat: Beat) -> I
         if report.lines % BEAT_LINES == 0:
             beat()
         if report.lines == 1:
-            if raw.startswith(UTF16_MARKS):
-                report.problems.add(1, "encoding", "UTF-16 text", "UTF-8 text; save the file again as UTF-8")
+            if is_utf16(raw, report.problems):
                 return
             report.byte_order_mark = int(raw.startswith(UTF8_MARK))
             raw = raw.removeprefix(UTF8_MARK)
@@ -298,11 +297,8 @@ def _text_lines(content: io.BufferedReader, report: ReadReport, beat: Beat) -> I
                 pass
             continue
         report.windows_line_ends += raw.endswith(b"\r\n")
-        try:
-            line = raw.removesuffix(b"\n").removesuffix(b"\r").decode()
-        except UnicodeDecodeError as error:
-            found = f"byte 0x{error.object[error.start]:02X} at byte {error.start + 1} of the line"
-            report.problems.add(report.lines, "encoding", found, "UTF-8 text; save the file again as UTF-8")
+        line = decoded_line(raw.removesuffix(b"\n").removesuffix(b"\r"), report.lines, report.problems)
+        if line is None:
             continue
         if line.strip():
             yield report.lines, line
@@ -339,9 +335,7 @@ def _table_rows(lines: Iterator[tuple[int, str]], reader: _Reader, *, header: bo
             if places is None:
                 return
             continue
-        if header and len(cells) > width and any(cells[width:]):
-            accepted = f"{width}, as in the header; the first one too many is {cells[width][:40]!r}"
-            reader.problems.add(number, "number of cells", str(len(cells)), accepted)
+        if header and not check_width(cells, width, number, reader.problems):
             continue
         if '"' in line:
             reader.report.quote_cells += sum('"' in cell for cell in cells)

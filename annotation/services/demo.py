@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.core.progress import Progress, noop
+from annotation.core.rows import Table, read_tsv
 from annotation.models import (
     Campaign,
     Dataset,
@@ -29,7 +30,6 @@ from annotation.services import demo_raters
 from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.services.imports.rating_files import RatingOptions, read_ratings
-from annotation.services.imports.reading import Table, read_tsv
 from annotation.services.imports.runs import campaign_import, dataset_create
 
 FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"

@@ -17,6 +17,18 @@ from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
+from annotation.core.rows import (
+    ENDINGS,
+    FORMATS,
+    Oddities,
+    check_header,
+    decode,
+    format_of,
+    lines_of,
+    read_jsonl,
+    read_table,
+    square,
+)
 from annotation.errors import AnnotationError
 from annotation.exports import FORMULA
 from annotation.models import (
@@ -39,18 +51,6 @@ from annotation.problems import Problems, storable
 from annotation.selectors.releases import release_name
 from annotation.services.audit import audit_record
 from annotation.services.copying import MANY, allocate_ids, copy_rows
-from annotation.services.imports.reading import (
-    ENDINGS,
-    FORMATS,
-    Oddities,
-    check_header,
-    decode,
-    format_of,
-    lines_of,
-    read_jsonl,
-    read_table,
-    square,
-)
 from annotation.services.reference_sets import check_name, free_slug
 from annotation.services.release_files.tables import FLAT_COLUMNS
 from annotation.services.releases import LISTED_ITEMS, content_hash

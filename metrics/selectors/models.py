@@ -10,9 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from annotation.core.zips import zip_chunks
 from annotation.errors import AnnotationError
 from annotation.models import Dataset, JobState, Project
-from annotation.zipped import zip_chunks
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.store import SHOWN, model_name

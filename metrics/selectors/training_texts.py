@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import zstandard
 from django.db.models import QuerySet
 
+from annotation.core.rows import UTF8_MARK
 from annotation.errors import AnnotationError
-from annotation.lines import UTF8_MARK
 from annotation.mining.opening import compression_of, decompressed
 from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
 from annotation.selectors.mining import corpus_index, named_sources, told_of_damage

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Avg
 
+from annotation.core.zips import zip_chunks
 from annotation.models import Campaign, Dataset, Item, JobState, ReleaseWeight, ResponseSource, System
 from annotation.numbers import finite_or_none
 from annotation.selectors.ratings import current_ratings
-from annotation.zipped import zip_chunks
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS

@@ -17,20 +17,20 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from annotation.errors import ImportRefused
-from annotation.lines import json_object
-from annotation.problems import Problems
-from annotation.services.imports.reading import (
+from annotation.core.rows import (
     ENDINGS,
     Oddities,
     check_header,
     decode,
     format_of,
+    json_object,
     lines_of,
     read_table,
     square,
 )
-from annotation.zipped import DAMAGED
+from annotation.core.zips import DAMAGED
+from annotation.errors import ImportRefused
+from annotation.problems import Problems
 from metrics.scoring.external import SEGMENT, SYSTEM
 
 Floats = npt.NDArray[np.float64]

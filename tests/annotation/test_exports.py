@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import parquet
+from annotation.core import parquet
 from annotation.exports import table_response
 
 COLUMNS = ["system", "rho", "when"]

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from annotation.core.progress import Beat, noop
+from annotation.core.rows import Oddities, beating, check_header, read_jsonl, read_table, square
 from annotation.models import SourceKind
 from annotation.problems import Problems
 from annotation.services.imports.content import (
@@ -15,7 +16,6 @@ from annotation.services.imports.content import (
     check_text,
     check_texts,
 )
-from annotation.services.imports.reading import Oddities, beating, check_header, read_jsonl, read_table, square
 
 TURN_SEPARATOR = "|||"
 ITEM_NAMES = ("id", "context", "message", "meaning_representation", "split", "references", "outputs")

@@ -10,10 +10,10 @@ item. The dump of all results has a header and the same under other names.
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from annotation.core.rows import Row, Table
 from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import ITEM_PARTS, ITEM_TYPES, OWN_SYSTEM, RatingOptions
-from annotation.services.imports.reading import Row, Table
 
 KNOWN_TYPES = {*ITEM_TYPES, "SRC"}
 TRUTHS = {"true", "false"}

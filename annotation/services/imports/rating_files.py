@@ -3,6 +3,7 @@
 from django.utils.text import slugify
 
 from annotation.core.progress import Beat, noop
+from annotation.core.rows import beating, read_table
 from annotation.problems import Problems
 from annotation.services.imports import rating_options as shapes
 from annotation.services.imports.rating_appraise import appraise_rows
@@ -13,7 +14,6 @@ from annotation.services.imports.rating_options import OWN_COLUMNS, RatingOption
 from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_rows import jsonl_rows, table_rows
 from annotation.services.imports.rating_wide import aggregate_rows, rater_rows
-from annotation.services.imports.reading import beating, read_table
 
 __all__ = ["OWN_COLUMNS", "Judgement", "RatingContent", "RatingOptions", "read_ratings"]
 

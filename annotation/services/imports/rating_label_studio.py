@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from annotation.core.progress import Beat
+from annotation.core.rows import Oddities, beating, decode
 from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.reading import Oddities, beating, decode
 
 TYPES = ("rating", "number", "choices")
 TASK_ID = "task id"

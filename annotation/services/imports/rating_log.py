@@ -3,11 +3,11 @@
 from typing import Any
 
 from annotation.core.progress import Beat
+from annotation.core.rows import Oddities, Table, beating, read_jsonl, square
 from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
 from annotation.services.imports.rating_wide import is_blank
-from annotation.services.imports.reading import Oddities, Table, beating, read_jsonl, square
 
 COLUMNS = ("rating", "item", "text", "rated_as", "rater", "criterion", "value", "revision", "extra", "sent_at")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from annotation.lines import UTF8_MARK
+from annotation.core.rows import UTF8_MARK
 from annotation.services.imports import rating_options as shapes
 from annotation.services.imports.rating_appraise import is_header as is_appraise_header
 from annotation.services.imports.rating_appraise import is_headless as is_appraise_row

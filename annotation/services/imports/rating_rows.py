@@ -3,11 +3,11 @@
 from collections import defaultdict
 
 from annotation.core.progress import Beat
+from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
 from annotation.problems import Problems
 from annotation.services.imports.content import check_text
 from annotation.services.imports.rating_content import Cells, RatingContent
 from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.reading import Oddities, Table, beating, check_header, read_jsonl, square
 
 COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value")
 JSON_NAMES = ("rater", "item", "system", "text", "time", "shown", "seconds", "ratings")

@@ -2,11 +2,11 @@
 
 import re
 
+from annotation.core.rows import Table, check_header, square
 from annotation.problems import Problems
 from annotation.services.imports.rating_content import Cells, RatingContent, number_in
 from annotation.services.imports.rating_options import AGGREGATES, OWN_COLUMNS, RatingOptions
 from annotation.services.imports.rating_rows import check_names_a_response, own_header
-from annotation.services.imports.reading import Table, check_header, square
 
 NAMES = ("item", "system", "text")
 BLANKS = {"", "na", "n/a", "nan"}

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from annotation.core.progress import Beat, Progress, noop
+from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
 from annotation.normalisation import DEFAULT_RULE, RULES
@@ -20,7 +21,6 @@ from annotation.services.imports.rating_options import RATING_ENDINGS
 from annotation.services.imports.rating_preview import draft_store
 from annotation.services.imports.rating_recognition import recognised
 from annotation.services.imports.rating_store import join_shared, known_of, match, store_aliases, store_campaign
-from annotation.services.imports.reading import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.services.jobs import Claim, job_run
 
 STEPS = 2  # reading, storing

@@ -7,7 +7,6 @@ written. Parquet holds the same rows, but its bytes differ between versions of i
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 
 from annotation.canonical import canonical_json
+from annotation.core.zips import zip_chunks
 from annotation.exports import table_chunks
 from annotation.models import Campaign
 from annotation.selectors.records.reading import snapshot, table_rows
@@ -25,27 +25,8 @@ from annotation.services.records.readme import readme
 FORMAT = "assay-record/1"
 TABLE_FORMATS = ("jsonl", "parquet")
 PARQUET_TYPES = {"text": "text", "json": "text", "whole": "whole", "number": "number", "truth": "truth", "time": "time"}
-STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the moment stands in the manifest
 
 Documents = Callable[[Campaign], Mapping[str, str]]
-
-
-class _Outbox:
-    """What zipfile writes to; whoever sends takes what has gathered. It cannot seek, so sizes follow the data."""
-
-    def __init__(self) -> None:
-        self.waiting: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        self.waiting.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def take(self) -> bytes:
-        taken, self.waiting = b"".join(self.waiting), []
-        return taken
 
 
 def _design(campaign: Campaign) -> bytes:
@@ -77,36 +58,27 @@ def record_chunks(
     """
     with snapshot():
         campaign = Campaign.objects.select_related("project", "dataset").get(pk=campaign.pk)
-        outbox = _Outbox()
-        files: dict[str, dict[str, Any]] = {}
-        with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:  # type: ignore[call-overload] # it asks for write and flush alone
-            yield from _member(archive, outbox, files, "README.md", [readme(formats).encode()])
-            yield from _member(archive, outbox, files, "design.json", [_design(campaign)])
-            for table in ALL:
-                yield from _table(archive, outbox, files, table, campaign, formats)
-            for name, text in (documents(campaign) if documents else {}).items():
-                yield from _member(archive, outbox, files, name, [text.encode()])
-            manifest = json.dumps(_manifest(campaign, files), ensure_ascii=False, indent=2) + "\n"
-            yield from _member(archive, outbox, {}, "manifest.json", [manifest.encode()])
-        yield outbox.take()
+        yield from zip_chunks(_members(campaign, formats, documents))
 
 
-def _table(
-    archive: zipfile.ZipFile,
-    outbox: _Outbox,
-    files: dict[str, dict[str, Any]],
-    table: Table,
-    campaign: Campaign,
-    formats: Sequence[str],
-) -> Iterator[bytes]:
-    columns = [column.name for column in table.columns]
-    for ending in formats:
-        count = _Counted(table_rows(table, campaign, json_as_text=ending == "parquet"))
-        name = f"{table.name}.{ending}"
-        yield from _member(
-            archive, outbox, files, name, table_chunks(ending, columns, count, types=column_types(table))
-        )
-        files[name]["rows"] = count.n
+def _members(
+    campaign: Campaign, formats: Sequence[str], documents: Documents | None
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Name and pieces of each file; the manifest, which describes the others, is the last."""
+    files: dict[str, dict[str, Any]] = {}
+    yield "README.md", _described(files, "README.md", [readme(formats).encode()])
+    yield "design.json", _described(files, "design.json", [_design(campaign)])
+    for table in ALL:
+        columns = [column.name for column in table.columns]
+        for ending in formats:
+            count = _Counted(table_rows(table, campaign, json_as_text=ending == "parquet"))
+            name = f"{table.name}.{ending}"
+            yield name, _described(files, name, table_chunks(ending, columns, count, types=column_types(table)))
+            files[name]["rows"] = count.n
+    for name, text in (documents(campaign) if documents else {}).items():
+        yield name, _described(files, name, [text.encode()])
+    manifest = json.dumps(_manifest(campaign, files), ensure_ascii=False, indent=2) + "\n"
+    yield "manifest.json", [manifest.encode()]
 
 
 class _Counted:
@@ -122,22 +94,14 @@ class _Counted:
             yield row
 
 
-def _member(
-    archive: zipfile.ZipFile, outbox: _Outbox, files: dict[str, dict[str, Any]], name: str, chunks: Iterable[bytes]
-) -> Iterator[bytes]:
+def _described(files: dict[str, dict[str, Any]], name: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same pieces; after the last, ``files`` holds the hash and the size of all."""
     digest, size = hashlib.sha256(), 0
-    entry = zipfile.ZipInfo(name, STAMP)
-    entry.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    with archive.open(entry, "w", force_zip64=True) as member:
-        for chunk in chunks:
-            digest.update(chunk)
-            size += len(chunk)
-            member.write(chunk)
-            if sent := outbox.take():
-                yield sent
+    for chunk in chunks:
+        digest.update(chunk)
+        size += len(chunk)
+        yield chunk
     files[name] = {"sha256": digest.hexdigest(), "bytes": size}
-    yield outbox.take()
 
 
 def _manifest(campaign: Campaign, files: dict[str, dict[str, Any]]) -> dict[str, Any]:

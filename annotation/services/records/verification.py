@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from annotation.core.zips import DAMAGED
 from annotation.errors import AnnotationError
 from annotation.services.amendments import amendment_hash
 from annotation.services.records.archive import FORMAT, content_hash
-from annotation.zipped import DAMAGED
 
 BLOCK = 1 << 20
 

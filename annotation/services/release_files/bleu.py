@@ -4,11 +4,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from annotation.core.zips import zip_chunks
 from annotation.models import Release
 from annotation.one_line import escaped
 from annotation.selectors.releases import release_name
 from annotation.services.release_files.reading import ReleasedItem, released_items
-from annotation.zipped import zip_chunks
 
 BUFFER = 256 * 1024
 PIECE = 64 * 1024

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from annotation.core.parquet import batch_chunks
 from annotation.exports import gathered, table_chunks
 from annotation.models import Release
 from annotation.one_line import escaped
-from annotation.parquet import Outbox
 from annotation.selectors.releases import release_name
 from annotation.services.release_files.reading import Reference, ReleasedItem, released_items
 
@@ -199,14 +198,6 @@ def parquet_chunks(
     schema: pa.Schema, parts: Iterable[list[dict[str, Any]]], metadata: Mapping[str, str]
 ) -> Iterator[bytes]:
     """A Parquet file of a known schema in pieces: the same rows give the same bytes under one version of Arrow."""
-    schema = schema.with_metadata(dict(metadata))
-    outbox = Outbox()
-    with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
-        for part in parts:
-            columns = [
-                pa.array([row[name] for row in part], kind)
-                for name, kind in zip(schema.names, schema.types, strict=True)
-            ]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-            yield outbox.take()
-    yield outbox.take()
+    columns = list(zip(schema.names, schema.types, strict=True))
+    arrays = ([pa.array([row[name] for row in part], kind) for name, kind in columns] for part in parts)
+    return batch_chunks(schema.with_metadata(dict(metadata)), arrays)

@@ -3,6 +3,7 @@
 import pytest
 from django.db import IntegrityError
 
+from annotation.core import rows
 from annotation.errors import AnnotationError
 from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, Project, RatingImport, Response, User
 from annotation.services.imports import (
@@ -10,7 +11,6 @@ from annotation.services.imports import (
     dataset_import_execute,
     rating_import_create,
     rating_import_execute,
-    reading,
     runs,
 )
 
@@ -148,7 +148,7 @@ def test_refused_ratings_leave_no_campaign_and_no_system_behind(dataset: Dataset
 
 
 def test_a_long_read_keeps_its_lease_and_stops_when_told_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BEAT_ROWS", 10)
+    monkeypatch.setattr(rows, "BEAT_ROWS", 10)
     content = b"item_id\n" + b"".join(b"%d\n" % number for number in range(100))
     job = dataset_import_create(project=project, by=None, name="Long", filename="d.csv", content=content)
     monkeypatch.setattr(runs, "_tell", lambda *_: DatasetImport.objects.filter(pk=job.pk).update(cancel_requested=True))

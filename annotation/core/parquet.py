@@ -16,37 +16,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.core.outbox import Outbox
+
 BATCH_ROWS = 20_000  # also the length of a row group
 TEXT = pa.string()
 MOMENT = pa.timestamp("us", tz="UTC")
 TYPES = {"text": TEXT, "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_(), "time": MOMENT}
-
-
-class Outbox:
-    """What the Parquet writer writes to; whoever sends takes what has gathered."""
-
-    def __init__(self) -> None:
-        self.waiting: list[bytes] = []
-        self.position = 0
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        self.waiting.append(bytes(data))
-        self.position += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self.position
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def close(self) -> None:
-        self.closed = True
-
-    def take(self) -> bytes:
-        taken, self.waiting = b"".join(self.waiting), []
-        return taken
 
 
 def parquet_chunks(
@@ -59,19 +34,29 @@ def parquet_chunks(
             if pa.types.is_null(fields[index]):
                 fields[index] = TYPES[(types or {}).get(name, "text")]
         schema = pa.schema([pa.field(name, kind) for name, kind in zip(columns, fields, strict=True)])
-        outbox = Outbox()
-        with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
-            for place in places:
-                spool.seek(place)
-                with pa.ipc.open_stream(spool) as stream:
-                    batch = stream.read_next_batch()
-                arrays = [
-                    _cast(column, kind, fields[index])
-                    for index, (column, kind) in enumerate(zip(batch.columns, batch.schema.types, strict=True))
-                ]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
-                yield outbox.take()
-        yield outbox.take()
+        yield from batch_chunks(schema, _cast_batches(spool, places, fields))
+
+
+def batch_chunks(schema: pa.Schema, batches: Iterable[Sequence[pa.Array]]) -> Iterator[bytes]:
+    """A file of a known schema in pieces; a batch, which is one array for each column, becomes a row group.
+
+    The same batches give the same bytes under one version of Arrow.
+    """
+    outbox = Outbox()
+    with pq.ParquetWriter(pa.PythonFile(outbox, mode="w"), schema, compression="zstd") as writer:
+        for arrays in batches:
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            yield outbox.take()
+    yield outbox.take()
+
+
+def _cast_batches(spool: BinaryIO, places: Sequence[int], fields: Sequence[pa.DataType]) -> Iterator[list[pa.Array]]:
+    for place in places:
+        spool.seek(place)
+        with pa.ipc.open_stream(spool) as stream:
+            batch = stream.read_next_batch()
+        columns = zip(batch.columns, batch.schema.types, fields, strict=True)
+        yield [_cast(column, kind, wanted) for column, kind, wanted in columns]
 
 
 def _spooled(

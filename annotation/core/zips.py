@@ -5,7 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 
-from annotation.parquet import Outbox
+from annotation.core.outbox import Outbox
 
 STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: the same members give the same bytes
 # What the standard library raises of zips that are cut off, damaged, encrypted or packed in a way it does not know.

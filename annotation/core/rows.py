@@ -1,21 +1,28 @@
-"""From the bytes of an uploaded file to rows with line numbers, counting what was odd on the way."""
+"""Rows of JSON Lines, CSV and TSV, with line numbers, the problems of each, and counts of what was odd.
+
+JSON is read strictly: what JSON does not know, or says twice, is a problem and not a guess.
+"""
 
 import csv
 import io
+import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from annotation.core.progress import Beat, noop
-from annotation.lines import UTF8_MARK, UTF16_MARKS, json_object
 from annotation.problems import Problems
 
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 FORMATS = {"jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV"}
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 OTHER_ENDINGS = (".ndjson", ".tab")  # known, not named in messages
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
 
 BEAT_ROWS = 20_000
+ACCEPTED_ENCODING = "UTF-8 text; save the file again as UTF-8"
 
 AnyRow = TypeVar("AnyRow")
 
@@ -68,8 +75,7 @@ def format_of(filename: str, endings: Mapping[str, str] = ENDINGS) -> str | None
 
 def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:
     """UTF-8, with or without a byte-order mark. Refuses with the line and byte of everything that is not."""
-    if content.startswith(UTF16_MARKS):
-        problems.add(1, "encoding", "UTF-16 text", "UTF-8 text; save the file again as UTF-8")
+    if is_utf16(content, problems):
         problems.refuse()
     if content.startswith(UTF8_MARK):
         oddities.byte_order_mark = 1
@@ -79,13 +85,27 @@ def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:
         return content.decode()
     except UnicodeDecodeError:
         for number, line in enumerate(content.split(b"\n"), start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError as error:
-                found = f"byte 0x{line[error.start]:02X} at byte {error.start + 1} of the line"
-                problems.add(number, "encoding", found, "UTF-8 text; save the file again as UTF-8")
+            decoded_line(line, number, problems)
         problems.refuse()
         raise
+
+
+def is_utf16(content: bytes, problems: Problems) -> bool:
+    """Whether a file begins as UTF-16 does, which is a problem."""
+    if not content.startswith(UTF16_MARKS):
+        return False
+    problems.add(1, "encoding", "UTF-16 text", ACCEPTED_ENCODING)
+    return True
+
+
+def decoded_line(line: bytes, number: int, problems: Problems) -> str | None:
+    """The text of a line; None, and a problem, if it is not UTF-8."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{line[error.start]:02X} at byte {error.start + 1} of the line"
+        problems.add(number, "encoding", found, ACCEPTED_ENCODING)
+        return None
 
 
 def lines_of(text: str) -> list[str]:
@@ -150,10 +170,17 @@ def square(table: Table, problems: Problems) -> None:
             table.oddities.short_rows += 1
             cells.extend([""] * (width - len(cells)))
         elif len(cells) > width:
-            if any(cells[width:]):
-                accepted = f"{width}, as in the header; the first one too many is {cells[width][:40]!r}"
-                problems.add(line, "number of cells", str(len(cells)), accepted)
+            check_width(cells, width, line, problems)
             del cells[width:]
+
+
+def check_width(cells: Sequence[str], width: int, line: int, problems: Problems) -> bool:
+    """Whether no cell beyond the header's width holds anything; else it is a problem."""
+    if not any(cells[width:]):
+        return True
+    accepted = f"{width}, as in the header; the first one too many is {cells[width][:40]!r}"
+    problems.add(line, "number of cells", str(len(cells)), accepted)
+    return False
 
 
 def check_header(table: Table, problems: Problems, *, required: Sequence[str], known: Sequence[str] | None) -> None:
@@ -182,3 +209,51 @@ def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterat
         value = json_object(line, number, problems)
         if value is not None:
             yield number, value
+
+
+# --- One line of JSON -------------------------------------------------------------------------------------------------
+
+
+class _RepeatedName(ValueError):
+    pass
+
+
+class _NotJson(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise _RepeatedName(next(name for name in names if names.count(name) > 1))
+    return made
+
+
+def _constant(name: str) -> Any:
+    raise _NotJson(name)
+
+
+EXAMPLE = '{"id": "1", "message": "Hi"}'
+
+
+def json_object(line: str, number: int, problems: Problems, *, example: str = EXAMPLE) -> dict[str, Any] | None:
+    """The object on a line; None where there is none, and then ``problems`` says why."""
+    try:
+        value = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
+    except _RepeatedName as error:
+        problems.add(number, str(error), "the name twice in one object", "each name once")
+    except json.JSONDecodeError as error:
+        problems.add(number, f"column {error.colno}", f"{error.msg}: {line[error.pos : error.pos + 40]!r}", "JSON")
+    except _NotJson as error:
+        problems.add(number, "line", str(error), "JSON")
+    except ValueError:  # Python reads no whole number of more digits, and says so in its own words
+        found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
+        problems.add(number, "line", found, "a shorter number, or text in quotes")
+    except RecursionError:
+        problems.add(number, "line", "lists or objects nested too deep to read", "less deep nesting")
+    else:
+        if isinstance(value, dict):
+            return value
+        problems.add(number, "line", type(value).__name__, f"an object, such as {example}")
+    return None
