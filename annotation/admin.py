@@ -250,14 +250,8 @@ class ImportAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Corpus)
-class CorpusAdmin(ReadOnly, admin.ModelAdmin):
+class CorpusAdmin(ImportAdmin):
     list_display = ("name", "project", "state", "n_triples", "created_at")
-    list_select_related = ("project",)
-    list_filter = ("state",)
-    exclude = ("content",)
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).defer("content")
 
 
 @admin.register(MiningRun)

@@ -16,7 +16,7 @@ PACKED = (".parquet", ".gz", ".zst")  # compressed already
 def zip_chunks(members: Iterable[tuple[str, Iterable[bytes]]]) -> Iterator[bytes]:
     """Name and pieces of each member, in order; each member is read when its turn comes."""
     outbox = Outbox()
-    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:  # type: ignore[call-overload] # it asks for write, tell and flush alone
+    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, chunks in members:
             entry = zipfile.ZipInfo(name, STAMP)
             entry.compress_type = zipfile.ZIP_STORED if name.endswith(PACKED) else zipfile.ZIP_DEFLATED

@@ -53,3 +53,30 @@ def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: 
 def signed(value: float) -> str:
     """Three decimals with a true minus sign; a dash where undefined."""
     return "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def checked_correlations(name: str, values: ArrayLike, length: int) -> Floats:
+    """As ``checked``, of coefficients; NaN leaves a gap."""
+    array = checked(name, values, length=length, finite=False)
+    if (np.abs(array) > 1).any():
+        raise ValueError(f"{name} holds {array[np.abs(array) > 1][0]}: correlations lie in [-1, 1]")
+    return array
+
+
+def correlation_domain(groups: Sequence[Floats], *, room: float, least: float) -> tuple[float, float]:
+    """The range that holds all values, with ``room`` as a share of it, at least ``least``, within [-1, 1]."""
+    everything = np.concatenate(groups)
+    defined = everything[np.isfinite(everything)]
+    if defined.size == 0:
+        return (-1.0, 1.0)
+    low, high = float(defined.min()), float(defined.max())
+    beyond = max(room * (high - low), least)
+    return (max(-1.0, low - beyond), min(1.0, high + beyond))
+
+
+def zero_line(domain: tuple[float, float], colour: str, y: alt.Y) -> list[alt.Chart]:
+    """A line at 0, if 0 lies inside the range."""
+    if not domain[0] < 0 < domain[1]:
+        return []
+    zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colour, strokeDash=[3, 3], aria=False)
+    return [zero.encode(y=y)]

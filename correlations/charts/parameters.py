@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.core.charts import DASHES, SHAPES, Palette, Spec, Theme, Width, finish, palette
-from correlations.charts.data import Floats, checked, inline, layers, records, signed
+from correlations.charts.data import (
+    Floats,
+    checked_correlations,
+    correlation_domain,
+    inline,
+    layers,
+    records,
+    signed,
+    zero_line,
+)
 
 _HEIGHT = 280
 _MANY_FOLD = 20  # from this ratio of largest to smallest on, whole numbers are shown on a logarithmic axis
@@ -71,21 +80,22 @@ def parameter_chart(
         raise ValueError(f"values are {list(axis.values)}: strictly increasing numbers are expected")
     if not 0 < len(series) <= len(SHAPES):
         raise ValueError(f"series holds {len(series)} coefficients: 1 to {len(SHAPES)} are expected")
-    values = {name: _checked(name, each, n) for name, each in series.items()}
+    values = {name: checked_correlations(name, each, n) for name, each in series.items()}
     ends = {
-        name: tuple(_checked(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n)))
+        name: tuple(
+            checked_correlations(f"interval of {name}", end, n) for end in (intervals or {}).get(name, _gaps(n))
+        )
         for name in values
     }
     colours, x = palette(theme), _x(axis)
     colour, shape, dash = _channels(list(values), colours)
-    domain = _domain([*values.values(), *(end for pair in ends.values() for end in pair)])
+    domain = correlation_domain(
+        [*values.values(), *(end for pair in ends.values() for end in pair)], room=0.12, least=0.02
+    )
     scale = alt.Scale(domain=domain)
     y = alt.Y("value:Q", title="correlation", scale=scale, axis=alt.Axis(tickCount=6, format=".2f"))
     base = alt.Chart(_points(axis, values, ends)).encode(x=x, color=colour)
-    drawn: list[alt.Chart] = []
-    if domain[0] < 0 < domain[1]:
-        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
-        drawn.append(zero.encode(y=y))
+    drawn = zero_line(domain, colours.muted, y)
     if intervals:
         band = base.mark_area(opacity=0.12, aria=False)
         drawn.append(band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"))
@@ -127,23 +137,6 @@ def _channels(names: Sequence[str], colours: Palette) -> tuple[alt.Color, alt.Sh
 
 def _gaps(n: int) -> tuple[Floats, Floats]:
     return np.full(n, np.nan), np.full(n, np.nan)
-
-
-def _checked(name: str, values: ArrayLike, n: int) -> Floats:
-    array = checked(name, values, length=n, finite=False)
-    if (np.abs(array) > 1).any():
-        raise ValueError(f"{name} holds {array[np.abs(array) > 1][0]}: correlations lie in [-1, 1]")
-    return array
-
-
-def _domain(groups: Sequence[Floats]) -> tuple[float, float]:
-    everything = np.concatenate(groups)
-    defined = everything[np.isfinite(everything)]
-    if defined.size == 0:
-        return (-1.0, 1.0)
-    low, high = float(defined.min()), float(defined.max())
-    room = max(0.12 * (high - low), 0.02)
-    return (max(-1.0, low - room), min(1.0, high + room))
 
 
 def _x(axis: ParameterAxis) -> alt.X:

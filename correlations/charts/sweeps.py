@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.core.charts import DASHES, SHAPES, Spec, Theme, Width, finish, metric_colours, palette
-from correlations.charts.data import Floats, checked, inline, layers, records, signed
+from correlations.charts.data import Floats, checked, correlation_domain, layers, records, signed, zero_line
 
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300
@@ -79,7 +79,7 @@ def sweep_chart(
     if axis.scale == "log" and places[0] <= 0:
         raise ValueError(f"points[0] is {places[0]:g}: unit sizes start at 1")
     values = _checked_series(series, places.size)
-    domain = _domain(list(values.values()))
+    domain = correlation_domain(list(values.values()), room=0.08, least=0.01)
 
     named = _named_series(values, in_colour)
     names = [*named, *(name for name in values if name not in named)]
@@ -93,10 +93,7 @@ def sweep_chart(
     y = alt.Y("value:Q", title=coefficient, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=6, format=".2f"))
 
     base = alt.Chart(_points(places, values)).encode(x=x, color=colour)
-    drawn: list[alt.Chart] = []
-    if domain[0] < 0 < domain[1]:
-        zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colours.muted, strokeDash=[3, 3], aria=False)
-        drawn.append(zero.encode(y=y))
+    drawn = zero_line(domain, colours.muted, y)
     tooltip = [
         alt.Tooltip("metric:N", title="Metric"),
         alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
@@ -142,16 +139,6 @@ def _checked_series(series: Mapping[str, ArrayLike], n: int) -> dict[str, Floats
         if (np.abs(each) > 1).any():
             raise ValueError(f"series {name!r} holds {each[np.abs(each) > 1][0]}: correlations lie in [-1, 1]")
     return values
-
-
-def _domain(groups: Sequence[Floats]) -> tuple[float, float]:
-    everything = np.concatenate(groups)
-    defined = everything[np.isfinite(everything)]
-    if defined.size == 0:
-        return (-1.0, 1.0)
-    low, high = float(defined.min()), float(defined.max())
-    room = max(0.08 * (high - low), 0.01)
-    return (max(-1.0, low - room), min(1.0, high + room))
 
 
 def _x(axis: _Axis, places: Floats) -> alt.X:

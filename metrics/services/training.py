@@ -10,11 +10,12 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.text import slugify
 
 from annotation.canonical import canonical_json
+from annotation.core.names import slug_of
 from annotation.core.progress import Progress, noop
-from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User
+from annotation.datasets.sources import check_sources
+from annotation.models import Corpus, Dataset, JobState, Project, User
 from annotation.services.audit import audit_record
 from annotation.services.jobs import Claim, job_run
 from metrics.errors import MetricsError
@@ -40,7 +41,6 @@ from metrics.selectors.training_texts import (
 from metrics.services.model_files import read_file, stored
 from metrics.services.scoring import model_store
 
-NAME_CHARACTERS = 120
 LISTED = 20
 OpenFile = Callable[[], BinaryIO]
 
@@ -61,7 +61,7 @@ def model_train_on_dataset(
     if dataset.project_id != project.pk:
         raise MetricsError.at("dataset", f"Data set “{dataset}” belongs to another project.")
     _check_parts(texts, (MESSAGES, CONTEXTS))
-    _check_sources(dataset, source_kinds, source_systems)
+    check_sources(dataset, source_kinds, source_systems)
     if not (texts or source_kinds or source_systems):
         raise MetricsError.at("texts", "No texts are chosen; accepted: messages, contexts, or a source of responses.")
     source = {
@@ -146,20 +146,6 @@ def _check_parts(given: Sequence[str], accepted: Sequence[str]) -> None:
         raise MetricsError.at("texts", f"Texts: found {unknown[0]!r}; accepted: {', '.join(accepted)}.")
 
 
-def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
-    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
-    unknown = sorted(set(kinds) - set(accepted))
-    if unknown:
-        message = f"Kind of source: found {unknown[0]!r}; accepted: {', '.join(accepted)}."
-        raise MetricsError.at("source_kinds", message)
-    named = list(dataset.systems.order_by("name").values_list("name", flat=True))
-    missing = sorted(set(systems) - set(named))
-    if missing:
-        has = ", ".join(named) or "none"
-        message = f"System: found {missing[0]!r}; accepted: one of “{dataset}”: {has}."
-        raise MetricsError.at("source_systems", message)
-
-
 def _create(
     project: Project,
     by: User | None,
@@ -172,12 +158,7 @@ def _create(
     """The next version of that name."""
     checked = {} if "registered" in source else _checked_options(get_kind_or_refuse(kind), options or {})
     name = name.strip()
-    if len(name) > NAME_CHARACTERS:
-        raise MetricsError.at("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
-    slug = slugify(name)[:60].strip("-")
-    if not slug:
-        message = f"Name: found {name!r}; accepted: a name with at least one letter or digit (a to z, 0 to 9)."
-        raise MetricsError.at("name", message)
+    slug = slug_of(name)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)  # versions are counted one request at a time
         newest = project.trained_models.filter(slug=slug).order_by("-version").values_list("version", "kind").first()

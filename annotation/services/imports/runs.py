@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.utils.text import slugify
 
+from annotation.core.names import check_length, slug_of
 from annotation.core.progress import Beat, Progress, noop
 from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.errors import AnnotationError, ImportRefused
@@ -25,7 +25,6 @@ from annotation.services.jobs import Claim, job_run
 
 STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")
-NAME_CHARACTERS = 120
 
 
 def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[str, str] = ENDINGS) -> str:
@@ -43,19 +42,9 @@ def resolve_format(filename: str, file_format: str | None, *, endings: Mapping[s
 # --- Data sets --------------------------------------------------------------------------------------------------------
 
 
-def check_length(name: str) -> None:
-    if len(name) > NAME_CHARACTERS:
-        raise AnnotationError.at("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
-
-
 def dataset_slug(project: Project, name: str) -> str:
     """The address of a new data set; refused where another one of the project has it."""
-    check_length(name)
-    slug = slugify(name)[:60].strip("-")
-    if not slug:
-        raise AnnotationError.at(
-            "name", f"Name: found {name!r}; accepted: a name with at least one letter or digit (a to z, 0 to 9)."
-        )
+    slug = slug_of(name)
     if Dataset.objects.filter(project=project, slug=slug).exists():
         raise AnnotationError.at("name", f"Name: this project has a data set {slug!r} already; choose another name.")
     return slug

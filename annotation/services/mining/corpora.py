@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 
+from annotation.core.names import slug_of
 from annotation.core.progress import Beat, Progress, noop
+from annotation.datasets.sources import check_sources
 from annotation.errors import AnnotationError, ImportRefused
 from annotation.mining.index import IndexParameters, IndexReport, build_index
 from annotation.mining.opening import FORMATS, begin
 from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, read_triples
 from annotation.mining.refusal import ParameterRefused
 from annotation.mining.triples import Triple
-from annotation.models import Corpus, Dataset, JobState, Project, SourceKind, User
+from annotation.models import Corpus, Dataset, JobState, Project, User
 from annotation.selectors.mining import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.services.audit import audit_record
 from annotation.services.jobs import Claim, job_run
 
-NAME_CHARACTERS = 120
 BEAT_TRIPLES = 2000
 DETAILS = ("description", "language", "licence", "attribution")
-RESERVED = {"new", "from-data-set"}  # addresses of their own
+RESERVED = ("new", "from-data-set")  # addresses of their own
 KIBI = 1024
 
 
@@ -53,7 +53,9 @@ def corpus_from_dataset(
     """Queue the responses of chosen kinds or systems, each with its item's conversation."""
     if dataset.project_id != project.pk:
         raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
-    _check_sources(dataset, source_kinds, source_systems)
+    check_sources(dataset, source_kinds, source_systems)
+    if not source_kinds and not source_systems:
+        raise AnnotationError.at("source_kinds", "No source is chosen; accepted: at least one kind or system.")
     asked = {
         "source_kinds": sorted(source_kinds),
         "source_systems": sorted(source_systems),
@@ -134,32 +136,10 @@ def _index_parameters(given: Mapping[str, Any]) -> IndexParameters:
         raise AnnotationError.at("index", str(error)) from error
 
 
-def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str]) -> None:
-    accepted = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
-    unknown = sorted(set(kinds) - set(accepted))
-    if unknown:
-        message = f"Kind of source: found {unknown[0]!r}; accepted: {', '.join(accepted)}."
-        raise AnnotationError.at("source_kinds", message)
-    named = list(dataset.systems.order_by("name").values_list("name", flat=True))
-    missing = sorted(set(systems) - set(named))
-    if missing:
-        has = ", ".join(named) or "none"
-        raise AnnotationError.at(
-            "source_systems", f"System: found {missing[0]!r}; accepted: one of “{dataset}”: {has}."
-        )
-    if not kinds and not systems:
-        raise AnnotationError.at("source_kinds", "No source is chosen; accepted: at least one kind or system.")
-
-
 def _create(project: Project, by: User | None, name: str, details: Mapping[str, str], **fields: Any) -> Corpus:
     """One that failed or was cancelled makes room for the next of its name."""
     name = name.strip()
-    if len(name) > NAME_CHARACTERS:
-        raise AnnotationError.at("name", f"Name: found {len(name)} characters; accepted: up to {NAME_CHARACTERS}.")
-    slug = slugify(name)[:60].strip("-")
-    if not slug or slug in RESERVED:
-        accepted = "a name with at least one letter or digit (a to z, 0 to 9), other than “new”"
-        raise AnnotationError.at("name", f"Name: found {name!r}; accepted: {accepted}.")
+    slug = slug_of(name, reserved=RESERVED)
     about = {key: details[key] for key in DETAILS if details.get(key)}
     try:
         with transaction.atomic():
