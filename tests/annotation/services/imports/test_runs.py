@@ -151,8 +151,8 @@ def test_a_long_read_keeps_its_lease_and_stops_when_told_to(project: Project, mo
     monkeypatch.setattr(rows, "BEAT_ROWS", 10)
     content = b"item_id\n" + b"".join(b"%d\n" % number for number in range(100))
     job = dataset_import_create(project=project, by=None, name="Long", filename="d.csv", content=content)
-    monkeypatch.setattr(runs, "_tell", lambda *_: DatasetImport.objects.filter(pk=job.pk).update(cancel_requested=True))
-    dataset_import_execute(import_id=job.pk)
+    cancel = DatasetImport.objects.filter(pk=job.pk).update
+    dataset_import_execute(import_id=job.pk, progress=lambda *_: cancel(cancel_requested=True))
     job.refresh_from_db()
     assert (job.state, job.progress_note) == (JobState.CANCELLED, "Reading d.csv")
     assert not Dataset.objects.exists()
