@@ -137,7 +137,9 @@ def _config(colours: Palette, width: object) -> Spec:
         "axis": {
             **words, "labelColor": colours.muted, "titleColor": colours.ink, "gridColor": colours.line,
             "domainColor": colours.line_strong, "tickColor": colours.line_strong, "titlePadding": 10,
+            "labelSeparation": 10,
         },
+        "axisQuantitative": {"tickCount": 6},
         "legend": {
             **words, "labelColor": colours.ink, "titleColor": colours.muted, "orient": "top",
             "direction": "horizontal", "symbolSize": 90, "offset": 8,
