@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 
+from annotation.core.charts import Spec, Theme, palette, themed
+
 
 class ExampleForm(forms.Form):
     """One widget of each kind, sent with mistakes, so that the page shows errors too."""
@@ -21,10 +23,10 @@ class ExampleForm(forms.Form):
     consent = forms.BooleanField(label="Ask for consent first", required=False, help_text="Kept with the time.")
 
 
-def bar_chart() -> dict[str, Any]:
+def bar_chart(theme: Theme) -> Spec:
     rows = [("BLEU", "single", 0.21), ("BLEU", "all", 0.34), ("ΔBLEU", "single", 0.22), ("ΔBLEU", "all", 0.48)]
-    scale = {"domain": ["single", "all"], "range": ["#8a9aa0", "#1f8a8f"]}
-    return {
+    scale = {"domain": ["single", "all"], "range": [palette(theme).line_strong, palette(theme).accent]}
+    spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
         "height": 220,
@@ -39,6 +41,7 @@ def bar_chart() -> dict[str, Any]:
             "tooltip": {"field": "label"},
         },
     }
+    return themed(spec, theme)
 
 
 def examples() -> dict[str, Any]:
@@ -55,5 +58,4 @@ def examples() -> dict[str, Any]:
             {"line": 203, "field": "item", "found": "(empty)", "accepted": "the external id of an item"},
         ],
         "form": ExampleForm(data={"scale_high": "1", "name": ""}),
-        "chart": bar_chart(),
     }

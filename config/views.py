@@ -7,7 +7,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from annotation.selectors import jobs
-from config.styleguide import examples
+from annotation.views.figures import chart_response, chart_theme
+from config.styleguide import bar_chart, examples
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -48,4 +49,6 @@ def not_found(request: HttpRequest) -> HttpResponse:
 
 
 def styleguide(request: HttpRequest) -> HttpResponse:
+    if "chart" in request.GET:
+        return chart_response(bar_chart(chart_theme(request)), "json", "")
     return render(request, "pages/styleguide.html", examples())
