@@ -3,6 +3,8 @@
 from django.db import models
 
 from annotation.models import Campaign, Dataset, Job, Project, Release
+from correlations.results.parameters import ParameterResult
+from correlations.results.study import StudyResult
 from metrics.models import ScoreRun
 
 
@@ -36,6 +38,10 @@ class Study(Job):
     def __str__(self) -> str:
         return self.name
 
+    def read_result(self) -> StudyResult:
+        """Return the stored result of a study that is done."""
+        return StudyResult.from_json(self.result)
+
 
 class ParameterStudy(Job):
     """How one metric's correlation with ratings moves with its parameters. One result per specification."""
@@ -63,3 +69,7 @@ class ParameterStudy(Job):
 
     def __str__(self) -> str:
         return self.name
+
+    def read_result(self) -> ParameterResult:
+        """Return the stored result of a study that is done."""
+        return ParameterResult.from_json(self.result)

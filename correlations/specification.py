@@ -7,6 +7,8 @@ from itertools import combinations
 from typing import Any, Self
 
 from correlations.errors import StudyRefused, refuse_all
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.sampled_units import USUAL
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.texts import TOKENIZERS
@@ -31,7 +33,10 @@ WITHOUT_RATERS = "without_raters"
 
 @dataclass(frozen=True)
 class Specification:
-    """A study. ``metrics`` holds registry names, or mappings with a name and parameters; ``subsets`` as written."""
+    """A study. ``metrics`` holds registry names, or mappings with a name and parameters; ``subsets`` as written.
+
+    ``coefficients`` holds keys; the first leads: sweeps and comparisons of metrics are of it.
+    """
 
     release: str
     campaigns: tuple[str, ...]
@@ -50,6 +55,7 @@ class Specification:
     remainder: str = "keep"
     bootstrap: int = 500
     sweeps: bool = True
+    coefficients: tuple[str, ...] = USUAL
     seed: int = 20150726
 
     @classmethod
@@ -86,12 +92,14 @@ class Specification:
         for name in ("lowercase", "sweeps"):
             if not isinstance(getattr(self, name), bool):
                 found[name] = [f"found {getattr(self, name)!r}; accepted: true or false"]
-        for name in ("campaigns", "systems", "criteria", "subsets"):
+        for name in ("campaigns", "systems", "criteria", "subsets", "coefficients"):
             listed = getattr(self, name)
             if not isinstance(listed, tuple) or any(not isinstance(entry, str) for entry in listed):
                 found[name] = [f"found {listed!r}; accepted: a list of names"]
             elif len(set(listed)) < len(listed):
                 found[name] = ["found a name twice; accepted: each once"]
+        if "coefficients" not in found and (not self.coefficients or not set(self.coefficients) <= set(COEFFICIENTS)):
+            found["coefficients"] = [f"found {list(self.coefficients)}; accepted: {', '.join(COEFFICIENTS)}"]
         if "systems" not in found:
             found |= self._pair_problems()
         return found
@@ -187,8 +195,10 @@ class Specification:
         return self._subset(self.sweep_subset)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; ``from_mapping`` reads it back."""
+        """Return it for JSON; ``from_mapping`` reads it back. The usual coefficients are not part of a signature."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        if self.coefficients == USUAL:
+            del plain["coefficients"]
         return plain
 
 
@@ -198,7 +208,7 @@ def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
     for name in ("release", "sweep_subset"):
         if not isinstance(given.get(name, ""), str):
             found[name] = [f"found {given[name]!r}; accepted: text"]
-    for name in ("campaigns", "systems", "criteria", "pairs", "metrics", "subsets"):
+    for name in ("campaigns", "systems", "criteria", "pairs", "metrics", "subsets", "coefficients"):
         if not isinstance(given.get(name, []), list | tuple):
             found[name] = [f"found {given[name]!r}; accepted: a list"]
     for entry in given.get("metrics", []) if "metrics" not in found else []:

@@ -14,6 +14,7 @@ from annotation.selectors.releases import release_name
 from correlations.api.studies import METRIC_SCHEMA, MetricField, NamesField
 from correlations.models import ParameterStudy
 from correlations.services.parameter_studies import parameter_study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.tasks import execute_parameter_study
 from metrics.scoring.registry import METRICS
 
@@ -43,7 +44,9 @@ class ParameterSpecificationSerializer(Strict, serializers.Serializer):
     criteria = NamesField(required=False, help_text="By default all that the campaigns share.")
     subset = serializers.CharField(required=False, help_text="References: all, original, w>0, …")
     sweeps = SweepSerializer(many=True, required=False, help_text="By default all numbers that the metric takes.")
-    coefficient = serializers.CharField(required=False, help_text="pearson, spearman or kendall: what is best.")
+    coefficient = serializers.CharField(
+        required=False, help_text=f"Whose highest value is the best: {', '.join(COEFFICIENTS)}."
+    )
     choose_on = serializers.CharField(required=False, allow_blank=True, help_text="Split to choose the best value on.")
     judge_on = serializers.CharField(required=False, allow_blank=True, help_text="Split to judge it on.")
     bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")

@@ -13,7 +13,10 @@ from rest_framework.response import Response
 from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
 from annotation.selectors.releases import release_name
 from correlations.models import Study
+from correlations.results.codec import to_json
 from correlations.services.studies import study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.sampled_units import USUAL
 from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
 
@@ -72,6 +75,10 @@ class SpecificationSerializer(Strict, serializers.Serializer):
     remainder = serializers.CharField(required=False, help_text="keep or drop.")
     bootstrap = serializers.IntegerField(required=False, help_text="Replicates of each interval; 0 for none.")
     sweeps = serializers.BooleanField(required=False)
+    coefficients = NamesField(
+        required=False,
+        help_text=f"Of {', '.join(COEFFICIENTS)}; the first leads sweeps and comparisons. Default: {', '.join(USUAL)}.",
+    )
     seed = serializers.IntegerField(required=False)
     named = serializers.DictField(
         required=False, help_text="In answers: hashes of what was named. In requests it is ignored."
@@ -123,12 +130,18 @@ class StudyRowSerializer(serializers.Serializer):
     metric = serializers.CharField()
     label = serializers.CharField()
     subset = serializers.CharField()
-    rho = CoefficientSerializer(help_text="Spearman's.")
-    tau = CoefficientSerializer(help_text="Kendall's, tau-b.")
     n_observations = serializers.FloatField()
     items = serializers.IntegerField()
     signature = serializers.CharField()
     run = serializers.IntegerField(help_text="Id of the score run behind it.")
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Add each coefficient under its short name; a row has those that the study computed."""
+        named = {
+            entry.short: CoefficientSerializer(required=False, help_text=f"{entry.name}.")
+            for entry in COEFFICIENTS.values()
+        }
+        return super().get_fields() | named
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -155,20 +168,20 @@ class StudiesViewSet(JobViewSet):
         self.start(study)
         return self.answer(study, status.HTTP_201_CREATED)
 
-    def _result(self) -> dict[str, Any]:
-        study = self.get_object()
+    def _done(self) -> Study:
+        study: Study = self.get_object()
         if study.result is None:
             raise Conflict(f"The study is {study.get_state_display().lower()}; its result is there once it is done.")
-        return study.result
+        return study
 
     @extend_schema(responses=StudyRowSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def table(self, request: Request, **_: Any) -> Response:
         """A row per metric and choice of references."""
-        return Response(StudyRowSerializer(self._result()["rows"], many=True).data)
+        return Response(StudyRowSerializer(to_json(self._done().read_result().rows), many=True).data)
 
     @extend_schema(responses={200: dict[str, Any]})
     @action(detail=True)
     def result(self, request: Request, **_: Any) -> Response:
         """Everything the report shows: table, pairs, observations, comparisons, sweeps, counts."""
-        return Response(self._result())
+        return Response(self._done().result)

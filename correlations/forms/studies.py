@@ -10,6 +10,8 @@ from annotation.selectors.datasets import other_names
 from annotation.selectors.releases import release_campaigns, release_name
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.sampled_units import USUAL
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric
@@ -70,6 +72,12 @@ class StudyForm(RefusableForm):
     orientation = forms.ChoiceField(choices=[(name, ORIENTATION_NAMES[name]) for name in ORIENTATIONS], initial="both")
     remainder = forms.ChoiceField(
         label="Last, shorter unit", choices=[(name, REMAINDER_NAMES[name]) for name in REMAINDERS], initial="keep"
+    )
+    coefficients = forms.MultipleChoiceField(
+        choices=[(key, COEFFICIENTS[key].label) for key in dict.fromkeys((*USUAL, *COEFFICIENTS))],
+        initial=list(USUAL),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Sweeps and comparisons of metrics are of the first one chosen.",
     )
     seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)

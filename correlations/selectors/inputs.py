@@ -12,6 +12,7 @@ from annotation.models import Campaign, Rating, Release
 from annotation.selectors.aggregates import by_stand_ins
 from annotation.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from annotation.selectors.releases import release_judgements
+from correlations.results.study import Circularity, SameText
 from correlations.stats.resampling import RaterRatings
 from metrics.selectors.corpus import Corpus
 
@@ -67,13 +68,13 @@ def human_side(
     )
 
 
-def circularity(corpus: Corpus, release: Release, human: HumanSide) -> dict[str, Any]:
+def circularity(corpus: Corpus, release: Release, human: HumanSide) -> Circularity:
     """Where the two sides of the correlation are not independent: one text, or one rater, on both."""
     per_item = corpus.hypothesis_ids
     n_items = per_item.shape[1]
     references = set(zip(corpus.reference_item.tolist(), corpus.reference_ids.tolist(), strict=True))
     same_text = [
-        {"system": system.name, "items": sum((place, row[place]) in references for place in range(n_items))}
+        SameText(system.name, sum((place, row[place]) in references for place in range(n_items)))
         for system, row in zip(corpus.systems, per_item.tolist(), strict=True)
     ]
     behind = release_judgements(release)
@@ -87,13 +88,13 @@ def circularity(corpus: Corpus, release: Release, human: HumanSide) -> dict[str,
     }
     judged = set(zip(human.raters.rater.tolist(), human.raters.segment.tolist(), strict=True))
     raters, weighers = {rater for rater, _ in judged}, {rater for rater, _ in weighed}
-    return {
-        "same_text": [entry for entry in same_text if entry["items"]],
-        "same_text_items": sum(int(entry["items"]) for entry in same_text),
-        "raters": len(raters),
-        "reference_raters": len(weighers),
-        "reference_raters_known": not release.is_imported,  # of weights made elsewhere nobody here knows them
-        "raters_on_both_sides": len(raters & weighers),
-        "rater_items": len(judged),
-        "rater_items_on_both_sides": len(judged & weighed),
-    }
+    return Circularity(
+        same_text=tuple(entry for entry in same_text if entry.items),
+        same_text_items=sum(entry.items for entry in same_text),
+        raters=len(raters),
+        reference_raters=len(weighers),
+        reference_raters_known=not release.is_imported,  # an imported release has no judgements here
+        raters_on_both_sides=len(raters & weighers),
+        rater_items=len(judged),
+        rater_items_on_both_sides=len(judged & weighed),
+    )

@@ -1,47 +1,104 @@
-"""A stored parameter study as the tables, sentences and figures of its report."""
+"""A parameter study's result as the tables, sentences and figures of its report."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.charts import Spec, Theme
 from correlations.charts import ParameterAxis, parameter_chart
 from correlations.models import ParameterStudy
+from correlations.results.parameters import (
+    Level,
+    LevelEstimate,
+    ParameterPoint,
+    ParameterResult,
+    ParameterSweep,
+    Without,
+)
 from correlations.selectors.reports import Table
+from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.parameters import best_place
-from correlations.stats.system_level import USUAL
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
 LEVELS = {"system": "Over systems", "segment": "Over rated outputs"}
 FEW_SYSTEMS = 10
-DRIVEN = 0.2  # by how much one system may move a coefficient before it is said to drive it
+DRIVEN = 0.2  # by how much one system may move a coefficient before the report names it
+INTERVALS = "pearson"  # the coefficient whose interval tables and figures show
 
 
-def swept(study: ParameterStudy) -> list[dict[str, Any]]:
-    """Each sweep with what a reader is told about it."""
-    coefficient = study.specification["coefficient"]
-    found = []
-    for sweep in (study.result or {}).get("sweeps", []):
-        points = sweep["points"]
-        own, best = points[sweep["chosen"]], None if sweep["best"] is None else points[sweep["best"]]
-        found.append(
-            sweep
-            | {
-                "own": own,
-                "best_point": best,
-                "own_value": own["system"][coefficient]["value"],
-                "best_value": best and best["system"][coefficient]["value"],
-                "driver": _driver(sweep, own["system"][coefficient]["value"]),
-                "has_ngrams": "ngrams" in own,
-                "rows": [_marked(sweep, place) for place in range(len(points))],
-                "without_rows": [_then(sweep, entry) for entry in sweep["without"]],
-                "loss": sweep["halves"] and sweep["halves"]["chosen_on"] - sweep["halves"]["judged_on"],
-                "split_best": sweep["splits"]
-                and sweep["splits"]["best"] is not None
-                and points[sweep["splits"]["best"]]["shown"],
-            }
-        )
-    return found
+@dataclass(frozen=True)
+class SweepReport:
+    """One parameter, with what the report says of it."""
+
+    sweep: ParameterSweep
+    result: ParameterResult
+
+    def _value(self, point: ParameterPoint | None) -> float | None:
+        return None if point is None else point.system.coefficients[self.result.coefficient].value
+
+    @property
+    def own_value(self) -> float | None:
+        return self._value(self.sweep.own)
+
+    @property
+    def best_value(self) -> float | None:
+        return self._value(self.sweep.best_point)
+
+    @property
+    def has_ngrams(self) -> bool:
+        return self.sweep.own.ngrams is not None
+
+    @property
+    def rows(self) -> list["PointRow"]:
+        return [PointRow(self, place, point) for place, point in enumerate(self.sweep.points)]
+
+    @property
+    def others(self) -> list[Coefficient]:
+        """Coefficients shown by their value alone."""
+        return [entry for entry in self.result.entries if entry.key != INTERVALS]
+
+    @property
+    def without_rows(self) -> list[tuple[Without, str | None]]:
+        """Each system left out, and which value would be best then."""
+        return [(entry, self.sweep.shown(entry.best_then)) for entry in self.sweep.without]
+
+    @property
+    def split_best(self) -> str | None:
+        return None if self.sweep.splits is None else self.sweep.shown(self.sweep.splits.best)
+
+    @property
+    def driver(self) -> Without | None:
+        """The system whose absence moves the coefficient at the value in use most, if it moves it far."""
+        value = self.own_value
+        left = [(abs(entry.chosen - value), entry) for entry in self.sweep.without if None not in (value, entry.chosen)]
+        moved, most = max(left, key=lambda each: each[0], default=(0.0, None))
+        return most if moved >= DRIVEN else None
+
+
+@dataclass(frozen=True)
+class PointRow:
+    report: SweepReport
+    place: int
+    point: ParameterPoint
+
+    @property
+    def is_own(self) -> bool:
+        return self.place == self.report.sweep.chosen
+
+    @property
+    def is_best(self) -> bool:
+        return self.place == self.report.sweep.best
+
+    @property
+    def levels(self) -> list[tuple[Level, LevelEstimate, list[float | None]]]:
+        """Over systems and over outputs: Pearson's r, and the values of the other coefficients."""
+        keys = [entry.key for entry in self.report.others]
+        return [
+            (level, level.coefficients[INTERVALS], [level.coefficients[key].value for key in keys])
+            for level in (self.point.system, self.point.segment)
+        ]
 
 
 def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
@@ -49,56 +106,35 @@ def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
     metric = study.specification["metric"]
     known = METRICS[metric["name"]].parameter_list() if metric["name"] in METRICS else ()
     return [
-        (one.label, one.written(metric["parameters"][one.name]))
-        for one in known
-        if one.kind != "model" and one.name in metric["parameters"]
+        (parameter.label, parameter.written(metric["parameters"][parameter.name]))
+        for parameter in known
+        if parameter.kind != "model" and parameter.name in metric["parameters"]
     ]
-
-
-def _marked(sweep: dict[str, Any], place: int) -> dict[str, Any]:
-    point: dict[str, Any] = sweep["points"][place]
-    return point | {"is_own": place == sweep["chosen"], "is_best": place == sweep["best"]}
-
-
-def _then(sweep: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
-    then = entry["best_then"]
-    return entry | {"then": None if then is None else sweep["points"][then]["shown"]}
-
-
-def _driver(sweep: dict[str, Any], value: float | None) -> dict[str, Any] | None:
-    """The system whose absence moves the coefficient in use most, if it moves it far."""
-    left: list[dict[str, Any]] = [entry for entry in sweep["without"] if entry["chosen"] is not None]
-    if value is None or not left:
-        return None
-    most = max(left, key=lambda entry: abs(entry["chosen"] - value))
-    return most if abs(most["chosen"] - value) >= DRIVEN else None
 
 
 # --- Figures ----------------------------------------------------------------------------------------------------------
 
 
-def figure(study: ParameterStudy, name: str, *, theme: Theme) -> Spec | None:
-    """``k-system`` or ``k-segment``; None where there is no such figure."""
+def figure(result: ParameterResult, name: str, *, theme: Theme) -> Spec | None:
+    """Return ``k-system`` or ``k-segment``; None if there is no such figure."""
     parameter, _, level = name.rpartition("-")
-    sweep = next((one for one in (study.result or {}).get("sweeps", []) if one["parameter"] == parameter), None)
+    sweep = next((each for each in result.sweeps if each.parameter == parameter), None)
     if sweep is None or level not in LEVELS:
         return None
-    points = sweep["points"]
-    coefficient = study.specification["coefficient"]
+    levels = [point.system if level == "system" else point.segment for point in sweep.points]
+    series = {entry.label: [_number(each.coefficients[entry.key].value) for each in levels] for entry in result.entries}
     axis = ParameterAxis(
-        sweep["label"],
-        [point["value"] for point in points],
-        [point["shown"] for point in points],
-        sweep["chosen"],
-        best_place([_number(point[level][coefficient]["value"]) for point in points]),
+        sweep.label,
+        [point.value for point in sweep.points],
+        [point.shown for point in sweep.points],
+        sweep.chosen,
+        best_place(series[result.deciding.label]),
     )
-    labels = {key: COEFFICIENTS[key].label for key in dict.fromkeys((*USUAL, coefficient))}
-    series = {shown: [_number(point[level][key]["value"]) for point in points] for key, shown in labels.items()}
-    ends = [point[level]["pearson"]["interval"] or (NAN, NAN) for point in points]
-    bands = {labels["pearson"]: ([low for low, _ in ends], [high for _, high in ends])}
-    has_band = any(point[level]["pearson"]["interval"] for point in points)
-    title = f"{sweep['label']}: {LEVELS[level].lower()}"
-    return parameter_chart(axis, series, intervals=bands if has_band else None, title=title, theme=theme)
+    intervals = [each.coefficients[INTERVALS].interval for each in levels]
+    ends = [interval or (NAN, NAN) for interval in intervals]
+    bands = {COEFFICIENTS[INTERVALS].label: ([low for low, _ in ends], [high for _, high in ends])}
+    title = f"{sweep.label}: {LEVELS[level].lower()}"
+    return parameter_chart(axis, series, intervals=bands if any(intervals) else None, title=title, theme=theme)
 
 
 def _number(value: float | None) -> float:
@@ -108,55 +144,79 @@ def _number(value: float | None) -> float:
 # --- Tables for download ----------------------------------------------------------------------------------------------
 
 
-def table(study: ParameterStudy, name: str) -> Table | None:
-    """``k``, ``k-without`` or ``k-systems``; None where there is no such table."""
-    for sweep in (study.result or {}).get("sweeps", []):
-        for suffix, build in (("", _curve_table), ("-without", _without_table), ("-systems", _system_table)):
-            if name == f"{sweep['parameter']}{suffix}":
-                return build(sweep)
+def table(result: ParameterResult, name: str) -> Table | None:
+    """Return ``k``, ``k-without`` or ``k-systems``; None if there is no such table."""
+    for sweep in result.sweeps:
+        if name == sweep.parameter:
+            return _curve_table(sweep, result.coefficients)
+        if name == f"{sweep.parameter}-without":
+            return _without_table(sweep)
+        if name == f"{sweep.parameter}-systems":
+            return _system_table(sweep)
     return None
 
 
-def _curve_table(sweep: dict[str, Any]) -> Table:
+def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
     columns = [
-        "parameter", "value", "in_use", "best", "ngrams_of_order", "ngrams_up_to_order",
-        *(f"{level}_{part}" for level in LEVELS for part in (
-            "n", "pearson", "p", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high", "kendall",
-            "kendall_low", "kendall_high", "undefined_reason",
-        )),
-        "most_influential_system", "pearson_without_it", "chosen_share_of_halves",
-    ]  # fmt: skip
-    shares = (sweep["halves"] or {}).get("shares", [None] * len(sweep["points"]))
+        "parameter",
+        "value",
+        "in_use",
+        "best",
+        "ngrams_of_order",
+        "ngrams_up_to_order",
+        *(f"{level}_{part}" for level in LEVELS for part in _level_columns(coefficients)),
+        "most_influential_system",
+        "pearson_without_it",
+        "chosen_share_of_halves",
+    ]
+    shares: Sequence[float | None] = [None] * len(sweep.points) if sweep.halves is None else sweep.halves.shares
     rows = (
         [
-            sweep["parameter"], point["shown"], place == sweep["chosen"], place == sweep["best"],
-            point.get("ngrams", {}).get("of_order"), point.get("ngrams", {}).get("up_to"),
-            *(cell for level in LEVELS for cell in _cells(point[level])),
-            (point["influential"] or {}).get("system"), (point["influential"] or {}).get("pearson"), shares[place],
+            sweep.parameter,
+            point.shown,
+            place == sweep.chosen,
+            place == sweep.best,
+            point.ngrams and point.ngrams.of_order,
+            point.ngrams and point.ngrams.up_to,
+            *_level_cells(point.system, coefficients),
+            *_level_cells(point.segment, coefficients),
+            point.influential and point.influential.system,
+            point.influential and point.influential.pearson,
+            shares[place],
         ]
-        for place, point in enumerate(sweep["points"])
-    )  # fmt: skip
-    return columns, rows
-
-
-def _cells(found: dict[str, Any]) -> list[Any]:
-    pearson, spearman, kendall = ([found[name]["value"], *(found[name]["interval"] or (None, None))] for name in USUAL)
-    return [found["n"], pearson[0], found["p"], *pearson[1:], *spearman, *kendall, found["reason"]]
-
-
-def _without_table(sweep: dict[str, Any]) -> Table:
-    columns = ("parameter", "without", "in_use", "at_best_of_all", "best_value_then", "coefficient_then")
-    rows = (
-        (sweep["parameter"], entry["system"], entry["chosen"], entry["best"], entry["then"], entry["best_then_value"])
-        for entry in (_then(sweep, one) for one in sweep["without"])
+        for place, point in enumerate(sweep.points)
     )
     return columns, rows
 
 
-def _system_table(sweep: dict[str, Any]) -> Table:
+def _level_columns(coefficients: Sequence[str]) -> list[str]:
+    columns = ["n"]
+    for key in coefficients:
+        columns += [key, *(["p"] if key == INTERVALS else []), f"{key}_low", f"{key}_high"]
+    return [*columns, "undefined_reason"]
+
+
+def _level_cells(level: Level, coefficients: Sequence[str]) -> list[Any]:
+    cells: list[Any] = [level.n]
+    for key in coefficients:
+        estimate = level.coefficients[key]
+        cells += [estimate.value, *([level.p] if key == INTERVALS else []), *(estimate.interval or (None, None))]
+    return [*cells, level.reason]
+
+
+def _without_table(sweep: ParameterSweep) -> Table:
+    columns = ("parameter", "without", "in_use", "at_best_of_all", "best_value_then", "coefficient_then")
     rows = (
-        (sweep["parameter"], point["shown"], system["system"], score, system["rating"], system["rated"])
-        for point in sweep["points"]
-        for system, score in zip(sweep["systems"], point["scores"], strict=True)
+        (sweep.parameter, each.system, each.chosen, each.best, sweep.shown(each.best_then), each.best_then_value)
+        for each in sweep.without
+    )
+    return columns, rows
+
+
+def _system_table(sweep: ParameterSweep) -> Table:
+    rows = (
+        (sweep.parameter, point.shown, system.system, score, system.rating, system.rated)
+        for point in sweep.points
+        for system, score in zip(sweep.systems, point.scores, strict=True)
     )
     return ("parameter", "value", "system", "score", "mean_rating", "rated_outputs"), rows

@@ -1,18 +1,29 @@
-"""A stored result as the tables, sentences and figures of its report."""
+"""A study's result as the tables, sentences and figures of its report."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from annotation.core.charts import Spec, Theme
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
-from correlations.models import Study
-from correlations.stats.coefficients.kendall import KENDALL
-from correlations.stats.coefficients.spearman import SPEARMAN
+from correlations.charts.sweeps import Kind
+from correlations.results.common import Ends
+from correlations.results.study import (
+    NO_REFERENCES,
+    Clamped,
+    Comparison,
+    RowEstimate,
+    StudyResult,
+    StudyRow,
+    Sweep,
+    SystemShare,
+)
+from correlations.stats.coefficients.coefficient import Coefficient
 
 NAN = float("nan")
-SWEEPS = {
+SWEEPS: dict[Kind, str] = {
     "threshold": "References of lower weight",
     "unit_size": "Larger observation units",
     "order": "Longer n-grams",
@@ -20,144 +31,175 @@ SWEEPS = {
 SIGNIFICANT = 0.05
 FEW_UNITS = 30
 FEW_COMPARISONS = 30  # that a page can show
-IN_COLOUR = 6  # lines of a figure that can be told apart
-CLAMPED_WORTH_SAYING = 0.02  # share of (unit, system) cells
+IN_COLOUR = 6  # lines that differ enough to be read in one figure
+CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 
 
-def best_row(result: dict[str, Any]) -> dict[str, Any] | None:
-    """The row with the highest rho and its place, with the metrics not told apart from it, and those ahead of it on the
-    items that both have; None where no rho is defined."""
-    defined = [row | {"place": place} for place, row in enumerate(result["rows"]) if row["rho"]["value"] is not None]
-    best = max(defined, key=lambda row: row["rho"]["value"], default=None)
-    if best is None:
+@dataclass(frozen=True)
+class BestRow:
+    """The row with the highest coefficient; ``rivals`` do not differ from it significantly, ``ahead`` are closer to
+    the raters on the items that both can use."""
+
+    row: StudyRow
+    place: int
+    estimate: RowEstimate
+    rivals: list[str]
+    ahead: list[str]
+
+
+def best_row(result: StudyResult) -> BestRow | None:
+    """Return the row with the highest leading coefficient; None if no row's is defined."""
+    values = [result.lead_value(row) for row in result.rows]
+    defined = [place for place, value in enumerate(values) if value is not None]
+    if not defined:
         return None
-    beside = [entry for entry in _beside(best, result["comparisons"]) if entry["p_holm"] is not None]
-    rivals = [_other(best, entry) for entry in beside if entry["p_holm"] >= SIGNIFICANT]
-    ahead = [_other(best, entry) for entry in beside if entry["p_holm"] < SIGNIFICANT and _lead(best, entry) < 0]
-    return best | {"rivals": rivals, "ahead": ahead}
+    place = max(defined, key=lambda each: values[each] or 0.0)
+    row = result.rows[place]
+    rivals, ahead = [], []
+    for entry in result.comparisons:
+        if entry.subset_label != row.subset_label or row.label not in (entry.first, entry.second):
+            continue
+        if entry.p_holm is None:
+            continue
+        if entry.p_holm >= SIGNIFICANT:
+            rivals.append(entry.other(row.label))
+        elif _lead(row, entry) < 0:
+            ahead.append(entry.other(row.label))
+    return BestRow(row, place, row.coefficients[result.lead.key], rivals, ahead)
 
 
-def few_units(result: dict[str, Any]) -> int | None:
-    """The number of units of all pairs, where it is so small that the coefficients hang on a handful; else None."""
-    units = sum(pair["units"] for pair in result["pairs"])
+def _lead(row: StudyRow, entry: Comparison) -> float:
+    """By how much the row's coefficient is the higher one, over the items that both can use."""
+    difference = entry.difference or 0.0
+    return difference if entry.first == row.label else -difference
+
+
+def few_units(result: StudyResult) -> int | None:
+    """Return the number of units of all pairs if it is too small for stable coefficients; else None."""
+    units = sum(pair.units for pair in result.pairs)
     return units if units < FEW_UNITS else None
 
 
-def _beside(row: dict[str, Any], comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Comparisons of this row with others of the same references."""
-    return [
-        entry
-        for entry in comparisons
-        if entry["subset_label"] == row["subset_label"] and row["label"] in (entry["first"], entry["second"])
-    ]
+def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, RowEstimate]]:
+    return [(entry, row.coefficients[entry.key]) for entry in result.entries]
 
 
-def _other(row: dict[str, Any], entry: dict[str, Any]) -> str:
-    label: str = entry["second"] if entry["first"] == row["label"] else entry["first"]
-    return label
+def comparisons_worth_showing(result: StudyResult) -> list[tuple[Comparison, float | None, float | None]]:
+    """Comparisons with both coefficients: all if they are few, else those with the best metric of each references."""
+    lead = result.lead.key
+    return [(entry, entry.first_value[lead], entry.second_value[lead]) for entry in _worth_showing(result)]
 
 
-def _lead(row: dict[str, Any], entry: dict[str, Any]) -> float:
-    """By how much the row's rho is the higher one, over the items that both have."""
-    difference: float = entry["difference"]
-    return difference if entry["first"] == row["label"] else -difference
-
-
-def comparisons_worth_showing(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """All of them where they are few; else those with the best metric of each choice of references."""
-    every: list[dict[str, Any]] = result["comparisons"]
-    if len(every) <= FEW_COMPARISONS:
-        return every
+def _worth_showing(result: StudyResult) -> Sequence[Comparison]:
+    if len(result.comparisons) <= FEW_COMPARISONS:
+        return result.comparisons
     best: dict[str, tuple[float, str]] = {}
-    for row in result["rows"]:
-        if row["rho"]["value"] is not None:
-            found = row["rho"]["value"], row["label"]
-            best[row["subset_label"]] = max(best.get(row["subset_label"], found), found, key=itemgetter(0))
-    if alone := best.get("none"):  # reads no references, and stands beside each choice of them
-        best = {label: max(found, alone) for label, found in best.items()}
+    for row in result.rows:
+        value = result.lead_value(row)
+        if value is not None:
+            candidate = value, row.label
+            best[row.subset_label] = max(best.get(row.subset_label, candidate), candidate, key=itemgetter(0))
+    if alone := best.get(NO_REFERENCES):  # reads no references, and is compared under each choice of them
+        best = {label: max(candidate, alone) for label, candidate in best.items()}
     leaders = {label: leader for label, (_, leader) in best.items()}
-    return [entry for entry in every if leaders.get(entry["subset_label"]) in (entry["first"], entry["second"])]
+    return [entry for entry in result.comparisons if leaders.get(entry.subset_label) in (entry.first, entry.second)]
 
 
-def metrics_in_colour(result: dict[str, Any]) -> list[str]:
+def metrics_in_colour(result: StudyResult) -> list[str]:
     """Labels of the metrics closest to the raters, whatever their references, closest first."""
     best: dict[str, float] = {}
-    for row in result["rows"]:
-        rho = row["rho"]["value"]
-        best[row["label"]] = max(best.get(row["label"], -math.inf), -math.inf if rho is None else rho)
+    for row in result.rows:
+        value = result.lead_value(row)
+        best[row.label] = max(best.get(row.label, -math.inf), -math.inf if value is None else value)
     return sorted(best, key=lambda label: -best[label])[:IN_COLOUR]
 
 
-def clamped_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class ClampedRow:
+    row: StudyRow
+    place: int
+    worst: list[SystemShare]
+
+
+def clamped_rows(result: StudyResult) -> list[ClampedRow]:
     """Rows in which clamping explains something, with the systems it hits most, worst first."""
-    found = []
-    for place, row in enumerate(result["rows"]):
-        if row["clamped"]["share"] >= CLAMPED_WORTH_SAYING:
-            systems = sorted(row["clamped"]["systems"], key=lambda entry: -entry["share"])
-            found.append(row | {"place": place, "worst": systems[:3]})
-    return sorted(found, key=lambda row: -row["clamped"]["share"])
+    rows = [
+        ClampedRow(row, place, _worst(row.clamped))
+        for place, row in enumerate(result.rows)
+        if row.clamped.share >= CLAMPED_WORTH_SHOWING
+    ]
+    return sorted(rows, key=lambda each: -each.row.clamped.share)
 
 
-def has_sweep(result: dict[str, Any], name: str) -> bool:
-    """Whether a sweep has a point to draw."""
-    series = result["sweeps"].get(name, {}).get("series", [])
-    return any(point["rho"]["value"] is not None for entry in series for point in entry["points"])
+def _worst(clamped: Clamped) -> list[SystemShare]:
+    return sorted(clamped.systems, key=lambda entry: -entry.share)[:3]
+
+
+def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, Sweep]]:
+    """Name, title and content of each sweep that has a point to draw."""
+    return [
+        (name, title, result.sweeps[name])
+        for name, title in SWEEPS.items()
+        if name in result.sweeps and _has_point(result, result.sweeps[name])
+    ]
+
+
+def _has_point(result: StudyResult, sweep: Sweep) -> bool:
+    return any(result.lead_value(point) is not None for series in sweep.series for point in series.points)
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------------
 
 
-def figure(study: Study, name: str, *, theme: Theme) -> Spec | None:
-    """The specification of one figure; None where there is no figure of that name."""
-    result = study.result or {}
+def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
+    """Return the specification of a figure; None if there is no figure of that name."""
     if name == "forest":
         return forest_plot(_forest_rows(result), theme=theme)
-    if name in result.get("sweeps", {}):
-        return _sweep_figure(result["sweeps"][name], name, theme, metrics_in_colour(result))
-    rows = {f"row-{place}": place for place in range(len(result.get("rows", [])))}
+    for kind in SWEEPS:
+        if name == kind and kind in result.sweeps:
+            return _sweep_figure(result, kind, theme)
+    rows = {f"row-{place}": place for place in range(len(result.rows))}
     return _scatter(result, rows[name], theme) if name in rows else None
 
 
-def _forest_rows(result: dict[str, Any]) -> list[ForestRow]:
+def _forest_rows(result: StudyResult) -> list[ForestRow]:
     return [
         ForestRow(
-            metric=row["label"],
-            subset=row["subset_label"],
+            metric=row.label,
+            subset=row.subset_label,
             coefficient=entry.label,
-            mean=_number(row[entry.short]["value"]),
-            honest=_ends(row[entry.short].get("over_items")),
-            paper=_ends(row[entry.short].get("paper")),
-            reason=row[entry.short]["reason"],
+            mean=_number(estimate.value),
+            honest=estimate.over_items or (NAN, NAN),
+            paper=estimate.paper or (NAN, NAN),
+            reason=estimate.reason,
         )
-        for row in result["rows"]
-        for entry in (SPEARMAN, KENDALL)
+        for row in result.rows
+        for entry, estimate in estimates(result, row)
     ]
 
 
-def _sweep_figure(sweep: dict[str, Any], kind: str, theme: Theme, best: list[str]) -> Spec:
-    series = {
-        entry["label"]: [_number(point["rho"]["value"]) for point in entry["points"]] for entry in sweep["series"]
-    }
+def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
+    sweep, best = result.sweeps[kind], metrics_in_colour(result)
+    series = {each.label: [_number(result.lead_value(point)) for point in each.points] for each in sweep.series}
     in_colour = None
     if len(series) > IN_COLOUR:
         named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
         in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
-    return sweep_chart(
-        sweep["points"], series, kind=kind, coefficient=SPEARMAN.label, theme=theme, in_colour=in_colour,  # type: ignore[arg-type] # a key of SWEEPS
-    )  # fmt: skip
+    label = result.lead.label
+    return sweep_chart(sweep.points, series, kind=kind, coefficient=label, theme=theme, in_colour=in_colour)
 
 
-def _scatter(result: dict[str, Any], place: int, theme: Theme) -> Spec | None:
-    row, seen = result["rows"][place], result["observations"]
-    human, metric = ([_number(value) for value in seen[side][place]] for side in ("human", "metric"))
+def _scatter(result: StudyResult, place: int, theme: Theme) -> Spec | None:
+    row, seen = result.rows[place], result.observations
+    human, metric = ([_number(value) for value in side[place]] for side in (seen.human, seen.metric))
     if all(map(math.isnan, metric)):
         return None
-    names = [f"{pair['a']} – {pair['b']}" for pair in result["pairs"]]
+    names = [f"{pair.a} – {pair.b}" for pair in result.pairs]
     return observation_scatter(
         human,
         metric,
-        metric_name=f"{row['label']} ({row['subset_label']})",
-        pairs=[names[pair] for pair in seen["pair"]],
+        metric_name=f"{row.label} ({row.subset_label})",
+        pairs=[names[pair] for pair in seen.pair],
         subtitle="One assignment of items to units",
         theme=theme,
     )
@@ -167,137 +209,175 @@ def _number(value: float | None) -> float:
     return NAN if value is None else value
 
 
-def _ends(interval: Sequence[float] | None) -> tuple[float, float]:
-    return (NAN, NAN) if interval is None else (interval[0], interval[1])
-
-
 # --- Tables for download ---------------------------------------------------------------------------------------------
 
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 
 
-def table(study: Study, name: str) -> Table | None:
-    """Columns and rows of one table of the report; None where there is none of that name."""
-    result = study.result or {}
-    builders = {
+def table(result: StudyResult, name: str) -> Table | None:
+    """Return the columns and rows of one table of the report; None if there is none of that name."""
+    builders: dict[str, Callable[[StudyResult], Table]] = {
         "correlations": _correlation_table,
-        "sweeps": _sweep_table,
+        "sweeps": lambda each: _sweep_table(each, each.sweeps),
         "comparisons": _comparison_table,
         "systems": _system_table,
         "dropped": _dropped_table,
         "pairs": _pair_table,
         "observations": _observation_table,
     }
-    if name in SWEEPS and name in result.get("sweeps", {}):
-        return _sweep_table({"sweeps": {name: result["sweeps"][name]}})
-    return builders[name](result) if name in builders and result else None
+    if name in result.sweeps:
+        return _sweep_table(result, {name: result.sweeps[name]})
+    return builders[name](result) if name in builders else None
 
 
 COEFFICIENT_PARTS = (
-    "", "_paper_low", "_paper_high", "_items_low", "_items_high", "_items_raters_low", "_items_raters_high",
-    "_assignment_spread", "_undefined_reason",
-)  # fmt: skip
+    "",
+    "_paper_low",
+    "_paper_high",
+    "_items_low",
+    "_items_high",
+    "_items_raters_low",
+    "_items_raters_high",
+    "_assignment_spread",
+    "_undefined_reason",
+)
 
 
-def _coefficient_cells(found: dict[str, Any]) -> list[Any]:
-    ends = [
-        end
-        for name in ("paper", "over_items", "over_items_and_raters")
-        for end in (found.get(name) or (None, None))
-    ]  # fmt: skip
-    return [found["value"], *ends, found.get("assignment_spread"), found["reason"]]
+def _coefficient_cells(estimate: RowEstimate) -> list[Any]:
+    intervals = (estimate.paper, estimate.over_items, estimate.over_items_and_raters)
+    ends = [end for interval in intervals for end in _ends(interval)]
+    return [estimate.value, *ends, estimate.assignment_spread, estimate.reason]
 
 
-def _correlation_table(result: dict[str, Any]) -> Table:
+def _ends(interval: Ends | None) -> tuple[float | None, float | None]:
+    return interval or (None, None)
+
+
+def _correlation_table(result: StudyResult) -> Table:
     columns = [
-        "metric", "references",
-        *(f"rho{part}" for part in COEFFICIENT_PARTS), *(f"tau{part}" for part in COEFFICIENT_PARTS),
-        "observations", "items", "items_per_unit", "items_left_out", "items_share",
-        "clamped_cells", "clamped_share", "clamped_systems", "signature",
-    ]  # fmt: skip
-    rows = (
-        [
-            row["label"], row["subset_label"], *_coefficient_cells(row["rho"]), *_coefficient_cells(row["tau"]),
-            row["n_observations"], row["items"], row["items_per_unit"], row["dropped"]["count"],
-            row["items"] / result["items"]["used"],
-            row["clamped"]["cells"], row["clamped"]["share"],
-            {entry["system"]: entry["share"] for entry in row["clamped"]["systems"]},
-            row["signature"],
-        ]
-        for row in result["rows"]
-    )  # fmt: skip
-    return columns, rows
-
-
-def _sweep_table(result: dict[str, Any]) -> Table:
-    columns = (
-        "sweep", "point", "metric", "references", "rho", "rho_undefined_reason", "observations", "items",
+        "metric",
+        "references",
+        *(f"{entry.short}{part}" for entry in result.entries for part in COEFFICIENT_PARTS),
+        "observations",
+        "items",
+        "items_per_unit",
+        "items_left_out",
+        "items_share",
+        "clamped_cells",
         "clamped_share",
-    )  # fmt: skip
+        "clamped_systems",
+        "signature",
+    ]
+    return columns, (_correlation_cells(result, row) for row in result.rows)
+
+
+def _correlation_cells(result: StudyResult, row: StudyRow) -> list[Any]:
+    return [
+        row.label,
+        row.subset_label,
+        *(cell for _, estimate in estimates(result, row) for cell in _coefficient_cells(estimate)),
+        row.n_observations,
+        row.items,
+        row.items_per_unit,
+        row.dropped.count,
+        row.items / result.items.used,
+        row.clamped.cells,
+        row.clamped.share,
+        {entry.system: entry.share for entry in row.clamped.systems},
+        row.signature,
+    ]
+
+
+def _sweep_table(result: StudyResult, sweeps: dict[str, Sweep]) -> Table:
+    short, key = result.lead.short, result.lead.key
+    measured = (short, f"{short}_undefined_reason", "observations", "items", "clamped_share")
     rows = (
         (
-            name, value, series["label"], sweep["references"], point["rho"]["value"], point["rho"]["reason"],
-            point["n_observations"], point["items"], point["clamped_share"],
+            name,
+            value,
+            series.label,
+            sweep.references,
+            point.coefficients[key].value,
+            point.coefficients[key].reason,
+            point.n_observations,
+            point.items,
+            point.clamped_share,
         )
-        for name, sweep in result["sweeps"].items()
-        for series in sweep["series"]
-        for value, point in zip(sweep["points"], series["points"], strict=True)
-    )  # fmt: skip
-    return columns, rows
+        for name, sweep in sweeps.items()
+        for series in sweep.series
+        for value, point in zip(sweep.points, series.points, strict=True)
+    )
+    return ("sweep", "point", "metric", "references", *measured), rows
 
 
-def _comparison_table(result: dict[str, Any]) -> Table:
-    columns = (
-        "references", "first", "second", "items", "items_of_study", "first_rho", "second_rho", "rho_difference", "low",
-        "high", "p", "p_holm", "undefined_reason",
-    )  # fmt: skip
+def _comparison_table(result: StudyResult) -> Table:
+    short, key = result.lead.short, result.lead.key
+    values = (f"first_{short}", f"second_{short}", f"{short}_difference")
+    tested = ("low", "high", "p", "p_holm", "undefined_reason")
     rows = (
         (
-            entry["subset_label"], entry["first"], entry["second"],
-            *(entry.get(key) for key in ("items", "of", "first_rho", "second_rho")),  # older results lack these
-            entry["difference"], *(entry["interval"] or (None, None)), entry["p"], entry["p_holm"], entry["reason"],
+            entry.subset_label,
+            entry.first,
+            entry.second,
+            entry.items,
+            entry.of,
+            entry.first_value[key],
+            entry.second_value[key],
+            entry.difference,
+            *_ends(entry.interval),
+            entry.p,
+            entry.p_holm,
+            entry.reason,
         )
-        for entry in result["comparisons"]
-    )  # fmt: skip
-    return columns, rows
+        for entry in result.comparisons
+    )
+    return ("references", "first", "second", "items", "items_of_study", *values, *tested), rows
 
 
-def _system_table(result: dict[str, Any]) -> Table:
+def _system_table(result: StudyResult) -> Table:
     columns = ("metric", "references", "system", "score", "mean_rating", "rated_items", "clamped_share", "run")
     rows = (
         (
-            row["label"], row["subset_label"], entry["system"], entry["score"], entry["rating"], entry["rated_items"],
-            entry["clamped_share"], row["run"],
+            row.label,
+            row.subset_label,
+            each.system,
+            each.score,
+            each.rating,
+            each.rated_items,
+            each.clamped_share,
+            row.run,
         )
-        for row in result["rows"]
-        for entry in row["systems"]
-    )  # fmt: skip
+        for row in result.rows
+        for each in row.systems
+    )
     return columns, rows
 
 
-def _dropped_table(result: dict[str, Any]) -> Table:
-    whole = (("", "", entry["reason"], item) for entry in result["items"]["dropped"] for item in entry["items"])
+def _dropped_table(result: StudyResult) -> Table:
+    whole = (("", "", entry.reason, item) for entry in result.items.dropped for item in entry.items)
     by_row = (
-        (row["label"], row["subset_label"], row["dropped"]["reason"], item)
-        for row in result["rows"]
-        for item in row["dropped"]["items"]
+        (row.label, row.subset_label, row.dropped.reason, item) for row in result.rows for item in row.dropped.items
     )
     return ("metric", "references", "reason", "item"), (entry for part in (whole, by_row) for entry in part)
 
 
-def _pair_table(result: dict[str, Any]) -> Table:
-    rows = ((pair["a"], pair["b"], pair["items"], pair["units"]) for pair in result["pairs"])
-    return ("a", "b", "items", "units"), rows
+def _pair_table(result: StudyResult) -> Table:
+    return ("a", "b", "items", "units"), ((pair.a, pair.b, pair.items, pair.units) for pair in result.pairs)
 
 
-def _observation_table(result: dict[str, Any]) -> Table:
-    seen = result["observations"]
+def _observation_table(result: StudyResult) -> Table:
+    seen = result.observations
+    columns = ("metric", "references", "a", "b", "rating_difference", "metric_difference")
     rows = (
         (
-            row["label"], row["subset_label"], result["pairs"][pair]["a"], result["pairs"][pair]["b"],
-            seen["human"][place][unit], seen["metric"][place][unit],
+            row.label,
+            row.subset_label,
+            result.pairs[pair].a,
+            result.pairs[pair].b,
+            seen.human[place][unit],
+            seen.metric[place][unit],
         )
-        for place, row in enumerate(result["rows"])
-        for unit, pair in enumerate(seen["pair"])
-    )  # fmt: skip
-    return ("metric", "references", "a", "b", "rating_difference", "metric_difference"), rows
+        for place, row in enumerate(result.rows)
+        for unit, pair in enumerate(seen.pair)
+    )
+    return columns, rows

@@ -1,7 +1,6 @@
 """Compute a study: score runs, table, intervals, sweeps. A pure function of what the specification names."""
 
 import time
-from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -10,6 +9,8 @@ from annotation.core.progress import Progress, noop
 from annotation.services.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import Study
+from correlations.results.common import Versions
+from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
 from correlations.services.inputs import Row, StudyInputs, rated_corpus
 from correlations.services.progress import StagedProgress
@@ -51,25 +52,27 @@ def _compute(study: Study, claim: Claim) -> None:
     progress = StagedProgress(claim, STAGES)
     inputs = _load(study, progress)
     loaded = time.monotonic()
-    result = study_table(inputs, progress)
+    table = study_table(inputs, progress)
     tabled = time.monotonic()
-    result["sweeps"] = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
-    result |= {
-        "items": _items(inputs.corpus),
-        "circularity": circularity(inputs.corpus, study.release, inputs.human),
-        "counts": _counts(inputs) | {"raters_excluded": len(study.specification[NAMED].get(WITHOUT_RATERS, []))},
-        "versions": {"assay": VERSION, "numpy": np.__version__},
-        "seed": inputs.specification.seed,
-        "seconds": {
-            "scores": round(loaded - started, 2),
-            "table": round(tabled - loaded, 2),
-            "sweeps": round(time.monotonic() - tabled, 2),
-        },
-    }
+    sweeps = study_sweeps(inputs, progress) if inputs.specification.sweeps else {}
+    result = StudyResult(
+        **vars(table),
+        sweeps=sweeps,
+        items=_items(inputs.corpus),
+        circularity=circularity(inputs.corpus, study.release, inputs.human),
+        counts=_counts(inputs, excluded=len(study.specification[NAMED].get(WITHOUT_RATERS, []))),
+        versions=Versions(assay=VERSION, numpy=np.__version__),
+        seed=inputs.specification.seed,
+        seconds=Seconds(
+            scores=round(loaded - started, 2),
+            table=round(tabled - loaded, 2),
+            sweeps=round(time.monotonic() - tabled, 2),
+        ),
+    )
     with transaction.atomic():
         claim.lock()
         study.score_runs.set([row.run for row in inputs.rows])
-        claim.finish(result=result)
+        claim.finish(result=result.to_json())
 
 
 def _load(study: Study, progress: StagedProgress) -> StudyInputs:
@@ -133,21 +136,20 @@ def _scored(run: ScoreRun, metric: Metric, subset: Subset, scorer: Scorer) -> Me
     return statistics
 
 
-def _items(corpus: Corpus) -> dict[str, Any]:
-    dropped = [
-        {"reason": reason, "count": len(names), "items": names} for reason, names in sorted(corpus.dropped.items())
-    ]
-    return {"used": len(corpus.external_ids), "dropped": dropped}
+def _items(corpus: Corpus) -> Items:
+    dropped = (Dropped(reason, len(names), tuple(names)) for reason, names in sorted(corpus.dropped.items()))
+    return Items(len(corpus.external_ids), tuple(dropped))
 
 
-def _counts(inputs: StudyInputs) -> dict[str, Any]:
+def _counts(inputs: StudyInputs, *, excluded: int) -> Counts:
     corpus, human = inputs.corpus, inputs.human
-    return {
-        "systems": len(corpus.systems),
-        "pairs": len(inputs.pairs),
-        "references": int(corpus.weights.size),
-        "references_negative": int((corpus.weights < 0).sum()),
-        "judgements": int(human.table.response_id.size),
-        "judgements_incomplete": human.table.n_incomplete,
-        "raters": int(np.unique(human.table.rater_id).size),
-    }
+    return Counts(
+        systems=len(corpus.systems),
+        pairs=len(inputs.pairs),
+        references=int(corpus.weights.size),
+        references_negative=int((corpus.weights < 0).sum()),
+        judgements=int(human.table.response_id.size),
+        judgements_incomplete=human.table.n_incomplete,
+        raters=int(np.unique(human.table.rater_id).size),
+        raters_excluded=excluded,
+    )

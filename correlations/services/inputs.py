@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy, Study
+from correlations.results.study import NO_REFERENCES
 from correlations.selectors.inputs import HumanSide, human_side
 from correlations.services.studies import study_systems
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
@@ -17,8 +18,6 @@ from metrics.scoring.metric import Metric, MetricStatistics
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.scoring import Scorer
 from metrics.subsets import Subset
-
-NO_REFERENCES = "none"
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,30 @@ from annotation.services.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import ParameterSpecification, parameter_named
+from correlations.results.common import Ends, Versions
+from correlations.results.parameters import (
+    Halves,
+    Influential,
+    ItemsDropped,
+    Level,
+    LevelEstimate,
+    ModelUsed,
+    Ngrams,
+    ParameterCounts,
+    ParameterItems,
+    ParameterPoint,
+    ParameterResult,
+    ParameterSweep,
+    Splits,
+    SystemRating,
+    Without,
+)
 from correlations.selectors.inputs import HumanSide
 from correlations.services.inputs import rated_corpus
 from correlations.services.progress import StagedProgress
 from correlations.specification import NAMED, WITHOUT_RATERS
 from correlations.stats.parameters import (
     Curves,
-    HeldOut,
     ParameterValue,
     SegmentLevelResult,
     best_place,
@@ -84,28 +101,31 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
     inputs = _load(study)
     sweeps = _swept(inputs, progress)
     report = progress.stage("Intervals")
-    result = {
-        "sweeps": [
+    spec = inputs.specification
+    result = ParameterResult(
+        coefficient=spec.coefficient,
+        coefficients=spec.coefficients,
+        sweeps=tuple(
             _sweep_result(inputs, sweep, _part(report, place, len(sweeps))) for place, sweep in enumerate(sweeps)
-        ],
-        "models": _models(study, inputs.specification.built_metric()),
-        "items": {
-            "used": len(inputs.corpus.external_ids),
-            "dropped": [{"reason": reason, "count": len(names)} for reason, names in inputs.corpus.dropped.items()],
-        },
-        "counts": {
-            "judgements": int(inputs.human.table.response_id.size),
-            "raters": int(np.unique(inputs.human.table.rater_id).size),
-            "raters_excluded": len(study.specification[NAMED].get(WITHOUT_RATERS, [])),
-            "references": int(inputs.corpus.weights.size),
-        },
-        "negated": not inputs.specification.built_metric().higher_is_better,
-        "versions": {"assay": VERSION, "numpy": np.__version__},
-        "seconds": round(time.monotonic() - started, 2),
-    }
+        ),
+        models=_models(study, spec.built_metric()),
+        items=ParameterItems(
+            used=len(inputs.corpus.external_ids),
+            dropped=tuple(ItemsDropped(reason, len(names)) for reason, names in inputs.corpus.dropped.items()),
+        ),
+        counts=ParameterCounts(
+            judgements=int(inputs.human.table.response_id.size),
+            raters=int(np.unique(inputs.human.table.rater_id).size),
+            raters_excluded=len(study.specification[NAMED].get(WITHOUT_RATERS, [])),
+            references=int(inputs.corpus.weights.size),
+        ),
+        negated=not spec.built_metric().higher_is_better,
+        versions=Versions(assay=VERSION, numpy=np.__version__),
+        seconds=round(time.monotonic() - started, 2),
+    )
     with transaction.atomic():
         claim.lock()
-        claim.finish(result=result)
+        claim.finish(result=result.to_json())
 
 
 def _part(report: Report, place: int, parts: int) -> Report:
@@ -170,7 +190,7 @@ def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
 # --- One sweep --------------------------------------------------------------------------------------------------------
 
 
-def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> dict[str, Any]:
+def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSweep:
     spec, human = inputs.specification, inputs.human.mean
     usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.found)
     leveled = [
@@ -179,35 +199,37 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> dict[str, Any
     replicates = _replicates(spec, sweep, human, usable, report)
     best = best_place([result.values[spec.coefficient] for result, _ in leveled])
     ngrams = _ngrams(spec, sweep)
-    points = [
-        {
-            "value": sweep.values[place],
-            "shown": _shown(inputs, sweep, place),
-            "system": _system_cells(result, replicates, place),
-            "segment": _segment_cells(
-                segment_level(value, human, usable, coefficients=spec.coefficients), replicates, place
+    points = tuple(
+        ParameterPoint(
+            value=sweep.values[place],
+            shown=_shown(inputs, sweep, place),
+            system=_level(result, replicates.system if replicates else {}, place),
+            segment=_level(
+                segment_level(value, human, usable, coefficients=spec.coefficients),
+                {"pearson": replicates.segment} if replicates else {},
+                place,
             ),
-            "influential": _influential(result),
-            "scores": [finite_or_none(score) for score in scores.tolist()],
-        }
-        | ({"ngrams": ngrams[place]} if ngrams else {})
+            influential=_influential(result),
+            scores=tuple(finite_or_none(score) for score in scores.tolist()),
+            ngrams=ngrams[place] if ngrams else None,
+        )
         for place, (value, (result, scores)) in enumerate(zip(sweep.found, leveled, strict=True))
-    ]
-    return {
-        "parameter": sweep.parameter.name,
-        "label": sweep.parameter.label,
-        "key": sweep.parameter.key,
-        "kind": sweep.parameter.kind,
-        "points": points,
-        "chosen": sweep.own,
-        "best": best,
-        "items": int(usable.sum()),
-        "systems": _systems(inputs, usable),
-        "without": _without(inputs, [result for result, _ in leveled], sweep.own, best),
-        "halves": _halves(spec, sweep, human, usable),
-        "splits": _split_result(inputs, sweep, usable),
-        "no_interval": POOLED if sweep.pooled else "",
-    }
+    )
+    return ParameterSweep(
+        parameter=sweep.parameter.name,
+        label=sweep.parameter.label,
+        key=sweep.parameter.key,
+        kind=sweep.parameter.kind,
+        points=points,
+        chosen=sweep.own,
+        best=best,
+        items=int(usable.sum()),
+        systems=_systems(inputs, usable),
+        without=_without(inputs, [result for result, _ in leveled], sweep.own, best),
+        halves=_halves(spec, sweep, human, usable),
+        splits=_split_result(inputs, sweep, usable),
+        no_interval=POOLED if sweep.pooled else "",
+    )
 
 
 def _replicates(
@@ -219,118 +241,119 @@ def _replicates(
     return curves(sweep.found, human, weights, coefficients=spec.coefficients, progress=report)
 
 
-def _system_cells(result: SystemLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
-    cells: dict[str, Any] = {
-        "n": result.n_systems, "reason": result.reason or "", "p": finite_or_none(result.pvalues["pearson"]),
-    }  # fmt: skip
-    for name in result.values:
-        drawn = None if replicates is None else replicates.system[name][:, place]
-        cells[name] = {"value": finite_or_none(result.values[name]), "interval": _interval(drawn)}
-    return cells
+def _level(
+    result: SystemLevelResult | SegmentLevelResult,
+    replicates: Mapping[str, npt.NDArray[np.float64]],
+    place: int,
+) -> Level:
+    """The coefficients at one value; ``replicates`` (B, V) are of those that have intervals."""
+    return Level(
+        n=result.n,
+        reason=result.reason or "",
+        p=finite_or_none(result.pvalues["pearson"]),
+        coefficients={
+            key: LevelEstimate(
+                finite_or_none(value), _interval(replicates[key][:, place]) if key in replicates else None
+            )
+            for key, value in result.values.items()
+        },
+    )
 
 
-def _segment_cells(result: SegmentLevelResult, replicates: Curves | None, place: int) -> dict[str, Any]:
-    cells: dict[str, Any] = {
-        "n": result.n, "reason": result.reason or "", "p": finite_or_none(result.pearson_pvalue),
-    }  # fmt: skip
-    for name in result.values:
-        drawn = replicates.segment[:, place] if replicates is not None and name == "pearson" else None
-        cells[name] = {"value": finite_or_none(result.values[name]), "interval": _interval(drawn)}
-    return cells
-
-
-def _interval(replicates: npt.NDArray[np.float64] | None) -> list[float] | None:
-    if replicates is None:
-        return None
+def _interval(replicates: npt.NDArray[np.float64]) -> Ends | None:
     low, high = replicates_interval(replicates).interval
-    return None if np.isnan(low) else [float(low), float(high)]
+    return None if np.isnan(low) else (float(low), float(high))
 
 
-def _influential(result: SystemLevelResult) -> dict[str, Any] | None:
-    found = result.most_influential
-    return None if found is None else {"system": found.system, "pearson": finite_or_none(found.values["pearson"])}
+def _influential(result: SystemLevelResult) -> Influential | None:
+    system = result.most_influential
+    return None if system is None else Influential(system.system, finite_or_none(system.values["pearson"]))
 
 
-def _systems(inputs: Inputs, usable: Bools) -> list[dict[str, Any]]:
-    found = []
+def _systems(inputs: Inputs, usable: Bools) -> tuple[SystemRating, ...]:
+    systems = []
     for name, ratings in zip(inputs.names, inputs.human.mean[:, usable], strict=True):
         rated = ratings[~np.isnan(ratings)]
-        found.append({"system": name, "rating": float(rated.mean()) if rated.size else None, "rated": int(rated.size)})
-    return found
+        systems.append(SystemRating(name, float(rated.mean()) if rated.size else None, int(rated.size)))
+    return tuple(systems)
 
 
-def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, best: int | None) -> list[dict[str, Any]]:
+def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, best: int | None) -> tuple[Without, ...]:
     """Each system left out: the coefficient at the metric's own value, at the best, and which would be best then."""
     name = inputs.specification.coefficient
     if best is None or not results[own].left_out:
-        return []
-    found = []
+        return ()
+    rows = []
     for place, system in enumerate(inputs.names):
         along = [result.left_out[place].values[name] if result.left_out else np.nan for result in results]
         then = best_place(along)
-        found.append(
-            {
-                "system": system,
-                "chosen": finite_or_none(along[own]),
-                "best": finite_or_none(along[best]),
-                "best_then": then,
-                "best_then_value": None if then is None else finite_or_none(along[then]),
-            }
+        rows.append(
+            Without(
+                system=system,
+                chosen=finite_or_none(along[own]),
+                best=finite_or_none(along[best]),
+                best_then=then,
+                best_then_value=None if then is None else finite_or_none(along[then]),
+            )
         )
-    return found
+    return tuple(rows)
 
 
-def _halves(
-    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools
-) -> dict[str, Any] | None:
+def _halves(spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools) -> Halves | None:
     if spec.halves < 1 or sweep.pooled or usable.sum() < 4:
         return None
-    found: HeldOut = held_out_halves(
+    held_out = held_out_halves(
         sweep.found, human, usable, sweep.own, coefficient=spec.coefficient, n_halves=spec.halves, seed=spec.seed + 1
     )
-    if not found.n_halves:
+    if not held_out.n_halves:
         return None
-    return {
-        "n": found.n_halves,
-        "chosen_on": found.chosen_on,
-        "judged_on": found.judged_on,
-        "own": found.fixed,
-        "shares": found.shares.tolist(),
-    }
+    return Halves(
+        n=held_out.n_halves,
+        chosen_on=held_out.chosen_on,
+        judged_on=held_out.judged_on,
+        own=held_out.fixed,
+        shares=tuple(held_out.shares.tolist()),
+    )
 
 
-def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> dict[str, Any] | None:
+def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
     spec = inputs.specification
     if not spec.choose_on or sweep.pooled:
         return None
-    along = {}
+    curves_of, items = [], []
     for split in (spec.choose_on, spec.judge_on):
         part = usable & (inputs.splits == split)
         results = [
             system_level(value, inputs.human.mean, inputs.names, part, coefficients=spec.coefficients)[0]
             for value in sweep.found
         ]
-        along[split] = [finite_or_none(result.values[spec.coefficient]) for result in results], int(part.sum())
-    (chosen, n_choose), (judged, n_judge) = along[spec.choose_on], along[spec.judge_on]
+        curves_of.append(tuple(finite_or_none(result.values[spec.coefficient]) for result in results))
+        items.append(int(part.sum()))
+    chosen, judged = curves_of
     best = best_place([np.nan if value is None else value for value in chosen])
-    return {
-        "choose_on": spec.choose_on, "judge_on": spec.judge_on, "items": [n_choose, n_judge], "best": best,
-        "chosen_on": None if best is None else chosen[best], "judged_on": None if best is None else judged[best],
-        "own": judged[sweep.own], "curves": [chosen, judged],
-    }  # fmt: skip
+    return Splits(
+        choose_on=spec.choose_on,
+        judge_on=spec.judge_on,
+        items=(items[0], items[1]),
+        best=best,
+        chosen_on=None if best is None else chosen[best],
+        judged_on=None if best is None else judged[best],
+        own=judged[sweep.own],
+        curves=(chosen, judged),
+    )
 
 
 # --- Models -----------------------------------------------------------------------------------------------------------
 
 
-def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[dict[str, int]]:
-    """Of a sweep over the orders of a language model: n-grams of each length, and of all up to it."""
+def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[Ngrams]:
+    """For a sweep over the orders of a language model: n-grams of each length, and of all up to it."""
     metric = spec.built_metric()
     models = [one for one in model_parameters(metric.name) if one.choices[0] == LanguageModel.kind]
     if sweep.parameter.name != "order" or not models:
         return []
     model: LanguageModel = model_store().load(LanguageModel.kind, getattr(metric, models[0].name))
-    return [{"of_order": model.n_ngrams[order - 1], "up_to": sum(model.n_ngrams[:order])} for order in sweep.values]
+    return [Ngrams(of_order=model.n_ngrams[order - 1], up_to=sum(model.n_ngrams[:order])) for order in sweep.values]
 
 
 def _shown(inputs: Inputs, sweep: Sweep, place: int) -> str:
@@ -342,14 +365,20 @@ def _shown(inputs: Inputs, sweep: Sweep, place: int) -> str:
     return sweep.parameter.written(value) if model is None else str(model)
 
 
-def _models(study: ParameterStudy, metric: Metric) -> list[dict[str, Any]]:
+def _models(study: ParameterStudy, metric: Metric) -> tuple[ModelUsed, ...]:
     """The trained models of the metric, and whether a language model's lower orders are those of smaller models."""
-    found = []
+    used = []
     for parameter in model_parameters(metric.name):
         reference = str(getattr(metric, parameter.name))
         models = TrainedModel.objects.filter(project=study.project_id, digest=reference.removeprefix("sha256:"))
         model = models.defer("content").last()
-        options: Mapping[str, Any] = {} if model is None else model.options
-        entry = {"label": parameter.label, "reference": reference, "pruned": bool(options.get("prune"))}
-        found.append(entry | {"name": "" if model is None else str(model), "pk": None if model is None else model.pk})
-    return found
+        used.append(
+            ModelUsed(
+                label=parameter.label,
+                reference=reference,
+                pruned=model is not None and bool(model.options.get("prune")),
+                name="" if model is None else str(model),
+                pk=None if model is None else model.pk,
+            )
+        )
+    return tuple(used)

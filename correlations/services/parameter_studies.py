@@ -15,13 +15,12 @@ from correlations.parameter_specification import (
     usual_values,
     with_own_value,
 )
+from correlations.results.parameters import ParameterResult
 from correlations.services.studies import named_campaigns, release_named, settled_metric, study_store, study_systems
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.metric import Metric
 from metrics.selectors.models import beyond_limit, beyond_words, model_limits
 from metrics.services.models import parameters_with_models
-
-RESULT_FORMAT = 1  # raised with the shape of a stored result
 
 
 def parameter_study_create(
@@ -44,8 +43,8 @@ def parameter_study_create(
     _check_splits(settled, set(Item.objects.filter(dataset=dataset).values_list("split", flat=True)) - {""})
     return study_store(
         ParameterStudy, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
-        specification=settled.as_dict(), sources=settled.built_metric().needs_sources, result_format=RESULT_FORMAT,
-        by=by,
+        specification=settled.as_dict(), sources=settled.built_metric().needs_sources,
+        result_version=ParameterResult.VERSION, by=by,
     )  # fmt: skip
 
 

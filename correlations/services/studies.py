@@ -15,6 +15,7 @@ from annotation.selectors.ratings import campaign_criteria
 from annotation.services.ratings import ratings_await
 from correlations.errors import StudyRefused
 from correlations.models import Study
+from correlations.results.study import StudyResult
 from correlations.selectors.inputs import rating_marks
 from correlations.selectors.lists import AnyStudy
 from correlations.services.stored import imported_run, with_runs_named
@@ -25,8 +26,6 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import Metric
 from metrics.selectors.corpus import texts_digests
 from metrics.services.models import parameters_with_models
-
-RESULT_FORMAT = 2  # raised with the shape of a stored result, so that an old one is computed anew, never misread
 
 
 def study_create(
@@ -52,7 +51,7 @@ def study_create(
     return study_store(
         Study, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
         specification=settled.as_dict(), sources=any(metric.needs_sources for metric in metrics),
-        result_format=RESULT_FORMAT, by=by,
+        result_version=StudyResult.VERSION, by=by,
     )  # fmt: skip
 
 
@@ -67,7 +66,7 @@ def study_store(
     systems: Sequence[System],
     specification: dict[str, Any],
     sources: bool,
-    result_format: int,
+    result_version: int,
     by: User | None,
 ) -> tuple[AnyStudy, bool]:
     """The study with this settled specification over what it names as that is now, and whether it is new."""
@@ -77,7 +76,7 @@ def study_store(
         **texts_digests(systems, sources=sources),
         "ratings": rating_marks(campaigns),
         "version": VERSION,
-        "format": result_format,
+        "format": result_version,
     }
     if without := excluded_rater_ids(campaigns):  # only then, so that studies of before keep their signatures
         named[WITHOUT_RATERS] = without

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.numbers import finite_or_none
+from correlations.results.study import Sweep, SweepPoint, SweepSeries
 from correlations.services.inputs import StudyInputs, study_metric
 from correlations.services.progress import StagedProgress
-from correlations.services.table import coefficient
+from correlations.services.table import estimate
 from correlations.stats.sampled_units import MetricResult
 from correlations.stats.sweeps import SweepResult, reference_sweep, unit_size_sweep
 from correlations.stats.units import StudyMetric
@@ -19,8 +20,8 @@ UNIT_SIZES = (1, 2, 5, 10, 20, 50, 100)
 ORDERS = (1, 2, 3, 4)
 
 
-def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any]:
-    """Spearman's coefficient of every metric along each dimension, all else as in the table."""
+def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Sweep]:
+    """The leading coefficient of every metric along each dimension, all else as in the table."""
     spec = inputs.specification
     shared: dict[str, Any] = {
         "human": inputs.human.mean,
@@ -29,21 +30,22 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any
         "n_assignments": spec.assignments,
         "remainder": spec.remainder,
         "orientation": spec.orientation,
+        "coefficients": spec.coefficients[:1],
     }
     subset = spec.built_sweep_subset
     labels = dict(zip(spec.built_metrics(), metric_labels(spec.built_metrics()), strict=True))
     with_references = {metric: label for metric, label in labels.items() if metric.needs_references}
     at_threshold = _at_thresholds(inputs, with_references)
     at_order = {float(order): _named(inputs, _at_order(inputs, order), subset) for order in ORDERS}
-    found: dict[str, Any] = {}
+    sweeps: dict[str, Sweep] = {}
     if with_references:
         report = progress.stage("Sweep over thresholds")
         threshold = reference_sweep(at_threshold, unit_size=spec.unit_size, progress=report, **shared)
-        found["threshold"] = _plain(threshold, "w ≥ threshold")
+        sweeps["threshold"] = _sweep(threshold, "w ≥ threshold")
     if spec.metrics_at_order(spec.order):
         report = progress.stage("Sweep over orders")
         order = reference_sweep(at_order, unit_size=spec.unit_size, progress=report, **shared)
-        found["order"] = _plain(order, subset.label)
+        sweeps["order"] = _sweep(order, subset.label)
     unit_size = unit_size_sweep(
         _named(inputs, labels, subset),
         unit_sizes=UNIT_SIZES,
@@ -54,7 +56,7 @@ def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Any
         progress=progress.stage("Sweep over unit sizes"),
         **shared,
     )
-    return found | {"unit_size": _plain(unit_size, subset.label)}
+    return sweeps | {"unit_size": _sweep(unit_size, subset.label)}
 
 
 def _at_thresholds(inputs: StudyInputs, labels: Mapping[Metric, str]) -> dict[float, list[StudyMetric]]:
@@ -92,21 +94,15 @@ def sentence_metric(name: str, statistics: MetricStatistics, *, negated: bool = 
     return replace(study_metric(name, mean_statistics(scores)), clamped=None)
 
 
-def _plain(sweep: SweepResult, references: str) -> dict[str, Any]:
-    return {
-        "points": list(sweep.points),
-        "references": references,
-        "series": [
-            {"label": label, "points": [_point(result) for result in results]}
-            for label, results in sweep.series.items()
-        ],
-    }
+def _sweep(result: SweepResult, references: str) -> Sweep:
+    series = (SweepSeries(label, tuple(_point(each) for each in results)) for label, results in result.series.items())
+    return Sweep(result.points, references, tuple(series))
 
 
-def _point(result: MetricResult) -> dict[str, Any]:
-    return {
-        "rho": coefficient(result.coefficients["spearman"]),
-        "n_observations": result.n_observations,
-        "items": result.n_valid_segments,
-        "clamped_share": None if result.clamped is None else finite_or_none(result.clamped.share),
-    }
+def _point(result: MetricResult) -> SweepPoint:
+    return SweepPoint(
+        coefficients={key: estimate(summary) for key, summary in result.coefficients.items()},
+        n_observations=result.n_observations,
+        items=result.n_valid_segments,
+        clamped_share=None if result.clamped is None else finite_or_none(result.clamped.share),
+    )

@@ -44,7 +44,7 @@ class SegmentLevelResult:
 
     n: int
     values: dict[str, float]
-    pearson_pvalue: float  # two-sided, of no linear relation; takes outputs for independent
+    pvalues: dict[str, float]  # of Pearson's alone; takes outputs for independent
     reason: str | None
 
 
@@ -126,18 +126,18 @@ def segment_level(
     ratings = checked_ratings(human)
     kept = np.isfinite(ratings) & np.isfinite(value.scores) & segments
     x, y = value.scores[kept], ratings[kept]
-    undefined = dict.fromkeys(coefficients, math.nan)
+    undefined, no_pvalue = dict.fromkeys(coefficients, math.nan), {"pearson": math.nan}
     if x.size < 3:
-        return SegmentLevelResult(x.size, undefined, math.nan, f"{x.size} rated outputs: at least 3 are needed")
+        return SegmentLevelResult(x.size, undefined, no_pvalue, f"{x.size} rated outputs: at least 3 are needed")
     if (x == x[0]).all() or (y == y[0]).all():
         what = "metric scores" if (x == x[0]).all() else "ratings"
-        return SegmentLevelResult(x.size, undefined, math.nan, f"the {what} are constant")
+        return SegmentLevelResult(x.size, undefined, no_pvalue, f"the {what} are constant")
     values = {key: float(COEFFICIENTS[key].batch(x, y)) for key in coefficients}
     pearson = values["pearson"]
     # (1 - r)(1 + r) and not 1 - r^2: over thousands of outputs t is large where r is near 1.
     spread = math.sqrt(max((1 - pearson) * (1 + pearson), 0.0))
     t = math.inf if spread == 0 else abs(pearson) * math.sqrt(x.size - 2) / spread
-    return SegmentLevelResult(x.size, values, 2 * float(special.stdtr(x.size - 2, -t)), None)
+    return SegmentLevelResult(x.size, values, {"pearson": 2 * float(special.stdtr(x.size - 2, -t))}, None)
 
 
 def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:

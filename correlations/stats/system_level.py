@@ -27,7 +27,7 @@ class LeftOut:
 class SystemLevelResult:
     """Coefficients over systems, by key; each NaN, with the reason, where undefined."""
 
-    n_systems: int
+    n: int
     values: dict[str, float]
     pvalues: dict[str, float]  # two-sided, for the coefficients that have such a test
     left_out: tuple[LeftOut, ...]  # in the order of the systems

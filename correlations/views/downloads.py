@@ -84,7 +84,7 @@ def study_download(request: MemberRequest, pk: int, table: str, file_format: str
     if (table, file_format) == ("study", "json"):
         whole = {field: getattr(study, field) for field in ("name", "signature", "specification", "result")}
         return _named(JsonResponse(whole, json_dumps_params={"ensure_ascii": False}), f"{name}.json")
-    found = kind.table(study, table)
+    found = kind.table(study.read_result(), table)
     if found is None:
         raise Http404(f"No table {table!r} in this study.")
     columns, rows = found
@@ -113,7 +113,7 @@ def _found(request: MemberRequest, pk: int, kind: Kind) -> tuple[Study | Paramet
 
 
 def _figure(request: HttpRequest, study: Study | ParameterStudy, figure: str, kind: Kind) -> Spec:
-    found = kind.figure(study, figure, theme=chart_theme(request))
+    found = kind.figure(study.read_result(), figure, theme=chart_theme(request))
     if found is None:
         raise Http404(f"No figure {figure!r} in this study.")
     return found

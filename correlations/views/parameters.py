@@ -20,7 +20,6 @@ from correlations.models import ParameterStudy
 from correlations.selectors import parameter_reports as reports
 from correlations.selectors.lists import study_page
 from correlations.services.parameter_studies import parameter_study_create as create
-from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.views.asking import study_asked_for
 from correlations.views.finding import parameter_study_or_404
 from metrics.scoring.registry import METRICS
@@ -64,7 +63,7 @@ def parameter_study_create(request: MemberRequest) -> HttpResponse:
         study, created = study_asked_for(form, create, tasks.execute_parameter_study, project=project, by=request.user)
         if study is not None:
             if not created:
-                messages.info(request, "This very study had been computed before: here it is.")
+                messages.info(request, "Opened the existing study with these settings.")
             return redirect("correlations:parameter-study-detail", project.slug, study.pk)
     context = {
         "project": project, "releases": releases, "release": release, "form": form, "step": step, "metric": metric,
@@ -80,15 +79,14 @@ def parameter_study_detail(request: MemberRequest, study: ParameterStudy) -> Htt
     if request.htmx:
         return job_part(request, study, "correlations/_parameter_study_status.html", context)
     context["metric_label"] = _metric_label(study)
-    if study.state == JobState.DONE and study.result:
+    if study.state == JobState.DONE:
+        result = study.read_result()
         context |= {
-            "result": study.result,
+            "result": result,
             "spec": study.specification,
-            "sweeps": reports.swept(study),
+            "sweeps": [reports.SweepReport(sweep, result) for sweep in result.sweeps],
             "in_use": reports.values_in_use(study),
             "few_systems": len(study.specification["systems"]) < reports.FEW_SYSTEMS,
-            "coefficient": COEFFICIENTS[study.specification["coefficient"]].label,
-            "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),
         }
     return render(request, "correlations/parameter_study_detail.html", context)
 

@@ -1,6 +1,6 @@
 """Studies: list, create, watch, read, cancel, repeat."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -17,6 +17,7 @@ from annotation.views.jobs import job_part, start_over
 from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study
+from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem
 from correlations.selectors import reports
 from correlations.selectors.lists import study_page
 from correlations.services.studies import study_create as create
@@ -53,7 +54,7 @@ def study_create(request: MemberRequest) -> HttpResponse:
         study, created = study_asked_for(form, create, tasks.execute, project=project, by=request.user)
         if study is not None:
             if not created:
-                messages.info(request, "This very study had been computed before: here it is.")
+                messages.info(request, "Opened the existing study with these settings.")
             return redirect("correlations:study-detail", project.slug, study.pk)
     context = {"project": project, "releases": releases, "release": release, "form": form}
     return render(request, "correlations/study_create.html", context)
@@ -65,62 +66,69 @@ def study_detail(request: MemberRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {"project": request.project, "study": study, "may_manage": may_manage(request.project)}
     if request.htmx:
         return job_part(request, study, "correlations/_study_status.html", context)
-    if study.state == JobState.DONE and study.result:
-        context |= {
-            "result": study.result,
-            "spec": study.specification,
-            "best": reports.best_row(study.result),
-            "few_units": reports.few_units(study.result),
-            "comparisons": reports.comparisons_worth_showing(study.result),
-            "any_negated": any(row.get("negated") for row in study.result["rows"]),
-            "any_without_references": any(row["subset"] == "none" for row in study.result["rows"]),
-            "any_order": any("max_order" in entry.get("parameters", {}) for entry in study.specification["metrics"]),
-            "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
-            "clamped": reports.clamped_rows(study.result),
-            "left_out": sum(entry["count"] for entry in study.result["items"]["dropped"]),
-            "sweeps": [
-                (name, title, study.result["sweeps"][name])
-                for name, title in reports.SWEEPS.items()
-                if reports.has_sweep(study.result, name)
-            ],
-        }
+    if study.state == JobState.DONE:
+        context |= _report(study)
     return render(request, "correlations/study_detail.html", context)
+
+
+def _report(study: Study) -> dict[str, Any]:
+    result, metrics = study.read_result(), study.specification["metrics"]
+    return {
+        "result": result,
+        "spec": study.specification,
+        "rows": [(row, reports.estimates(result, row)) for row in result.rows],
+        "best": reports.best_row(result),
+        "few_units": reports.few_units(result),
+        "comparisons": reports.comparisons_worth_showing(result),
+        "any_negated": any(row.negated for row in result.rows),
+        "any_without_references": any(row.subset == NO_REFERENCES for row in result.rows),
+        "any_order": any("max_order" in entry.get("parameters", {}) for entry in metrics),
+        "many_metrics": len(metrics) > reports.IN_COLOUR,
+        "clamped": reports.clamped_rows(result),
+        "sweeps": reports.sweeps_to_draw(result),
+    }
 
 
 @require_GET
 @object_view(finished_study_or_404, Role.VIEWER)
 def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
-    rows = study.result["rows"]
-    if row >= len(rows):
-        raise Http404(f"No row {row}; there are {len(rows)}.")
-    found = rows[row]
+    result = study.read_result()
+    if row >= len(result.rows):
+        raise Http404(f"No row {row}; there are {len(result.rows)}.")
+    shown = result.rows[row]
     pks = dict(study.dataset.systems.values_list("name", "pk"))
-    systems = [entry | {"pk": pks[entry["system"]]} for entry in found["systems"]]
-    by_name = {entry["system"]: entry for entry in systems}
+    by_name = {entry.system: entry for entry in shown.systems}
+    systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
     context = {
         "project": request.project,
         "study": study,
-        "row": found,
-        "place": row,
-        "coefficients": [("Spearman's ρ", found["rho"]), ("Kendall's τ", found["tau"])],
-        "systems": sorted(systems, key=lambda entry: -(entry["rating"] or 0)),
-        "pairs": [_compared(pair, by_name, negated=found.get("negated", False)) for pair in study.result["pairs"]],
+        "result": result,
+        "row": shown,
+        "estimates": reports.estimates(result, shown),
+        "systems": [(entry, pks[entry.system]) for entry in systems],
+        "pairs": [_compared(pair, by_name[pair.a], by_name[pair.b], negated=shown.negated) for pair in result.pairs],
         "figure_name": f"row-{row}",
-        "has_figure": reports.figure(study, f"row-{row}", theme="light") is not None,
+        "has_figure": reports.figure(result, f"row-{row}", theme="light") is not None,
         "previous": row - 1 if row else None,
-        "next": row + 1 if row + 1 < len(rows) else None,
+        "next": row + 1 if row + 1 < len(result.rows) else None,
     }
     return render(request, "correlations/study_row.html", context)
 
 
-def _compared(pair: dict[str, Any], systems: dict[str, dict[str, Any]], *, negated: bool) -> dict[str, Any]:
-    """Which system of a pair the metric prefers over the whole corpus, and which the raters."""
-    a, b = systems[pair["a"]], systems[pair["b"]]
-    if None in (a["score"], b["score"], a["rating"], b["rating"]):
-        return pair | {"metric": None, "human": None, "agree": None}
-    metric, human = a["score"] - b["score"], a["rating"] - b["rating"]
-    agree = metric * human < 0 if negated else metric * human > 0
-    return pair | {"metric": metric, "human": human, "agree": agree}
+class PairDifference(NamedTuple):
+    """Which system of a pair the metric prefers over the whole corpus, and which the raters; None if undefined."""
+
+    pair: PairUnits
+    metric: float | None = None
+    human: float | None = None
+    agree: bool | None = None
+
+
+def _compared(pair: PairUnits, a: RowSystem, b: RowSystem, *, negated: bool) -> PairDifference:
+    if a.score is None or b.score is None or a.rating is None or b.rating is None:
+        return PairDifference(pair)
+    metric, human = a.score - b.score, a.rating - b.rating
+    return PairDifference(pair, metric, human, metric * human < 0 if negated else metric * human > 0)
 
 
 @require_POST

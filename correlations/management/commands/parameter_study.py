@@ -15,6 +15,7 @@ from correlations.models import ParameterStudy
 from correlations.parameter_specification import read_values
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.written import read_metric
 
@@ -30,6 +31,7 @@ Examples:
   manage.py parameter_study --project demo --release dstc7-references --campaign "Output ratings" \\
       --systems Baseline TeamA TeamCE TeamD --metric chrf --sweep "beta=0.5,1,2,3" --json
 """
+PRINTED = ("pearson", "spearman")
 FLAGS = ("release", "campaigns", "criteria", "systems", "subset", "coefficient", "choose_on", "judge_on", "bootstrap",
          "halves", "seed")  # fmt: skip
 
@@ -53,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--metric", help="name, or name:key=value,key=value: the values in use")
         parser.add_argument("--sweep", nargs="+", help="parameter, or parameter=values: k=1,2,5 or lambda=0..1 by 0.1")
         parser.add_argument("--subset", help='references: all, original, "w>0" (all)')
-        parser.add_argument("--coefficient", help="whose highest value is the best: pearson, spearman, kendall")
+        parser.add_argument("--coefficient", help=f"whose highest value is the best: {', '.join(COEFFICIENTS)}")
         parser.add_argument("--choose-on", help="split of the data set on which the best value is chosen")
         parser.add_argument("--judge-on", help="split on which it is judged")
         parser.add_argument("--bootstrap", type=int, help="replicates; 0 leaves out intervals (500)")
@@ -83,24 +85,24 @@ class Command(BaseCommand):
             self.report(study)
 
     def report(self, study: ParameterStudy) -> None:
-        result = study.result or {}
-        self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
-        for sweep in result["sweeps"]:
-            self.stdout.write(f"\n{sweep['label']} ({sweep['parameter']})")
-            columns = "".join(f"{level + ' ' + name:>12}" for level in ("systems", "outputs") for name in ("r", "rho"))
+        result = study.read_result()
+        self.stdout.write(f"{study.name}: {result.items.used:,} items, signature {study.signature[:16]}")
+        shown = [COEFFICIENTS[key] for key in dict.fromkeys((*PRINTED, result.coefficient))]
+        for sweep in result.sweeps:
+            self.stdout.write(f"\n{sweep.label} ({sweep.parameter})")
+            columns = "".join(f"{level + ' ' + entry.short:>12}" for level in ("systems", "outputs") for entry in shown)
             self.stdout.write(f"{'value':<16}{columns}{'p':>10}")
-            for place, point in enumerate(sweep["points"]):
-                marks = " in use" * (place == sweep["chosen"]) + " best" * (place == sweep["best"])
+            for place, point in enumerate(sweep.points):
+                marks = " in use" * (place == sweep.chosen) + " best" * (place == sweep.best)
                 cells = [
-                    point[level][name]["value"] for level in ("system", "segment") for name in ("pearson", "spearman")
+                    level.coefficients[entry.key].value for level in (point.system, point.segment) for entry in shown
                 ]
-                shown = "".join(f"{_value(cell):>12}" for cell in cells)
-                self.stdout.write(f"{point['shown']:<16}{shown}{_value(point['system']['p']):>10}{marks}")
-            if sweep["halves"]:
-                halves = sweep["halves"]
+                values = "".join(f"{_value(cell):>12}" for cell in cells)
+                self.stdout.write(f"{point.shown:<16}{values}{_value(point.system.p):>10}{marks}")
+            if sweep.halves:
                 self.stdout.write(
-                    f"chosen on one half of the items: {halves['chosen_on']:.3f}, judged on the other: "
-                    f"{halves['judged_on']:.3f}; in use: {halves['own']:.3f}"
+                    f"chosen on one half of the items: {sweep.halves.chosen_on:.3f}, judged on the other: "
+                    f"{sweep.halves.judged_on:.3f}; in use: {sweep.halves.own:.3f}"
                 )
 
 

@@ -13,9 +13,12 @@ from annotation.models import JobState, Project
 from annotation.services.jobs import job_requeue
 from correlations.management.specifications import as_json, read_specification
 from correlations.models import Study
+from correlations.results.study import RowEstimate
 from correlations.selectors.metrics import RUN
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.sampled_units import USUAL
 from metrics.scoring.written import read_metric
 
 DESCRIPTION = """\
@@ -66,6 +69,11 @@ class Command(BaseCommand):
         parser.add_argument("--tokenize", help="whitespace, 13a, intl, char, zh or none (whitespace)")
         parser.add_argument("--orientation", help="both, fixed or random (both)")
         parser.add_argument("--remainder", help="keep or drop (keep)")
+        parser.add_argument(
+            "--coefficients",
+            nargs="+",
+            help=f"of {', '.join(COEFFICIENTS)}; sweeps and comparisons are of the first ({' '.join(USUAL)})",
+        )
         parser.add_argument("--seed", type=int, help="every random choice follows from it")
         parser.add_argument(
             "--keep-case", dest="lowercase", action="store_false", default=None, help="do not lowercase"
@@ -99,6 +107,7 @@ class Command(BaseCommand):
         flags = (
             "release", "campaigns", "criteria", "systems", "metrics", "subsets", "unit_size", "assignments",
             "bootstrap", "order", "tokenize", "orientation", "remainder", "seed", "lowercase", "sweeps",
+            "coefficients",
         )  # fmt: skip
         given |= {name: options[name] for name in flags if options[name] is not None}
         if options["metrics"]:
@@ -106,19 +115,18 @@ class Command(BaseCommand):
         return given
 
     def report(self, study: Study) -> None:
-        result = study.result or {}
-        self.stdout.write(f"{study.name}: {result['items']['used']:,} items, signature {study.signature[:16]}")
-        width = max((len(row["label"]) for row in result["rows"]), default=0) + 2
-        heading = (
-            f"{'metric':<{width}}{'references':<12}{'rho':>8}  {'bootstrap':<18}{'tau':>8}  {'bootstrap':<18}{'N':>6}"
-        )
-        self.stdout.write(heading)
-        for row in result["rows"]:
-            cells = "".join(f"{_value(row[key]):>8}  {_interval(row[key]):<18}" for key in ("rho", "tau"))
-            self.stdout.write(f"{row['label']:<{width}}{row['subset_label']:<12}{cells}{row['n_observations']:>6}")
-            for key in ("rho", "tau"):
-                if row[key]["value"] is None:
-                    self.stdout.write(f"  {key} undefined: {row[key]['reason']}")
+        result = study.read_result()
+        self.stdout.write(f"{study.name}: {result.items.used:,} items, signature {study.signature[:16]}")
+        width = max((len(row.label) for row in result.rows), default=0) + 2
+        headings = "".join(f"{entry.short:>8}  {'bootstrap':<18}" for entry in result.entries)
+        self.stdout.write(f"{'metric':<{width}}{'references':<12}{headings}{'N':>6}")
+        for row in result.rows:
+            estimates = [(entry, row.coefficients[entry.key]) for entry in result.entries]
+            cells = "".join(f"{_value(estimate):>8}  {_interval(estimate):<18}" for _, estimate in estimates)
+            self.stdout.write(f"{row.label:<{width}}{row.subset_label:<12}{cells}{row.n_observations:>6}")
+            for entry, estimate in estimates:
+                if estimate.value is None:
+                    self.stdout.write(f"  {entry.short} undefined: {estimate.reason}")
 
 
 def _metric(written: str) -> Any:
@@ -135,10 +143,9 @@ def _metric(written: str) -> Any:
     return {"name": name, "parameters": parameters}
 
 
-def _value(found: dict[str, Any]) -> str:
-    return "–" if found["value"] is None else f"{found['value']:.3f}"
+def _value(estimate: RowEstimate) -> str:
+    return "–" if estimate.value is None else f"{estimate.value:.3f}"
 
 
-def _interval(found: dict[str, Any]) -> str:
-    ends = found.get("over_items")
-    return "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
+def _interval(estimate: RowEstimate) -> str:
+    return "" if estimate.over_items is None else "{:.3f} to {:.3f}".format(*estimate.over_items)

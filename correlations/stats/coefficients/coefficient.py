@@ -52,6 +52,10 @@ class Coefficient:
     pvalue: Callable[[float, int], float] | None = None
     undefined: str = ""
 
+    @property
+    def has_pvalue(self) -> bool:
+        return self.pvalue is not None
+
     def batch(self, x: ArrayLike, y: ArrayLike, *, mirrored: bool = False) -> Floats:
         """Compute it over the last axis, for many samples at once.
 

@@ -84,6 +84,49 @@ def test_delta_bleu_over_all_references_matches_the_equation_and_scipy(world: Wo
     assert study.result["observations"]["human"][0] == pytest.approx(human, abs=1e-6)
 
 
+def test_every_coefficient_over_one_unit_for_each_pair_is_scipys(world: World) -> None:
+    """scipy.stats; Somers' d of the rating given the metric is ``somersd(metric, rating)``."""
+
+    def score(system: str, places: list[int]) -> float:
+        return slow_delta_bleu([(world.responses[system, place].text, references_of(world, place)) for place in places])
+
+    metric, human = one_unit_each(world, score)
+    usual = computed(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed")
+    study = computed(
+        world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed",
+        coefficients=["spearman", "kendall", "pearson", "somers_d"],
+    )  # fmt: skip
+
+    row = study.result["rows"][0]
+    assert row["r"]["value"] == pytest.approx(stats.pearsonr(metric, human).statistic, abs=1e-12)
+    assert row["rho"]["value"] == pytest.approx(stats.spearmanr(metric, human).statistic, abs=1e-12)
+    assert row["tau"]["value"] == pytest.approx(stats.kendalltau(metric, human).statistic, abs=1e-12)
+    assert row["d"]["value"] == pytest.approx(stats.somersd(metric, human).statistic, abs=1e-12)
+    assert row["d"]["paper"] is None
+    assert {name: row[name] for name in ("rho", "tau")} == {
+        name: usual.result["rows"][0][name] for name in ("rho", "tau")
+    }
+    assert usual.signature != study.signature
+
+
+def test_the_first_coefficient_leads_comparisons_and_sweeps(world: World) -> None:
+    study = computed(world, metrics=["bleu", "delta_bleu"], subsets=["all"], coefficients=["kendall"], sweeps=True)
+
+    rows = {row["label"]: row["tau"]["value"] for row in study.result["rows"]}
+    (comparison,) = study.result["comparisons"]
+    assert comparison["first_tau"] == rows[comparison["first"]]
+    assert comparison["difference"] == pytest.approx(rows[comparison["first"]] - rows[comparison["second"]])
+    assert set(study.result["sweeps"]["order"]["series"][0]["points"][0]) == {
+        "tau", "n_observations", "items", "clamped_share",
+    }  # fmt: skip
+
+
+def test_a_result_is_read_back_as_it_was_written(world: World) -> None:
+    study = computed(world, sweeps=True)
+
+    assert study.read_result().to_json() == study.result
+
+
 def test_bleu_of_the_originals_matches_sacrebleu(world: World) -> None:
     places = [place for place in range(len(world.items)) if max(world.weights[r, place] for r in REFERENCES) > 0]
     bleu = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", lowercase=True)

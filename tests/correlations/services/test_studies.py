@@ -34,6 +34,7 @@ def test_the_same_specification_is_the_same_study_however_it_is_written(world: W
             "sbleu",
             {"name": "delta_bleu", "parameters": {"max_order": 2}},
         ],
+        coefficients=["spearman", "kendall"],
     )
 
     assert (created, created_again) == (True, False)
@@ -41,7 +42,15 @@ def test_the_same_specification_is_the_same_study_however_it_is_written(world: W
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 8}, {"order": 3}, {"subsets": ["all"]}, {"tokenize": "13a"}, {"remainder": "drop"}]
+    "change",
+    [
+        {"seed": 8},
+        {"order": 3},
+        {"subsets": ["all"]},
+        {"tokenize": "13a"},
+        {"remainder": "drop"},
+        {"coefficients": ["kendall", "spearman"]},
+    ],
 )
 def test_another_specification_is_another_study(world: World, change: dict[str, object]) -> None:
     first, _ = make(world)
@@ -121,6 +130,8 @@ def test_many_at_once_make_one_study(project: Project) -> None:
         ({"subsets": ["w>2"]}, "subsets", "a weight from -1 to 1"),
         ({"unit_size": 0}, "unit_size", "found 0; accepted: a whole number from 1"),
         ({"orientation": "sideways"}, "orientation", "accepted: both, fixed, random"),
+        ({"coefficients": ["gamma"]}, "coefficients", "accepted: pearson, spearman, kendall, somers_d"),
+        ({"coefficients": []}, "coefficients", "accepted: pearson, spearman, kendall, somers_d"),
         ({"lowercase": "yes"}, "lowercase", "accepted: true or false"),
         ({"release": 5}, "release", "found 5; accepted: text"),
         ({"pairs": 5}, "pairs", "found 5; accepted: a list"),

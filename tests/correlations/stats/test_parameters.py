@@ -60,7 +60,7 @@ def test_coefficients_over_segments_are_scipys_of_the_rated_outputs(world) -> No
     kept = [(t, i) for t in range(5) for i in range(45) if not math.isnan(human[t, i])]
     x, y = [values[0].scores[place] for place in kept], [human[place] for place in kept]
     assert found.n == len(kept)
-    assert (found.values["pearson"], found.pearson_pvalue) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
+    assert (found.values["pearson"], found.pvalues["pearson"]) == pytest.approx(tuple(stats.pearsonr(x, y)), abs=1e-12)
     assert found.values["spearman"] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
     assert found.values["kendall"] == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 

@@ -87,23 +87,23 @@ def many(world: World) -> Study:
 
 
 def test_a_report_of_many_metrics_compares_with_the_best_and_colours_six(many: Study, viewer, as_user) -> None:
-    result = many.result
-    assert len(result["rows"]) == 2 * 8 + 1
-    assert len(result["comparisons"]) == 2 * 36
+    result = many.read_result()
+    assert len(result.rows) == 2 * 8 + 1
+    assert len(result.comparisons) == 2 * 36
 
-    shown = comparisons_worth_showing(result)
+    shown = [entry for entry, _, _ in comparisons_worth_showing(result)]
     assert len(shown) == 2 * 8
     for label in ("single", "all"):
-        rows = [row for row in result["rows"] if row["subset_label"] in (label, "none") and row["rho"]["value"]]
-        best = max(rows, key=lambda row: row["rho"]["value"])["label"]
-        assert all(best in (one["first"], one["second"]) for one in shown if one["subset_label"] == label)
+        rows = [row for row in result.rows if row.subset_label in (label, "none") and result.lead_value(row)]
+        best = max(rows, key=result.lead_value).label
+        assert all(best in (entry.first, entry.second) for entry in shown if entry.subset_label == label)
     assert len(metrics_in_colour(result)) == 6
     for name in ("threshold", "unit_size", "order"):
-        assert figure(many, name, theme="dark") is not None
+        assert figure(result, name, theme="dark") is not None
     page = as_user(viewer).get(reverse("correlations:study-detail", args=[many.project.slug, many.pk]))
     assert "of which this table shows those with the best metric" in page.content.decode()
     assert "its coefficients are of the score with its sign turned" in page.content.decode()
-    for row in range(len(result["rows"])):
+    for row in range(len(result.rows)):
         url = reverse("correlations:study-row", args=[many.project.slug, many.pk, row])
         assert as_user(viewer).get(url).status_code == 200
 
@@ -114,7 +114,7 @@ def test_a_pair_agrees_on_a_negated_metric_where_the_lower_score_is_the_better_r
     place = next(place for place, row in enumerate(many.result["rows"]) if row["metric"] == "ter")
     url = reverse("correlations:study-row", args=[many.project.slug, many.pk, place])
     for pair in as_user(viewer).get(url).context["pairs"]:
-        assert pair["agree"] == (pair["metric"] * pair["human"] < 0)
+        assert pair.agree == (pair.metric * pair.human < 0)
 
 
 def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:

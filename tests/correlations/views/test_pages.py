@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -13,6 +14,7 @@ from correlations.selectors import reports
 from correlations.selectors.reports import SWEEPS
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +61,7 @@ def form_data(world: World, **changes: object) -> dict[str, object]:
         "release": world.release.pk, "name": "From the form", "campaigns": ["Output ratings"],
         "systems": ["Echo", "Parrot", "Quill"], "metrics": ["bleu", "delta_bleu"], "subsets": "original, w>=0.5",
         "unit_size": 10, "assignments": 3, "bootstrap": 0, "order": 2, "tokenize": "whitespace", "lowercase": "on",
-        "orientation": "both", "remainder": "keep", "seed": 1,
+        "orientation": "both", "remainder": "keep", "seed": 1, "coefficients": ["spearman", "kendall"],
     } | changes  # fmt: skip
 
 
@@ -128,34 +130,56 @@ def test_a_comparison_over_fewer_items_says_of_how_many_and_what_was_found_on_th
     assert (first["items"], first["items_of_study"], first["second_rho"]) == ("1940", "2114", "0.382")
 
 
-def test_a_result_of_before_shared_items_were_compared_still_has_a_page_and_a_table(
-    study: Study, viewer, as_user
-) -> None:
-    for entry in study.result["comparisons"]:
-        for key in ("items", "of", "first_rho", "second_rho"):
-            del entry[key]
-    study.save(update_fields=["result"])
-
-    assert as_user(viewer).get(address(study, "study-detail", {"pk": True})).status_code == 200
-    columns, rows = reports.table(study, "comparisons")
-    assert {row[columns.index("items")] for row in rows} == {None}
-
-
-def compared(first: str, second: str, difference: float, p: float) -> dict[str, object]:
-    return {"subset_label": "all", "first": first, "second": second, "difference": difference, "p_holm": p}
-
-
-def test_what_is_ahead_of_the_best_row_on_shared_items_is_named() -> None:
-    rows = [
-        {"label": name, "subset_label": "all", "rho": {"value": rho}}
+def test_what_is_ahead_of_the_best_row_on_shared_items_is_named(study: Study) -> None:
+    result = study.read_result()
+    row = result.rows[0]
+    rows = tuple(
+        replace(
+            row,
+            label=name,
+            subset_label="all",
+            coefficients={"spearman": replace(row.coefficients["spearman"], value=rho)},
+        )
         for name, rho in (("a", 0.5), ("b", 0.4), ("c", 0.3))
-    ]
-    told = [compared("a", "b", -0.1, 0.01), compared("c", "a", -0.1, 0.01), compared("b", "c", 0.1, 0.01)]
+    )
+    comparisons = tuple(
+        replace(
+            result.comparisons[0], subset_label="all", first=first, second=second, difference=difference, p_holm=0.01
+        )
+        for first, second, difference in (("a", "b", -0.1), ("c", "a", -0.1), ("b", "c", 0.1))
+    )
 
-    best = reports.best_row({"rows": rows, "comparisons": told})
+    best = reports.best_row(replace(result, rows=rows, comparisons=comparisons))
 
     assert best is not None
-    assert (best["label"], best["ahead"], best["rivals"]) == ("a", ["b"], [])
+    assert (best.row.label, best.ahead, best.rivals) == ("a", ["b"], [])
+
+
+def test_all_coefficients_stand_in_the_table_the_figure_and_the_downloads(
+    world: World, viewer, manager, as_user, monkeypatch
+) -> None:
+    monkeypatch.setattr("correlations.tasks.execute.delay_on_commit", lambda _: None)
+    chosen = ["pearson", "spearman", "kendall", "somers_d"]
+    created = as_user(manager).post(
+        reverse("correlations:study-create", args=[world.project.slug]), form_data(world, coefficients=chosen)
+    )
+    made = Study.objects.get()
+    study_execute(study_id=made.pk)
+    made.refresh_from_db()
+    page = as_user(viewer).get(created.url).content.decode()
+    figure = as_user(viewer).get(address(made, "study-figure", {"pk": True, "figure": "forest"})).json()
+    drawn = json.dumps(figure, ensure_ascii=False)
+    for key in chosen:
+        assert COEFFICIENTS[key].label in page
+        assert COEFFICIENTS[key].label in drawn
+        assert COEFFICIENTS[key].name in page
+    assert "Fisher’s z is not made for Somers’ d" in page
+    assert "Difference in r" in page  # the first one leads
+    url = address(made, "study-download", {"pk": True, "table": "correlations", "file_format": "json"})
+    row = json.loads(body(as_user(viewer).get(url)))[0]
+    assert {"r", "rho", "tau", "d", "d_items_low"} <= set(row)
+    table = as_user(viewer).get(f"/api/v1/projects/{world.project.slug}/studies/{made.pk}/table/").json()
+    assert table[0]["d"]["value"] == row["d"]
 
 
 def test_a_row_leads_to_the_score_run_of_each_system(world: World, study: Study, viewer, as_user) -> None:

@@ -1,0 +1,238 @@
+"""The result of a study of metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from correlations.results.codec import Result, spread_by_short
+from correlations.results.common import Ends, Versions
+from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.coefficients.registry import COEFFICIENTS
+
+NO_REFERENCES = "none"  # the subset of a metric that reads none
+
+
+@dataclass(frozen=True)
+class PairUnits:
+    """Two systems, the items on which both are rated, and how many units those make."""
+
+    a: str
+    b: str
+    items: int
+    units: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient, the mean over assignments."""
+
+    value: float | None
+    reason: str  # why it is undefined, or empty
+    paper: Ends | None  # the coefficient's own interval, mirrored observations counted
+    assignment_spread: float | None
+    assignments_defined: int
+
+
+@dataclass(frozen=True)
+class RowEstimate(Estimate):
+    """A coefficient of a row, with its bootstrap intervals or why there are none."""
+
+    over_items: Ends | None
+    over_items_reason: str
+    over_items_and_raters: Ends | None
+    over_items_and_raters_reason: str
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Items left out for one reason, by their external ids."""
+
+    reason: str
+    count: int
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SystemShare:
+    system: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Clamped:
+    """Unit scores whose numerator was 0 or below: how many in each assignment, and the share of all."""
+
+    cells: float
+    share: float
+    systems: tuple[SystemShare, ...]
+
+
+@dataclass(frozen=True)
+class RowSystem:
+    """A system's corpus score and mean rating, over the items that the row uses."""
+
+    system: str
+    score: float | None
+    rating: float | None
+    rated_items: int
+    clamped_share: float | None
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A metric under one choice of references. ``run`` is the id of the score run behind it."""
+
+    metric: str
+    label: str
+    negated: bool
+    subset: str
+    subset_label: str
+    signature: str
+    run: int
+    coefficients: dict[str, RowEstimate] = field(metadata=spread_by_short())
+    n_observations: int
+    undefined_units: dict[str, float]
+    items: int
+    items_per_unit: float | None
+    dropped: Dropped
+    clamped: Clamped
+    systems: tuple[RowSystem, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two metrics under one choice of references, by the leading coefficient over the items that both can use."""
+
+    subset_label: str
+    first: str
+    second: str
+    items: int
+    of: int
+    first_value: dict[str, float | None] = field(metadata=spread_by_short("first_"))
+    second_value: dict[str, float | None] = field(metadata=spread_by_short("second_"))
+    difference: float | None
+    interval: Ends | None
+    p: float | None
+    p_holm: float | None
+    reason: str
+
+    def other(self, label: str) -> str:
+        return self.second if self.first == label else self.first
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The first assignment: each unit's pair, and for each row its rating and metric differences."""
+
+    pair: tuple[int, ...]
+    human: tuple[tuple[float | None, ...], ...]
+    metric: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    coefficients: dict[str, Estimate] = field(metadata=spread_by_short())
+    n_observations: int
+    items: int
+    clamped_share: float | None
+
+
+@dataclass(frozen=True)
+class SweepSeries:
+    label: str
+    points: tuple[SweepPoint, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    points: tuple[float, ...]
+    references: str
+    series: tuple[SweepSeries, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    used: int
+    dropped: tuple[Dropped, ...]
+
+    @property
+    def left_out(self) -> int:
+        return sum(entry.count for entry in self.dropped)
+
+
+@dataclass(frozen=True)
+class SameText:
+    system: str
+    items: int
+
+
+@dataclass(frozen=True)
+class Circularity:
+    """How often one text, or one rater, is on both sides of the correlation."""
+
+    same_text: tuple[SameText, ...]
+    same_text_items: int
+    raters: int
+    reference_raters: int
+    reference_raters_known: bool
+    raters_on_both_sides: int
+    rater_items: int
+    rater_items_on_both_sides: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    systems: int
+    pairs: int
+    references: int
+    references_negative: int
+    judgements: int
+    judgements_incomplete: int
+    raters: int
+    raters_excluded: int
+
+
+@dataclass(frozen=True)
+class Seconds:
+    scores: float
+    table: float
+    sweeps: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows, what they are computed over, and how they compare."""
+
+    coefficients: tuple[str, ...]  # keys; the first leads: comparisons and sweeps are of it
+    assignments: int
+    pairs: tuple[PairUnits, ...]
+    rows: tuple[StudyRow, ...]
+    comparisons: tuple[Comparison, ...]
+    observations: Observations
+
+
+@dataclass(frozen=True)
+class StudyResult(Table, Result):
+    """Everything that the report of a study shows."""
+
+    VERSION: ClassVar[int] = 2
+
+    sweeps: dict[str, Sweep]
+    items: Items
+    circularity: Circularity
+    counts: Counts
+    versions: Versions
+    seed: int
+    seconds: Seconds
+
+    @property
+    def lead(self) -> Coefficient:
+        return COEFFICIENTS[self.coefficients[0]]
+
+    @property
+    def entries(self) -> list[Coefficient]:
+        return [COEFFICIENTS[key] for key in self.coefficients]
+
+    def lead_value(self, row: StudyRow | SweepPoint) -> float | None:
+        return row.coefficients[self.lead.key].value
