@@ -1,5 +1,7 @@
 """A release: its progress, then what it holds."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import (
     HttpResponse,
@@ -35,7 +37,7 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
     if not polls and release.state == JobState.DONE and (moved := old_address(request, release)):
         return redirect(moved)
     scheme = SCHEMES.get(release.method)
-    context = {
+    context: dict[str, Any] = {
         "project": request.project,
         "release": release,
         "reference_set": release.reference_set,
