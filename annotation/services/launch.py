@@ -19,7 +19,7 @@ from annotation.allocation import (
     interleaved,
 )
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.campaigns.scales import with_standard
+from annotation.campaigns.scales import fewest_responses, with_standard
 from annotation.canonical import canonical_json
 from annotation.errors import AnnotationError
 from annotation.models import (
@@ -48,18 +48,29 @@ def units_create(campaign: Campaign) -> Plan:
     plan = units_plan(campaign)
     if not plan.units:
         raise AnnotationError(_nothing_to_rate(campaign, plan))
+    if message := too_few_responses(campaign, plan):
+        raise AnnotationError(message)
     plan = replace(plan, units=tuple(interleaved(plan.units, seed=derive_seed(campaign.seed, "positions"))))
     units_store(campaign, plan.units)
     prepared_create(campaign, plan.units)
     return plan
 
 
-def units_planned(campaign: Campaign) -> int:
-    """How many units a launch would create now; 0 where it would find nothing to rate."""
+def too_few_responses(campaign: Campaign, plan: Plan) -> str:
+    """Return why the scale cannot be used on some screens; empty if it can."""
+    fewest = fewest_responses(campaign.criteria.all())
+    short = {unit.item for unit in plan.units if len(unit.responses) < fewest}
+    if not short:
+        return ""
+    return f"The scale needs {fewest} different responses on a screen; fewer are there for {_named(short)}."
+
+
+def plan_or_none(campaign: Campaign) -> Plan | None:
+    """Return what a launch would create now; None if it would be refused."""
     try:
-        return len(units_plan(campaign).units)
+        return units_plan(campaign)
     except AnnotationError:
-        return 0
+        return None
 
 
 def design_freeze(campaign: Campaign, plan: Plan) -> tuple[dict[str, Any], str]:
@@ -195,10 +206,15 @@ def _standards_for(campaign: Campaign, units: Sequence[PlannedUnit]) -> dict[int
         return standards
     without = {unit.item for unit in units} - standards.keys()
     if without:
-        names = sorted(Item.objects.filter(pk__in=list(without)[:5]).values_list("external_id", flat=True))
-        more = f" and {len(without) - 5:,} more" if len(without) > 5 else ""
-        raise AnnotationError(f"Magnitudes need a standard text for every item; none for {', '.join(names)}{more}.")
+        raise AnnotationError(f"Magnitudes need a standard text for every item; none for {_named(without)}.")
     return standards
+
+
+def _named(items: Collection[int]) -> str:
+    """Name the first of some items."""
+    names = sorted(Item.objects.filter(pk__in=list(items)[:5]).values_list("external_id", flat=True))
+    more = f" and {len(items) - 5:,} more" if len(items) > 5 else ""
+    return f"{', '.join(names)}{more}"
 
 
 def units_hash(units: Iterable[PlannedUnit]) -> str:

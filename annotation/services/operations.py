@@ -25,7 +25,7 @@ from annotation.models import (
 from annotation.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
 from annotation.services.amendments import amendable_check, amendable_lock, amendment_append
 from annotation.services.audit import audit_record
-from annotation.services.launch import units_hash, units_plan, units_store
+from annotation.services.launch import too_few_responses, units_hash, units_plan, units_store
 
 MOST_RATINGS = 100  # of one unit
 
@@ -204,6 +204,8 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
     chosen = set(campaign.systems.values_list("name", flat=True))
     # A list names its responses itself, wherever they are from.
     plan = units_plan(wider, of=None if listed is not None else named | chosen)
+    if message := too_few_responses(campaign, plan):
+        raise AnnotationError(message)
     shown, items = _shown(campaign)
     lists = campaign.presentation_kind.keeps_lists
     missing = [unit for unit in plan.units if (unit.item, frozenset(unit.responses)) not in shown]

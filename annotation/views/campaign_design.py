@@ -12,6 +12,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.scales import fewest_responses
 from annotation.core.views import MemberRequest, object_view
 from annotation.errors import AnnotationError
 from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
@@ -288,10 +289,8 @@ def _line(campaign: Campaign, kind: str) -> str:
     criterion = campaign.criteria.first()
     expected = {criterion.name: [criterion.scale_max - 1, criterion.scale_max]} if criterion else {}
     item = campaign.dataset.items.order_by("position").first()
-    texts = [
-        {"text": "A text to rate", "expected": {} if place else expected}
-        for place in range(campaign.presentation_kind.texts[0])
-    ]
+    n_texts = max(campaign.presentation_kind.texts[0], fewest_responses(campaign.criteria.all()))
+    texts = [{"text": "A text to rate", "expected": {} if place else expected} for place in range(n_texts)]
     screen: dict[str, Any] = {"item": item.external_id if item else "", "texts": texts}
     if kind == "training":
         screen["feedback"] = "Why this is so."

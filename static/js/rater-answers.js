@@ -19,10 +19,17 @@
     return Array.from(within.querySelectorAll("[data-cannot-judge]")).some((select) => select.value !== "");
   }
 
+  /* One radio of each group, and none of them for the same response: the best is not the worst. */
+  function isChosen(question) {
+    const chosen = radios(question).filter((radio) => radio.checked);
+    const groups = new Set(radios(question).map((radio) => radio.name));
+    return chosen.length === groups.size && new Set(chosen.map((radio) => radio.value)).size === groups.size;
+  }
+
   function isAnswered(question) {
     if (isSetAside(question)) return true;
     const field = number(question);
-    if (!field) return radios(question).some((radio) => radio.checked);
+    if (!field) return isChosen(question);
     const above = Number(field.dataset.above ?? -Infinity);
     return field.value !== "" && field.validity.valid && Number(field.value) > above;
   }
@@ -89,7 +96,8 @@
     const count = document.getElementById("rater-count");
     if (count) {
       const cards = Array.from(form().querySelectorAll("[data-response]"));
-      const done = cards.filter((card) => Array.from(card.querySelectorAll("[data-question]")).every(isAnswered)).length;
+      const shared = questions().filter((question) => !question.closest("[data-response]")); // about all responses
+      const done = cards.filter((card) => [...card.querySelectorAll("[data-question]"), ...shared].every(isAnswered)).length;
       count.textContent = words.count.replace("%(done)s", done).replace("%(total)s", cards.length);
     }
   }

@@ -43,7 +43,7 @@
     radio.checked = true;
     rater.remember();
     status(`${rater.legend(current)}: ${radio.closest("label").textContent.trim().replace(/\s+/g, " ")}`);
-    markNext(current);
+    if (rater.isAnswered(current)) markNext(current);
     return true;
   }
 
@@ -55,7 +55,10 @@
       field.select();
       return false; // the key itself is typed there
     }
-    const radio = rater.radios(current).find((one) => one.dataset.key === key);
+    const radios = rater.radios(current);
+    const isOpen = (one) => !radios.some((other) => other.name === one.name && other.checked);
+    const named = radios.filter((one) => one.dataset.key === key);
+    const radio = named.find(isOpen) ?? named[0];
     return Boolean(radio) && choose(radio);
   }
 
@@ -151,7 +154,7 @@
     rater.remember();
     const question = event.target.closest("[data-question]");
     const isChoice = event.target.matches("input[type=radio]");
-    if (isChoice && question && matchMedia("(hover: none)").matches && rater.missing()) markNext(question);
+    if (isChoice && question && rater.isAnswered(question) && matchMedia("(hover: none)").matches && rater.missing()) markNext(question);
   });
   document.addEventListener("focusin", (event) => {
     const question = event.target.closest("[data-question]");

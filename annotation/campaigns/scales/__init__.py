@@ -1,6 +1,7 @@
 """The kinds of scales that a criterion can have."""
 
-from annotation.campaigns.scales.base import Scale, with_standard
+from annotation.campaigns.scales.base import Scale, fewest_responses, with_standard
+from annotation.campaigns.scales.best_worst import BestWorst
 from annotation.campaigns.scales.likert import Likert
 from annotation.campaigns.scales.magnitude import Magnitude
 from annotation.campaigns.scales.preference import Preference
@@ -11,6 +12,7 @@ KINDS: tuple[type[Scale], ...] = (
     Slider,
     Magnitude,
     Preference,
+    BestWorst,
 )
 SCALES = {kind.key: kind for kind in KINDS}
 
@@ -19,4 +21,14 @@ def scale_choices() -> list[tuple[str, str]]:
     return [(kind.key, kind.label) for kind in KINDS]
 
 
-__all__ = ["KINDS", "SCALES", "Likert", "Magnitude", "Preference", "Scale", "Slider", "scale_choices", "with_standard"]
+__all__ = [
+    "KINDS",
+    "SCALES",
+    "Likert",
+    "Magnitude",
+    "Scale",
+    "Slider",
+    "fewest_responses",
+    "scale_choices",
+    "with_standard",
+]

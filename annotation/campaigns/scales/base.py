@@ -55,6 +55,7 @@ class Scale(ABC):
     label, choice : its name in lists of campaigns, and in the form that designs one.
     required, optional : fields of the design form that it uses.
     form_names : column of a criterion -> field of the form, if they differ.
+    fewest : responses that a screen must show at least.
     presentations, misfit : keys of the presentations that it fits (empty: all), and why it fits no other.
     whole : it is asked once about all responses on screen, not about each.
     mirrored : of two responses, the value of the second is that of the first with the opposite sign.
@@ -75,6 +76,7 @@ class Scale(ABC):
     form_names: ClassVar[Mapping[str, str]] = {}
     presentations: ClassVar[tuple[str, ...]] = ()
     misfit: ClassVar[str] = ""
+    fewest: ClassVar[int] = 1
     whole: ClassVar[bool] = False
     mirrored: ClassVar[bool] = False
     has_standard: ClassVar[bool] = False
@@ -273,6 +275,11 @@ class Scale(ABC):
 def with_standard(criteria: Iterable[WithScale]) -> WithScale | None:
     """Return the first criterion whose scale is relative to a standard text."""
     return next((criterion for criterion in criteria if criterion.scale.has_standard), None)
+
+
+def fewest_responses(criteria: Iterable[HasScale]) -> int:
+    """Return how many responses a screen must show at least."""
+    return max((criterion.scale.fewest for criterion in criteria), default=1)
 
 
 def to_number(given: object) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import PRESENTATIONS
-from annotation.campaigns.scales import SCALES
+from annotation.campaigns.scales import SCALES, fewest_responses
 from annotation.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
 from annotation.models import Item, ResponseSource, SourceKind
 from annotation.services.campaigns.problems import Problems
@@ -61,6 +61,7 @@ def _validate_screen(
         )
     if draft.presentation in PRESENTATIONS:
         least, most = PRESENTATIONS[draft.presentation].texts
+        least = max(least, fewest_responses(scale for scale in scales.values() if scale.kind in SCALES))
         if not least <= len(screen.texts) <= most:
             accepted = f"{least}" if least == most else f"{least} to {most}"
             problems.refuse(

@@ -16,7 +16,7 @@ from annotation.models import Campaign, CommentField, Item
 from annotation.selectors.campaigns import rated_sources
 from annotation.services.campaigns.drafts import draft_of
 from annotation.services.campaigns.validation import draft_problems
-from annotation.services.launch import standards_of, units_planned
+from annotation.services.launch import plan_or_none, standards_of, too_few_responses
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
 SECONDS_PER_ANSWER = 3.0
@@ -79,7 +79,10 @@ def launch_report(campaign: Campaign) -> LaunchReport:
     draft = draft_of(campaign)
     found = draft_problems(campaign.project, draft, campaign=campaign)
     problems = [Remark(message, field) for field, messages in found.items() for message in messages]
-    units = 0 if "pairs" in found or "systems" in found else units_planned(campaign)
+    plan = None if "pairs" in found or "systems" in found else plan_or_none(campaign)
+    units = len(plan.units) if plan else 0
+    if plan and not found and (message := too_few_responses(campaign, plan)):
+        problems.append(Remark(message, "criteria"))
     problems.extend(_without_standard(campaign, draft))
     if not units and not problems:
         where = "data set" if campaign.response_list is None else "list"
