@@ -78,9 +78,9 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "correlations:study-list-download metrics:model-list metrics:release-item metrics:response-matches "
         "metrics:run-export metrics:run-list metrics:run-list-download metrics:run-metrics "
     ),
-    (Role.VIEWER, Role.MANAGER): ("annotation:campaign-record-datasheet "),
+    (Role.VIEWER, Role.MANAGER): ("annotation:campaign-dry-runs annotation:campaign-record-datasheet "),
     (Role.VIEWER, Role.OWNER): ("annotation:project-members "),
-    (Role.VIEWER, Role.VIEWER): ("annotation:campaign-dry-runs annotation:campaign-preview-frame metrics:playground "),
+    (Role.VIEWER, Role.VIEWER): ("annotation:campaign-preview-frame metrics:playground "),
 }
 ROLES = {name: least for least, names in LEAST.items() for name in names.split()}
 VALUES = {"IntConverter": 1, "SlugConverter": "x", "StringConverter": "csv"}
@@ -109,7 +109,8 @@ def is_right(client: Client, role: Role | None, least: Role | None, method: str,
     transaction.savepoint_rollback(point)
     if role is None:
         signs_in = "_auth_user_id" not in client.session and "/accounts/login/" in answer.get("Location", "")
-        return signs_in or answer.status_code == 404 or (least is None and answer.status_code == 405)
+        no_member = answer.status_code == 404 and answer.context["exception"] == "No such project."
+        return signs_in or no_member or (least is None and answer.status_code == 405)
     if least is None:
         return answer.status_code == 405
     if role.rank < least.rank:

@@ -24,16 +24,6 @@ def item(dataset: Dataset) -> Item:
     return dataset.items.get(external_id="1")
 
 
-def test_an_outsider_gets_404(as_user, project: Project, dataset: Dataset, item: Item, outsider: User) -> None:
-    client = as_user(outsider)
-    for address in (
-        url("dataset-list", project.slug), url("dataset-detail", project.slug, "small"),
-        url("dataset-edit", project.slug, "small"), url("item-detail", project.slug, "small", item.pk),
-        url("dataset-download", project.slug, "small", "items", "csv"),
-    ):  # fmt: skip
-        assert client.get(address).status_code == 404, address
-
-
 def test_a_data_set_of_another_project_does_not_exist_here(
     as_user, dataset: Dataset, item: Item, outsider: User
 ) -> None:

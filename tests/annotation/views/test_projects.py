@@ -31,12 +31,6 @@ def test_anybody_with_an_account_may_make_a_project_and_owns_it(as_user, outside
     assert Membership.objects.get(project__slug="fresh").role == Role.OWNER
 
 
-@pytest.mark.parametrize("name", ["project-detail", "project-edit", "project-members"])
-def test_an_outsider_gets_404(as_user, project: Project, outsider: User, name: str) -> None:
-    assert as_user(outsider).get(url(name, project.slug)).status_code == 404
-    assert as_user(outsider).post(url("project-members", project.slug), {"username": "x"}).status_code == 404
-
-
 def test_the_overview_of_an_empty_project_points_to_the_import(as_user, project, viewer, manager) -> None:
     assert (
         url("dataset-import", project.slug)

@@ -56,22 +56,6 @@ def content(response: Any) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def test_an_outsider_gets_404_everywhere(outsider: User, as_user: AsUser, campaign: Campaign, rater: Rater) -> None:
-    client = as_user(outsider)
-    for name in READ:
-        assert client.get(url(name, campaign)).status_code == 404
-    assert client.get(url("campaign-record-table", campaign, "ratings", "csv")).status_code == 404
-    assert client.post(url("campaign-record-datasheet", campaign)).status_code == 404
-    slug = campaign.project.slug
-    assert client.get(reverse("annotation:rater-held", args=[slug])).status_code == 404
-    assert client.post(reverse("annotation:rater-erase", args=[slug, rater.pk])).status_code == 404
-
-
-def test_signing_in_comes_first(client: Client, campaign: Campaign) -> None:
-    for name in READ:
-        assert client.get(url(name, campaign)).headers["Location"].startswith(reverse("login"))
-
-
 def test_a_viewer_reads_but_does_not_answer_or_erase(
     viewer: User, as_user: AsUser, campaign: Campaign, rater: Rater
 ) -> None:

@@ -33,7 +33,6 @@ READING = [
     ("run-segment", ["run", "system", "item"]),
     ("run-segment-download", ["run", "system", "item", "csv"]),
 ]
-CHANGING = [("run-cancel", ["run"]), ("run-retry", ["run"])]
 
 
 @pytest.fixture
@@ -65,24 +64,6 @@ def body(response) -> bytes:
 def test_a_viewer_may_read(world: World, run: ScoreRun, viewer, as_user) -> None:
     for name, parts in READING:
         assert as_user(viewer).get(address(world, run, name, parts)).status_code == 200, name
-
-
-def test_an_outsider_gets_404(world: World, run: ScoreRun, outsider, as_user) -> None:
-    client = as_user(outsider)
-    for name, parts in [*READING, ("run-create", [])]:
-        assert client.get(address(world, run, name, parts)).status_code == 404, name
-    for name, parts in CHANGING:
-        assert client.post(address(world, run, name, parts)).status_code == 404, name
-
-
-def test_a_viewer_may_not_change(world: World, run: ScoreRun, viewer, as_user) -> None:
-    for name, parts in [*CHANGING, ("run-create", [])]:
-        assert as_user(viewer).post(address(world, run, name, parts)).status_code == 403, name
-
-
-def test_changes_reject_get(world: World, run: ScoreRun, manager, as_user) -> None:
-    for name, parts in CHANGING:
-        assert as_user(manager).get(address(world, run, name, parts)).status_code == 405, name
 
 
 def test_another_projects_run_is_not_found_under_ones_own(run: ScoreRun, outsider, as_user) -> None:
