@@ -1,0 +1,16 @@
+"""Simulated raters choose the best and the worst over the real pages."""
+
+from collections.abc import Callable
+
+import pytest
+
+from annotation.models import Campaign
+from annotation.services.campaigns import CriterionDraft
+from tests.annotation.services.dry_runs.conftest import play
+
+
+@pytest.mark.django_db(transaction=True)
+def test_raters_choose_the_best_and_the_worst_of_every_list(draft: Callable[..., Campaign]) -> None:
+    criterion = CriterionDraft("quality", "Which is the best, and which the worst?", kind="best_worst")
+    part = play(draft(presentation="list", criteria=[criterion])).result["simulated"]
+    assert part["filled"] == part["places"] == 4
