@@ -2,18 +2,13 @@
 
 from rest_framework.routers import BaseRouter
 
-from annotation.api import (
-    campaigns,
-    datasets,
-    imports,
-    mining,
-    operations,
-    projects,
-    references,
-    seeds,
-    seeds_selecting,
-    weights_imports,
-)
+from annotation.campaigns.api import campaigns
+from annotation.datasets.api import datasets, imports
+from annotation.mining import api as mining
+from annotation.quality import api as operations
+from annotation.projects.api import projects
+from annotation.references.releases.api import references, weights_imports
+from annotation.seeds.api import seeds, selecting as seeds_selecting
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"

@@ -6,7 +6,7 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.core.shards import Enqueue
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Corpus,
     DatasetImport,
@@ -23,21 +23,16 @@ from annotation.models import (
     WeightsImport,
 )
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services import (
-    dry_runs,
-    evidence,
-    figures,
-    handout,
-    imports,
-    jobs,
-    mining,
-    pace,
-    recruitment,
-    releases,
-    seeds_selecting,
-    snapshots,
-    weights_imports,
-)
+from annotation.dry_runs import services as dry_runs
+from annotation.references.releases.services import evidence, releases, weights_imports
+from annotation.references.weighing.services import figures
+from annotation.rating.services import handout, pace
+from annotation.judgements import services as imports
+from annotation.core import jobs
+from annotation.mining import services as mining
+from annotation.recruitment import services as recruitment
+from annotation.seeds.services import selecting as seeds_selecting
+from annotation.quality.services import snapshots
 
 
 def again(task: Task, job_id: int) -> None:

@@ -1,21 +1,15 @@
-from annotation.urls import (
-    account,
-    audit,
-    campaigns,
-    datasets,
-    dry_runs,
-    mining,
-    monitoring,
-    operations,
-    projects,
-    quality,
-    raters,
-    records,
-    recruitment,
-    references,
-    seeds,
-    weighing,
-)
+from annotation.projects.urls import account, audit, projects
+from annotation.campaigns import urls as campaigns
+from annotation.datasets import urls as datasets
+from annotation.dry_runs import urls as dry_runs
+from annotation.mining import urls as mining
+from annotation.quality.urls import monitoring, operations, raters as quality
+from annotation.rating import urls as raters
+from annotation.records import urls as records
+from annotation.recruitment import urls as recruitment
+from annotation.references import urls as references
+from annotation.seeds import urls as seeds
+from annotation.references.weighing import urls as weighing
 
 app_name = "annotation"
 urlpatterns = [

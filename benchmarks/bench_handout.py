@@ -212,7 +212,7 @@ def prepare() -> None:
 
     django.setup()
     from annotation.models import Project
-    from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
     from benchmarks.bench_launch import made
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")

@@ -67,7 +67,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def demo_rows() -> list[dict[str, Any]]:
     from annotation.models import Rating, User
-    from annotation.services.demo import demo_import
+    from annotation.demo.load import demo_import
 
     by = User.objects.create_user("bench")
     seconds, report = timed(lambda: demo_import(by=by))
@@ -89,7 +89,7 @@ def copy_against_insert(count: int) -> tuple[float, float]:
     from django.db import transaction
 
     from annotation.models import Rating
-    from annotation.services.copying import copy_rows
+    from annotation.core.copying import copy_rows
 
     columns = ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "rated_as_id", "value"]
     known = list(Rating.objects.order_by("pk").values_list(*columns))

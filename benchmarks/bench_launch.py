@@ -57,7 +57,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def launched(project: Project, slots: int) -> tuple[Campaign, float]:
-    from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 
     dataset = made(project, slots // RATINGS_PER_UNIT // SYSTEMS)
     draft = CampaignDraft(
@@ -71,7 +71,7 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
 def made(project: Project, n_items: int) -> Dataset:
     """A data set in which every system gives every item a text of its own."""
     from annotation.models import Dataset, Item, Response, ResponseSource, System
-    from annotation.services.copying import allocate_ids, copy_rows
+    from annotation.core.copying import allocate_ids, copy_rows
 
     dataset = Dataset.objects.create(project=project, name=f"{n_items} items", slug=f"items-{n_items}")
     systems = System.objects.bulk_create(System(dataset=dataset, name=f"System {n}") for n in range(SYSTEMS))
@@ -99,9 +99,9 @@ def made(project: Project, n_items: int) -> Dataset:
 
 def hand_out(campaign: Campaign) -> float:
     """Median milliseconds of handing out one unit to raters who answer at once."""
-    from annotation.services.handout import unit_request
-    from annotation.services.raters import participation_start, rater_create
-    from annotation.services.ratings import ratings_submit
+    from annotation.rating.services.handout import unit_request
+    from annotation.rating.services.raters import participation_start, rater_create
+    from annotation.rating.services.ratings import ratings_submit
 
     taken = []
     for _ in range(3):
@@ -149,7 +149,7 @@ def judge(campaign: Campaign) -> None:
     from django.db import connection, transaction
 
     from annotation.models import Criterion
-    from annotation.services.raters import participation_start, rater_create
+    from annotation.rating.services.raters import participation_start, rater_create
 
     raters = [rater_create(project=campaign.project) for _ in range(100)]
     for rater in raters:
@@ -192,7 +192,7 @@ _JUDGE = """
 
 def snapshot_if_needed(campaign: Campaign) -> None:
     """What the worker does between two looks at the page."""
-    from annotation.services import snapshots
+    from annotation.quality.services import snapshots
 
     for campaign_id in snapshots.snapshots_waiting():
         snapshots.snapshot_update(campaign_id=campaign_id)

@@ -28,7 +28,7 @@ def help_out(run_id: int) -> None:
     import django
 
     django.setup()
-    from annotation.services.mining import mining_run_help
+    from annotation.mining.services import mining_run_help
 
     while mining_run_help(run_id=run_id):
         pass
@@ -41,7 +41,7 @@ def measure() -> list[dict[str, Any]]:
     from django.core.management import call_command
 
     from annotation.models import MinedCandidate, Project
-    from annotation.services.mining import mining_run_create, mining_run_store
+    from annotation.mining.services import mining_run_create, mining_run_store
 
     call_command("migrate", verbosity=0)
     project = Project.objects.create(name="Benchmark", slug="benchmark")
@@ -71,7 +71,7 @@ def measure() -> list[dict[str, Any]]:
 def streamed(project: Project) -> tuple[float, Corpus]:
     from django.conf import settings
 
-    from annotation.services.mining import corpus_stream
+    from annotation.mining.services import corpus_stream
 
     file = Path(settings.DATA_DIR) / "pool.jsonl"
     with file.open("w", encoding="utf-8") as sink:
@@ -91,8 +91,8 @@ def streamed(project: Project) -> tuple[float, Corpus]:
 
 
 def seed_dataset(project: Project) -> Dataset:
-    from annotation.services.imports.dataset_files import read_dataset
-    from annotation.services.imports.runs import dataset_create
+    from annotation.datasets.services.files import read_dataset
+    from annotation.datasets.services.imports import dataset_create
 
     lines = [
         json.dumps(
@@ -110,7 +110,7 @@ def seed_dataset(project: Project) -> Dataset:
 
 
 def by_two_workers(asked: MiningRun) -> None:
-    from annotation.services.mining import mining_run_execute
+    from annotation.mining.services import mining_run_execute
 
     helper = multiprocessing.get_context("spawn").Process(target=help_out, args=(asked.pk,))
     mining_run_execute(run_id=asked.pk, enqueue=lambda _: helper.start())

@@ -146,7 +146,7 @@ def data_set() -> tuple[Release, System]:
         System,
     )
     from annotation.models.releases import IMPORTED
-    from annotation.services.copying import copy_rows
+    from annotation.core.copying import copy_rows
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     dataset = Dataset.objects.create(project=project, name="A million", slug="million")

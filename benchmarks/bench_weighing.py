@@ -100,7 +100,7 @@ def computed(release: Release) -> list[float]:
     from django.core.cache import cache
 
     from annotation.models import FiguresPart
-    from annotation.services.figures import figures_compute, figures_request
+    from annotation.references.weighing.services.figures import figures_compute, figures_request
 
     taken = []
     for part in (FiguresPart.ATTENTION, FiguresPart.SENSITIVITY, FiguresPart.INFLUENCE, FiguresPart.TEXTS):

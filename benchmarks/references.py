@@ -34,7 +34,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         ResponseSource,
     )
     from annotation.models.releases import IMPORTED
-    from annotation.services.copying import allocate_ids, copy_rows
+    from annotation.core.copying import allocate_ids, copy_rows
 
     draw = random.Random(seed)
     n = n_items * per_item

@@ -21,8 +21,8 @@ BOOTSTRAP = 20  # replicates: intervals are none of what is measured
 
 def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 1) -> Release:
     """A release of ``n_items`` times 16 rated references, beside two systems whose outputs some of the raters rated."""
-    from annotation.services.reference_sets import reference_set_create
-    from annotation.services.releases import release_build, release_create
+    from annotation.references.sets.services import reference_set_create
+    from annotation.references.releases.services.releases import release_build, release_create
 
     campaign = rated_campaign(project, n_items, n_raters=n_raters, seed=seed)
     chosen = reference_set_create(
@@ -51,8 +51,8 @@ def rated_campaign(
 def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random) -> tuple[Dataset, Pairs, Pairs]:
     """With (item, response) of the references, and of the outputs: every fiftieth of these is a reference itself."""
     from annotation.models import Dataset, Item, Response, ResponseSource, System
-    from annotation.normalisation import text_key
-    from annotation.services.copying import allocate_ids, copy_rows
+    from annotation.core.normalisation import text_key
+    from annotation.core.copying import allocate_ids, copy_rows
 
     dataset = Dataset.objects.create(project=project, name=f"Rated {n_items}", slug=f"rated-{n_items}")
     items = allocate_ids(Item, n_items)
@@ -98,7 +98,7 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
     from django.utils import timezone
 
     from annotation.models import Campaign, CampaignState, Criterion, Presentation, Rating, Unit, UnitResponse
-    from annotation.services.copying import allocate_ids, copy_rows
+    from annotation.core.copying import allocate_ids, copy_rows
 
     now = timezone.now()
     campaign = Campaign.objects.create(

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import exception_handler as rest_exception_handler
 
-from annotation.api import routes as annotation
-from annotation.api.tokens import TokenView
-from annotation.errors import AnnotationError, ImportRefused
+from annotation import api as annotation
+from annotation.projects.api.tokens import TokenView
+from annotation.core.errors import AnnotationError, ImportRefused
 from correlations.api import routes as correlations
 from metrics.api import routes as metrics
 

@@ -49,7 +49,7 @@ def say_alive_until_stopped() -> None:
     from django.conf import settings
     from django.db import DatabaseError, connection
 
-    from annotation.services.jobs import heartbeat
+    from annotation.core.jobs import heartbeat
 
     while True:
         try:

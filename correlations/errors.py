@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 
 class StudyError(AnnotationError):

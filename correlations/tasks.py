@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.services import jobs
+from annotation.core import jobs
 from annotation.tasks import again
 from correlations.models import ParameterStudy, Study
 from correlations.services import execution, parameter_execution

@@ -1,6 +1,6 @@
 """What this app's services refuse, for people to read."""
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 
 class MetricsError(AnnotationError):

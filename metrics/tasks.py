@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.services import jobs
+from annotation.core import jobs
 from annotation.tasks import again, helpers
 from metrics.models import ScoreRun, TrainedModel
 from metrics.services import results, runs, training

@@ -3,7 +3,7 @@
 from django.urls import reverse
 
 from annotation.models import Corpus, MiningRun, Project, ReferenceSet, ResponseList, SeedSelection, User
-from annotation.services.releases import release_build, release_create
+from annotation.references.releases.services.releases import release_build, release_create
 from metrics.services.tour import tour
 
 

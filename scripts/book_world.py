@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from annotation import tasks
-from annotation.design import TEMPLATES
+from annotation.campaigns.design import TEMPLATES
 from annotation.models import (
     Campaign,
     Dataset,
@@ -38,29 +38,31 @@ from annotation.models import (
     User,
 )
 from annotation.recruitment.providers.base import Arrival, Outcome
-from annotation.selectors.records.facts import campaign_facts
-from annotation.services import imports, operations, recruitment
-from annotation.services.campaigns import (
+from annotation.records.selectors.facts import campaign_facts
+from annotation.judgements import services as imports
+from annotation.quality.services import operations
+from annotation.recruitment import services as recruitment
+from annotation.campaigns.services import (
     CampaignDraft,
     CriterionDraft,
     campaign_create,
     campaign_launch,
     campaign_start,
 )
-from annotation.services.demo import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
-from annotation.services.demo_raters import NAME as WATCHED
-from annotation.services.demo_raters import worth_of_screen
-from annotation.services.dry_runs import dry_run_create, suggested
-from annotation.services.handout import unit_request
-from annotation.services.raters import participation_start, rater_create
-from annotation.services.ratings import ratings_submit
-from annotation.services.records import datasheet
-from annotation.services.recruitment.terms import Terms, terms_of
-from annotation.services.rules import rules_apply, rules_register
-from annotation.simulation.answers import Ladder, answer
-from annotation.simulation.raters import SimulatedRater
-from tests.annotation import rating_screens
-from tests.annotation.campaigns import add_response
+from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
+from annotation.demo.raters import NAME as WATCHED
+from annotation.demo.raters import worth_of_screen
+from annotation.dry_runs.services import dry_run_create, suggested
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.raters import participation_start, rater_create
+from annotation.rating.services.ratings import ratings_submit
+from annotation.records.services import datasheet
+from annotation.recruitment.services.terms import Terms, terms_of
+from annotation.quality.services.rules import rules_apply, rules_register
+from annotation.dry_runs.simulation.answers import Ladder, answer
+from annotation.dry_runs.simulation.raters import SimulatedRater
+from tests.annotation.worlds import rating_screens
+from tests.annotation.worlds.campaigns import add_response
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "demo" / "examples"

@@ -35,8 +35,8 @@ SOURCES = (
     "templates/annotation/scales/*.html",
     "annotation/campaigns/presentations/*.py",
     "annotation/campaigns/scales/*.py",
-    "annotation/views/raters/*.py",
-    "annotation/selectors/screens.py",
+    "annotation/rating/views/*.py",
+    "annotation/rating/selectors/screens.py",
 )
 KEYWORDS = {
     "_": None, "gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2),

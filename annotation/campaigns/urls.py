@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import campaign_copies, campaign_design, campaigns
+from annotation.campaigns.views import copies as campaign_copies, design as campaign_design, campaigns
 
 ALL = "p/<slug:project_slug>/campaigns/"
 ONE = f"{ALL}<int:pk>/"

@@ -13,9 +13,9 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import get_project_or_404
+from annotation.core.access import get_project_or_404
 from annotation.models import Job, Project, Role
-from annotation.services.jobs import job_request_cancel, job_requeue
+from annotation.core.jobs import job_request_cancel, job_requeue
 
 
 class Conflict(APIException):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import QuerySet
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 
 class RefusableForm(forms.Form):

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.models import Job
-from annotation.services.jobs import job_requeue
+from annotation.core.jobs import job_requeue
 
 
 @transaction.atomic

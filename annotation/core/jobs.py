@@ -18,7 +18,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from annotation.core.progress import Progress, noop
-from annotation.errors import AnnotationError, JobCancelled, JobLost
+from annotation.core.errors import AnnotationError, JobCancelled, JobLost
 from annotation.models import Heartbeat, Job, JobState
 
 log = structlog.get_logger("assay.job")

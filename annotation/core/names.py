@@ -2,7 +2,7 @@
 
 from django.utils.text import slugify
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 NAME_CHARACTERS = 120
 SLUG_CHARACTERS = 60

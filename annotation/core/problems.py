@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 
 IN_FULL = 100
 FOUND_CHARACTERS = 120

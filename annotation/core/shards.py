@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from django.db.models import QuerySet
 
 from annotation.core.progress import Beat
-from annotation.errors import AnnotationError, JobCancelled
+from annotation.core.errors import AnnotationError, JobCancelled
 from annotation.models import Job, JobState
-from annotation.services.jobs import Claim, claimable, job_run, jobs_give_up, jobs_requeue
+from annotation.core.jobs import Claim, claimable, job_run, jobs_give_up, jobs_requeue
 
 AnyShard = TypeVar("AnyShard", bound=Job)
 Shards = QuerySet[Any, Any]  # of one job; the model has a ``number``

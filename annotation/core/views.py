@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django_htmx.middleware import HtmxDetails
 
-from annotation.access import get_project_or_404
+from annotation.core.access import get_project_or_404
 from annotation.models import Membership, Project, Role, User
 
 P = ParamSpec("P")

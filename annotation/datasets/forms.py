@@ -10,8 +10,8 @@ from django.template.defaultfilters import filesizeformat
 from annotation.core.forms import RefusableForm
 from annotation.core.rows import ENDINGS, FORMATS, format_of
 from annotation.models import Dataset
-from annotation.normalisation import DEFAULT_RULE, RULE_CHOICES
-from annotation.services.imports.dataset_files import TURN_SEPARATOR
+from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
+from annotation.datasets.services.files import TURN_SEPARATOR
 
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 

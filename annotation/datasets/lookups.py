@@ -2,7 +2,7 @@
 
 from django.shortcuts import get_object_or_404
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.models import Dataset, Project, Response
 
 

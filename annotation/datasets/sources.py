@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Dataset, SourceKind
 
 

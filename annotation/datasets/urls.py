@@ -1,6 +1,7 @@
 from django.urls import path
 
-from annotation.views import datasets, imports, items
+from annotation.datasets.views import datasets, imports
+from annotation.references.browsing.views import items
 
 urlpatterns = [
     path("examples/<str:filename>", imports.example_file, name="import-example"),

@@ -25,12 +25,12 @@ from annotation.models import (
     Target,
     User,
 )
-from annotation.problems import Problems
-from annotation.services import demo_raters
-from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.services.imports.rating_files import RatingOptions, read_ratings
-from annotation.services.imports.runs import campaign_import, dataset_create
+from annotation.core.problems import Problems
+from annotation.demo import raters as demo_raters
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.datasets.services.imports import campaign_import, dataset_create
 
 FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
 PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"

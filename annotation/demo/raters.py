@@ -23,13 +23,13 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.services.handout import unit_request
-from annotation.services.raters import participation_start, rater_create
-from annotation.services.ratings import ratings_submit
-from annotation.services.rules import rules_register
-from annotation.simulation.answers import Ladder, answer, latent_quality
-from annotation.simulation.raters import SimulatedRater
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.raters import participation_start, rater_create
+from annotation.rating.services.ratings import ratings_submit
+from annotation.quality.services.rules import rules_register
+from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
+from annotation.dry_runs.simulation.raters import SimulatedRater
 
 NAME = "Watch it: simulated raters, with checks"
 SEED, SCREENS = 7, 20

@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from annotation.core.forms import RefusableForm
-from annotation.selectors.dry_runs import LABELS
-from annotation.services.dry_runs import FIELDS, Specification
+from annotation.dry_runs.selectors import LABELS
+from annotation.dry_runs.services import FIELDS, Specification
 
 PERCENT = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
 WHOLE = ("raters", "seed")

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import dry_runs
+from annotation.dry_runs import views as dry_runs
 
 ALL = "p/<slug:project_slug>/campaigns/<int:pk>/dry-runs/"
 ONE = f"{ALL}<int:number>/"

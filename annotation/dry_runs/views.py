@@ -8,19 +8,20 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import charts_dry_runs, tasks
-from annotation.access import may_manage
+from annotation.dry_runs import charts as charts_dry_runs
+from annotation import tasks
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import rated_here_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.forms.dry_runs import DryRunForm
+from annotation.core.errors import AnnotationError
+from annotation.dry_runs.forms import DryRunForm
 from annotation.models import Campaign, DryRun, JobState, Project, Role
-from annotation.parameters import whole_number
-from annotation.selectors.dry_runs import LABELS, comparison, dry_run_report, dry_runs_of, specified
-from annotation.services import dry_runs as services
-from annotation.services import jobs
-from annotation.views.figures import chart_response, chart_theme
-from annotation.views.jobs import job_part, start_over
+from annotation.core.parameters import whole_number
+from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
+from annotation.dry_runs import services
+from annotation.core import jobs
+from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.job_views import job_part, start_over
 
 LISTED = 50
 
@@ -49,7 +50,7 @@ def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpRespons
         "may_manage": may_manage(project),
         "estimate": services.estimate(campaign, suggestion),
     }
-    return render(request, "annotation/dry_run_list.html", context, status=400 if form.errors else 200)
+    return render(request, "annotation/dry_runs/dry_run_list.html", context, status=400 if form.errors else 200)
 
 
 def _dry_run_or_404(project: Project, pk: int, number: int) -> DryRun:
@@ -78,7 +79,7 @@ def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
         "may_manage": may_manage(request.project),
     }
     if request.htmx and "progress" in request.GET:
-        return job_part(request, run, "annotation/dry_run_progress.html", context)
+        return job_part(request, run, "annotation/dry_runs/dry_run_progress.html", context)
     others = dry_runs_of(campaign).filter(state=JobState.DONE).exclude(pk=run.pk)
     context |= {
         "report": dry_run_report(run),
@@ -86,7 +87,7 @@ def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
         "asked": [(label, specified(name, run.specification.get(name))) for name, label in LABELS.items()],
         "others": list(others[:20]),
     }
-    return render(request, "annotation/dry_run_detail.html", context)
+    return render(request, "annotation/dry_runs/dry_run_detail.html", context)
 
 
 @require_GET
@@ -105,7 +106,7 @@ def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> Http
         "asked": [row for row in rows if row.of == "asked"],
         "found": [row for row in rows if row.of == "found"],
     }
-    return render(request, "annotation/dry_run_compare.html", context)
+    return render(request, "annotation/dry_runs/dry_run_compare.html", context)
 
 
 @require_POST

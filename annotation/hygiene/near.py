@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotation.mining.words import LETTER_OR_DIGIT
+from annotation.hygiene.words import LETTER_OR_DIGIT
 
 SHINGLE = 3
 MEASURE = "jaccard-char3"

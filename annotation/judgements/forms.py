@@ -7,9 +7,9 @@ from django import forms
 from django.forms import BoundField
 
 from annotation.core.forms import RefusableForm
-from annotation.errors import AnnotationError
-from annotation.forms.datasets import UploadForm
-from annotation.services.imports.rating_options import (
+from annotation.core.errors import AnnotationError
+from annotation.datasets.forms import UploadForm
+from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,
     ITEM_PARTS,

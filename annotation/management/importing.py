@@ -13,9 +13,9 @@ from tqdm import tqdm
 
 from annotation.core.progress import Progress
 from annotation.core.rows import FORMATS
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
-from annotation.services.imports import report_rows
+from annotation.judgements.services import report_rows
 
 
 def add_common_arguments(parser: ArgumentParser, *, formats: Mapping[str, str] = FORMATS) -> None:

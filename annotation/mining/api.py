@@ -13,13 +13,13 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import get_in_project_or_404
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
-from annotation.api.imports import BadRowSerializer
+from annotation.core.access import get_in_project_or_404
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
+from annotation.datasets.api.imports import BadRowSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
-from annotation.selectors.mining import CandidateFilter, candidates_matching, corpus_search
-from annotation.services.mining import (
+from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search
+from annotation.mining.services import (
     corpus_delete,
     corpus_from_dataset,
     corpus_upload,

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import zstandard
 
 from annotation.core.rows import UTF8_MARK
-from annotation.mining.refusal import refuse
+from annotation.hygiene.refusal import refuse
 
 FORMATS = {"jsonl": "JSON Lines", "tsv": "TSV", "parquet": "Parquet"}
 COMPRESSIONS = {"": "not compressed", "gz": "gzip", "zst": "zstd"}

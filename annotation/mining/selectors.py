@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, F, Func, OuterRef, Q, QuerySet, Sum, TextField, Value
 from django.db.models.functions import Coalesce
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.mining.candidates import Seed
 from annotation.mining.index import TripleIndex, UnreadableIndex
 from annotation.mining.triples import Triple
@@ -31,7 +31,7 @@ from annotation.models import (
     ResponseSource,
     SourceKind,
 )
-from annotation.selectors.datasets import items_between
+from annotation.datasets.selectors.datasets import items_between
 
 PAGE_SIZE = 10
 OPEN_INDEXES = 4

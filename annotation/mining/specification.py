@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
 
-from annotation.canonical import canonical_json
-from annotation.mining.hygiene import AnyStep, in_order, step_from_dict, step_to_dict
-from annotation.mining.near import MEASURE
-from annotation.mining.refusal import ParameterRefused, check_number, check_whole, refuse
-from annotation.normalisation import DEFAULT_RULE, RULES
+from annotation.core.canonical import canonical_json
+from annotation.hygiene.steps import AnyStep, in_order, step_from_dict, step_to_dict
+from annotation.hygiene.near import MEASURE
+from annotation.hygiene.refusal import ParameterRefused, check_number, check_whole, refuse
+from annotation.core.normalisation import DEFAULT_RULE, RULES
 
 VERSION = 1
 MOST = 1000
@@ -32,7 +32,7 @@ class MiningSpecification:
     seed : int
         Of the random draws; each seed item draws for itself.
     hygiene : tuple of steps
-        From ``annotation.mining.hygiene``; run in their own order.
+        From ``annotation.hygiene.steps``; run in their own order.
     near_duplicate : float
         Least Jaccard coefficient at which two texts are marked as near-duplicates; 1 marks those alone that differ in
         case, punctuation and spacing.

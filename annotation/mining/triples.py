@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 import pyarrow as pa
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 
 BATCH_ROWS = 1024
 SCHEMA = pa.schema([("context", pa.list_(pa.string())), ("message", pa.string()), ("response", pa.string())])

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views.mining import candidates, corpora, runs
+from annotation.mining.views import candidates, corpora, runs
 
 CORPORA = "p/<slug:project_slug>/corpora/"
 CORPUS = f"{CORPORA}<slug:slug>/"

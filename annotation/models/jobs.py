@@ -18,7 +18,7 @@ FINISHED_STATES = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class Job(models.Model):
-    """Base of everything a worker executes. Written only through ``annotation.services.jobs``."""
+    """Base of everything a worker executes. Written only through ``annotation.core.jobs``."""
 
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
     progress_done = models.PositiveIntegerField(default=0)

@@ -149,7 +149,7 @@ class ReleaseFigures(Job):
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="figures")
     part = models.CharField(max_length=12, choices=FiguresPart.choices)
     key = models.CharField(max_length=64, help_text="SHA-256 over everything that the figures follow from.")
-    content = models.BinaryField(null=True, editable=False, help_text="See annotation.packing.")
+    content = models.BinaryField(null=True, editable=False, help_text="See annotation.core.packing.")
 
     class Meta(Job.Meta):
         ordering = ("release", "part", "id")

@@ -9,14 +9,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import ReadViewSet, Strict, find_named
-from annotation.api.campaigns import OfCampaign
+from annotation.core.api import ReadViewSet, Strict, find_named
+from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.models import Amendment, DecisionAction, QualityRules, Rater, RaterDecision, System
-from annotation.selectors.amendments import amendments
-from annotation.selectors.decisions import decisions
-from annotation.selectors.quality import Moment, Verdict
-from annotation.selectors.rule_preview import rules_preview
-from annotation.services.decisions import (
+from annotation.quality.selectors.amendments import amendments
+from annotation.quality.selectors.decisions import decisions
+from annotation.quality.selectors.raters import Moment, Verdict
+from annotation.quality.selectors.rule_preview import rules_preview
+from annotation.quality.services.decisions import (
     Decided,
     cannot_judge_reopen,
     rater_exclude,
@@ -25,8 +25,8 @@ from annotation.services.decisions import (
     rater_unflag,
     raters_replace,
 )
-from annotation.services.operations import campaign_extend, items_add, system_resume, system_stop
-from annotation.services.rules import rules_apply, rules_register
+from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.quality.services.rules import rules_apply, rules_register
 from annotation.weighting.exclusion import rules_from_data
 
 # --- Changes of the campaign ------------------------------------------------------------------------------------------

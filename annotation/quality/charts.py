@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from annotation.core.charts import Spec, Theme, finish, palette
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 
 
 class Stretch(Protocol):

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import raters
+from annotation.rating import views as raters
 
 urlpatterns = [
     path("r/<uuid:link_token>/", raters.rater_landing, name="rater-landing"),

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import erasure, records
+from annotation.records.views import erasure, records
 
 PROJECT = "p/<slug:project_slug>/"
 RECORDS = f"{PROJECT}campaigns/<int:pk>/records/"

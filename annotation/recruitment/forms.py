@@ -20,7 +20,7 @@ from annotation.recruitment.providers.base import (
     Section,
 )
 from annotation.recruitment.providers.codes import DEFAULT_AFTER
-from annotation.services.recruitment.terms import Terms, expected_screens, terms_of
+from annotation.recruitment.services.terms import Terms, expected_screens, terms_of
 
 AFTER_LABELS = {
     AfterCode.REVIEW: "A person reviews it",

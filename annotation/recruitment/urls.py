@@ -1,7 +1,7 @@
 from django.urls import URLPattern, path
 
-from annotation.views import provider_accounts as accounts
-from annotation.views import provider_entry, recruitment, recruitment_money, webhooks
+from annotation.recruitment.views import accounts
+from annotation.recruitment.views import entry as provider_entry, recruitment, money as recruitment_money, webhooks
 
 PROJECT = "p/<slug:project_slug>/providers/"
 ACCOUNT = f"{PROJECT}<int:pk>/"

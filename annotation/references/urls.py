@@ -1,7 +1,9 @@
 from django.urls import URLPattern, path
 
-from annotation.views import responses
-from annotation.views.references import browsing, compare, downloads, imports, releases, sets
+from annotation.references.releases.views import responses
+from annotation.references.browsing.views import references as browsing
+from annotation.references.releases.views import compare, downloads, imports, releases
+from annotation.references.sets import views as sets
 
 SET = "p/<slug:project_slug>/references/<slug:slug>/"
 RELEASE = f"{SET}v<int:number>/"

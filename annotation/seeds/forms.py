@@ -9,8 +9,8 @@ from django.http import QueryDict
 
 from annotation.campaigns.presentations import COMPARING
 from annotation.core.forms import RefusableForm, offer_rows
-from annotation.forms.hygiene import HygieneForm
-from annotation.forms.mining import CorpusField
+from annotation.seeds.hygiene_forms import HygieneForm
+from annotation.mining.forms import CorpusField
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -21,10 +21,10 @@ from annotation.models import (
     ResponseList,
     Target,
 )
-from annotation.normalisation import DEFAULT_RULE, RULE_CHOICES
-from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.seeds import seed_campaigns
-from annotation.services.seeds import LARGEST_SEED, MOST_SAMPLED
+from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
+from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.seeds.selectors import seed_campaigns
+from annotation.seeds.services.selections import LARGEST_SEED, MOST_SAMPLED
 
 SEED = 20150726
 PAPERS_CANDIDATES = 33_000

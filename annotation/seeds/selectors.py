@@ -29,9 +29,9 @@ from annotation.models import (
     SourceKind,
     UnitResponse,
 )
-from annotation.selectors.decisions import excluded_rater_ids
-from annotation.selectors.ratings import RatingColumns, campaign_criteria, rating_columns
-from annotation.selectors.releases import release_campaigns
+from annotation.quality.selectors.decisions import excluded_rater_ids
+from annotation.rating.selectors.ratings import RatingColumns, campaign_criteria, rating_columns
+from annotation.references.releases.selectors.releases import release_campaigns
 
 CURVE_POINTS = 8  # half points of a scale of five; as many steps of a longer one
 ROUNDING = 1e-9  # of a mean that a release keeps as a float

@@ -1,6 +1,7 @@
 from django.urls import URLPattern, path
 
-from annotation.views import response_lists, seeds
+from annotation.campaigns.views import lists as response_lists
+from annotation.seeds import views as seeds
 
 SEEDS = "p/<slug:project_slug>/seeds/"
 SELECTION = "p/<slug:project_slug>/datasets/<slug:dataset_slug>/seeds/"

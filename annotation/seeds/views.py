@@ -12,21 +12,21 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import may_manage
-from annotation.charts_seeds import seed_means
+from annotation.core.access import may_manage
+from annotation.seeds.charts import seed_means
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.seeds import SampleForm, SelectForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.seeds.forms import SampleForm, SelectForm
 from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
-from annotation.parameters import whole_number
-from annotation.selectors import seeds as selectors
-from annotation.services import seeds as services
-from annotation.services.jobs import job_request_cancel
-from annotation.services.seeds_selecting import seeds_select_create
+from annotation.core.parameters import whole_number
+from annotation.seeds import selectors
+from annotation.seeds.services import selections as services
+from annotation.core.jobs import job_request_cancel
+from annotation.seeds.services.selecting import seeds_select_create
 from annotation.tasks import dataset_import_execute, seeds_select_execute
-from annotation.views.figures import chart_response, chart_theme
+from annotation.core.chart_views import chart_response, chart_theme
 
 PAGE = 50
 MEMBER_COLUMNS = (
@@ -56,7 +56,7 @@ def seed_list(request: MemberRequest) -> HttpResponseBase:
         "datasets": [(one, selectors.seed_campaigns(one).exists()) for one in selectors.seeded_datasets(project)],
         "may_manage": may_manage(project),
     }
-    return render(request, "annotation/seed_list.html", context)
+    return render(request, "annotation/seeds/seed_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -73,7 +73,7 @@ def seed_sample(request: MemberRequest) -> HttpResponse:
         else:
             dataset_import_execute.delay_on_commit(job.pk)
             return redirect("annotation:dataset-import-detail", project.slug, job.pk)
-    return render(request, "annotation/seed_sample.html", {"project": project, "form": form})
+    return render(request, "annotation/seeds/seed_sample.html", {"project": project, "form": form})
 
 
 @require_http_methods(["GET", "POST"])
@@ -107,7 +107,7 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "query": urlencode(list(sent.lists()), doseq=True),
         "sent": [(name, value) for name, values in sent.lists() for value in values if name in form.fields],
     }
-    return render(request, "annotation/seed_select.html", context)
+    return render(request, "annotation/seeds/seed_select.html", context)
 
 
 @require_GET
@@ -239,7 +239,7 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         "again": draft,
         "may_manage": may_manage(project),
     }
-    return render(request, "annotation/seed_detail.html", context)
+    return render(request, "annotation/seeds/seed_detail.html", context)
 
 
 def _shown(member: SeedMember, now: selectors.Mean | None, selection: SeedSelection) -> dict[str, Any]:

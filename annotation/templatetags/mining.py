@@ -2,8 +2,8 @@
 
 from django import template
 
-from annotation.forms.mining import KINDS
-from annotation.forms.mining import step_label as label_of_step
+from annotation.mining.forms import KINDS
+from annotation.mining.forms import step_label as label_of_step
 
 register = template.Library()
 FATES = {"kept": "kept", "duplicate": "not kept", "dropped": "dropped"}

@@ -9,8 +9,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
-from annotation.selectors.releases import release_name
+from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.references.releases.selectors.releases import release_name
 from correlations.api.studies import METRIC_SCHEMA, MetricField, NamesField
 from correlations.models import ParameterStudy
 from correlations.services.parameter_studies import parameter_study_create

@@ -10,8 +10,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
-from annotation.selectors.releases import release_name
+from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.references.releases.selectors.releases import release_name
 from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.services.studies import study_create

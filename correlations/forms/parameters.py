@@ -7,7 +7,7 @@ from django import forms
 
 from annotation.core.forms import RefusableForm
 from annotation.models import Item, Release
-from annotation.selectors.releases import release_name
+from annotation.references.releases.selectors.releases import release_name
 from correlations.forms.studies import rated_campaigns, usual_campaigns, usual_systems
 from correlations.parameter_specification import (
     MAX_SWEEPS,

@@ -6,8 +6,8 @@ from django import forms
 
 from annotation.core.forms import RefusableForm
 from annotation.models import Campaign, CampaignState, Release
-from annotation.selectors.datasets import other_names
-from annotation.selectors.releases import release_campaigns, release_name
+from annotation.datasets.selectors.datasets import other_names
+from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from django.db.models import Count, Max
 
 from annotation.models import Campaign, Rating, Release
-from annotation.selectors.aggregates import by_stand_ins
-from annotation.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
-from annotation.selectors.releases import release_judgements
+from annotation.judgements.stand_ins import by_stand_ins
+from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.references.releases.selectors.releases import release_judgements
 from correlations.results.study import Circularity, SameText
 from correlations.stats.resampling import RaterRatings
 from metrics.selectors.corpus import Corpus

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from annotation.models import JobState, Release, Response
-from annotation.selectors.releases import release_name
+from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
 from metrics.models import ScoreRun
 from metrics.selectors.runs import metric_label

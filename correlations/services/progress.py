@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from annotation.core.progress import Throttle
-from annotation.services.jobs import Claim
+from annotation.core.jobs import Claim
 
 PARTS = 1000
 

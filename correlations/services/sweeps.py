@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 from correlations.results.study import Sweep, SweepPoint, SweepSeries
 from correlations.services.inputs import StudyInputs, study_metric
 from correlations.services.progress import StagedProgress

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from annotation.numbers import finite_or_none
-from annotation.selectors.aggregates import REASON as UNKNOWN_RATERS
+from annotation.core.numbers import finite_or_none
+from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.common import Ends
 from correlations.results.study import (
     NO_REFERENCES,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from celery import Task
 from django.db import transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Project, User
 from correlations.forms import ParameterStudyForm, StudyForm
 from correlations.selectors.lists import AnyStudy

@@ -2,7 +2,7 @@
 
 from django.http import Http404
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.models import JobState, Project
 from correlations.models import ParameterStudy, Study
 from correlations.selectors.lists import AnyStudy

@@ -12,8 +12,8 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
-from annotation.api.mining import JsonTextField
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.mining.api import JsonTextField
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS
 from metrics.selectors.models import models_of, runs_using

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404
-from annotation.api.base import ProjectViewSet, Strict
+from annotation.core.access import get_in_project_or_404
+from annotation.core.api import ProjectViewSet, Strict
 from annotation.models import Dataset, Project
 from metrics.models import ScoreRun
 from metrics.scoring.external import NAME_CHARACTERS

@@ -19,7 +19,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from annotation.mining.opening import compression_of, decompressed
-from annotation.one_line import unescaped
+from annotation.core.one_line import unescaped
 from metrics.cli.errors import CommandError
 
 STANDARD_INPUT = "-"

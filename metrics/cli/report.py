@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 from metrics.cli.cache import Scores
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Corpus, Dataset, SourceKind
-from annotation.selectors.releases import source_counts
+from annotation.references.releases.selectors.releases import source_counts
 from metrics.scoring.models.kinds import Kind
 from metrics.scoring.parameters import Parameter
 from metrics.selectors.training_texts import CONTEXTS, MESSAGES, RESPONSES

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Project
-from annotation.selectors.releases import finished_releases
+from annotation.references.releases.selectors.releases import finished_releases
 from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 from annotation.models import Item, Release, ReleaseWeight, ResponseSource, System
 
 IntArray = npt.NDArray[np.int64]

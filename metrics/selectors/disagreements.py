@@ -12,9 +12,9 @@ import numpy.typing as npt
 from django.db.models import Exists, OuterRef
 from scipy.stats import rankdata
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
-from annotation.selectors.ratings import campaign_criteria, judgements, rating_columns
+from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns
 from annotation.weighting import RatingTable
 from annotation.weighting.evidence import Bins, histogram_bins, response_evidence
 from metrics.models import ScoreRun

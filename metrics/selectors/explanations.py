@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain.ngrams import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 from metrics.models import TrainedModel
 from metrics.scoring.explain.am import AmExplanation, KnownWord, explain_am
 from metrics.scoring.explain.fm import FluencyExplanation, explain_fluency, fluency_ratio

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
 from annotation.core.pages import newest_page
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
-from annotation.selectors.ratings import campaign_criteria, current_ratings
+from annotation.rating.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import NOT_IN_FILE, External
 from metrics.scoring.metric import Metric

@@ -15,8 +15,8 @@ from django.db.models import Avg
 
 from annotation.core.zips import zip_chunks
 from annotation.models import Campaign, Dataset, Item, JobState, ReleaseWeight, ResponseSource, System
-from annotation.numbers import finite_or_none
-from annotation.selectors.ratings import current_ratings
+from annotation.core.numbers import finite_or_none
+from annotation.rating.selectors.ratings import current_ratings
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS

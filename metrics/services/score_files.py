@@ -29,8 +29,8 @@ from annotation.core.rows import (
     square,
 )
 from annotation.core.zips import DAMAGED
-from annotation.errors import ImportRefused
-from annotation.problems import Problems
+from annotation.core.errors import ImportRefused
+from annotation.core.problems import Problems
 from metrics.scoring.external import SEGMENT, SYSTEM
 
 Floats = npt.NDArray[np.float64]

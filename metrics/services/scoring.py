@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
-from annotation.numbers import finite_or_none
+from annotation.core.numbers import finite_or_none
 from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, PooledStatistics, Workspace
 from metrics.scoring.models.store import ModelStore

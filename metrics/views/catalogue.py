@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, project_view
 from annotation.models import Role
 from metrics.scoring.registry import METRICS

@@ -11,15 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Dataset, JobState, Project, Release, Role, User
-from annotation.parameters import whole_number
-from annotation.selectors.releases import finished_releases
-from annotation.services.jobs import job_request_cancel
-from annotation.views.figures import chart_response, chart_theme
-from annotation.views.jobs import job_part, start_over
+from annotation.core.parameters import whole_number
+from annotation.references.releases.selectors.releases import finished_releases
+from annotation.core.jobs import job_request_cancel
+from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.job_views import job_part, start_over
 from metrics import charts, tasks
 from metrics.errors import MetricsError
 from metrics.forms.runs import ScoreRunForm

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.errors import AnnotationError, ImportRefused
+from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.models import Dataset, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm, packed
 from metrics.models import ScoreRun

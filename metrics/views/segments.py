@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from annotation.core.views import MemberRequest, object_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Item, Response, ResponseSource, Role
-from annotation.parameters import whole_number
+from annotation.core.parameters import whole_number
 from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import accounts, explanations, matches

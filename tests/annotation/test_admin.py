@@ -17,12 +17,12 @@ from annotation.models import (
     Submission,
     User,
 )
-from annotation.services.decisions import rater_flag
-from annotation.services.operations import campaign_extend
-from annotation.services.ratings import ratings_submit
-from annotation.services.rules import rules_register
-from tests.annotation.campaigns import join, make_campaign, make_dataset, rate_next
-from tests.annotation.datasets import example_dataset, example_ratings
+from annotation.quality.services.decisions import rater_flag
+from annotation.quality.services.operations import campaign_extend
+from annotation.rating.services.ratings import ratings_submit
+from annotation.quality.services.rules import rules_register
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 LOGS = (
     Amendment, AuditEntry, Comment, Participation, ProviderAccount, ProviderEvent, QualityRules, RaterDecision,

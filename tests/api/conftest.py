@@ -8,7 +8,7 @@ from django.db import transaction
 from rest_framework.test import APIClient
 
 from annotation.models import User
-from annotation.services.api_tokens import api_token_get_or_create
+from annotation.projects.services.api_tokens import api_token_get_or_create
 from tests.api.world import build_world
 
 

@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 from annotation.campaigns.fields.kinds import Object
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.models import Slot
-from tests.annotation.field_examples import example
+from tests.annotation.worlds.field_examples import example
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.exceptions import ValidationError
 from rest_framework.test import APIClient
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 from annotation.models import Project, User
 from config.api import exception_handler
 

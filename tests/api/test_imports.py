@@ -6,8 +6,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.models import Dataset, Project, User
-from annotation.services.imports import dataset_import_execute, rating_import_execute
-from tests.annotation.datasets import EXAMPLES, example_dataset
+from annotation.judgements.services import dataset_import_execute, rating_import_execute
+from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 from tests.api.world import ITEMS, jsonl, judgements
 
 Api = Callable[..., APIClient]

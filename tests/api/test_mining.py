@@ -5,8 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.models import Corpus, MinedCandidate, MiningRun, Project, ResponseSource, User
-from annotation.services.mining import corpus_index, mining_run_execute
-from tests.annotation.mined import TRIPLES, asked_run, indexed_corpus, seeds_dataset, triples_file
+from annotation.mining.services import corpus_index, mining_run_execute
+from tests.annotation.worlds.mined import TRIPLES, asked_run, indexed_corpus, seeds_dataset, triples_file
 
 Api = Callable[..., APIClient]
 

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from annotation.models import User
 from metrics.models import TrainedModel
 from metrics.services.training import model_execute
-from tests.annotation.mined import indexed_corpus
+from tests.annotation.worlds.mined import indexed_corpus
 from tests.metrics.trained import models_dir  # noqa: F401
 from tests.metrics.world import World, make_world
 

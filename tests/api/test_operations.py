@@ -5,8 +5,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import AuditEntry, Campaign, Participation, Presentation, Rating, Slot
-from annotation.services.ratings import ratings_submit
-from tests.annotation.campaigns import join, rate_next
+from annotation.rating.services.ratings import ratings_submit
+from tests.annotation.worlds.campaigns import join, rate_next
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]

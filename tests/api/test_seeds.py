@@ -7,8 +7,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Dataset, DatasetImport, Item, ResponseList, SeedSelecting, SeedSelection
-from annotation.services.seeds_selecting import seeds_select_execute
-from tests.annotation.rated import rate
+from annotation.seeds.services.selecting import seeds_select_execute
+from tests.annotation.worlds.rated import rate
 from tests.api.conftest import World
 
 Api = Callable[..., APIClient]

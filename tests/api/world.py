@@ -5,17 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
-from annotation.services import imports, mining
-from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.services.decisions import rater_flag
-from annotation.services.operations import campaign_extend
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create
-from annotation.services.response_lists import response_list_create
-from annotation.services.rules import rules_register
-from annotation.services.seeds import seeds_select
-from annotation.services.seeds_selecting import seeds_select_create
-from annotation.services.weights_imports import weights_import_create
+from annotation.judgements import services as imports
+from annotation.mining import services as mining
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.quality.services.decisions import rater_flag
+from annotation.quality.services.operations import campaign_extend
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create
+from annotation.campaigns.services.lists import response_list_create
+from annotation.quality.services.rules import rules_register
+from annotation.seeds.services.selections import seeds_select
+from annotation.seeds.services.selecting import seeds_select_create
+from annotation.references.releases.services.weights_imports import weights_import_create
 from correlations.models import ParameterStudy
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute
@@ -24,7 +25,7 @@ from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import model_train_on_dataset
 from metrics.subsets import Subset
-from tests.annotation.campaigns import join, rate_next
+from tests.annotation.worlds.campaigns import join, rate_next
 
 SYSTEMS = {"Alpha": "the cat sat down here {}", "Beta": "a dog ran off there {}", "Gamma": "nobody knows that {}"}
 ITEMS = [

@@ -4,13 +4,13 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import AuditEntry
-from annotation.services.campaigns import campaign_clone
-from annotation.services.decisions import rater_flag
-from annotation.services.handout import unit_request
-from annotation.services.operations import campaign_extend, system_stop
-from annotation.services.rules import rules_apply, rules_register
-from tests.annotation.campaigns import answer, join, make_dataset
-from tests.annotation.designed import QUALITY, make_designed
+from annotation.campaigns.services import campaign_clone
+from annotation.quality.services.decisions import rater_flag
+from annotation.rating.services.handout import unit_request
+from annotation.quality.services.operations import campaign_extend, system_stop
+from annotation.quality.services.rules import rules_apply, rules_register
+from tests.annotation.worlds.campaigns import answer, join, make_dataset
+from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,8 +5,8 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Campaign, MiningRun, ResponseSource
-from annotation.services.mining import mining_run_execute
-from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
+from annotation.mining.services import mining_run_execute
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]

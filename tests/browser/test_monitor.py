@@ -1,11 +1,11 @@
 import pytest
 
 from annotation.models import RaterDecision
-from annotation.services.handout import unit_request
-from tests.annotation.campaigns import answer, join
-from tests.annotation.campaigns import make_dataset as make_live_dataset
-from tests.annotation.designed import QUALITY, make_designed
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.rating.services.handout import unit_request
+from tests.annotation.worlds.campaigns import answer, join
+from tests.annotation.worlds.campaigns import make_dataset as make_live_dataset
+from tests.annotation.worlds.designed import QUALITY, make_designed
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

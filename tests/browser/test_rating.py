@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
-from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
+from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, axe
 
 

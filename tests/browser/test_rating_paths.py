@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, Request, expect
 
 from annotation.models import AnswerDraft, Campaign, Participation, Presentation, Project, Rating, Stage
-from tests.annotation import rating_screens
+from tests.annotation.worlds import rating_screens
 from tests.browser.support import DESKTOP, PHONE, axe_violations
 
 DEVICES = [

@@ -1,8 +1,8 @@
 import pytest
 
 from annotation.models import JobState, Release
-from annotation.services.reference_sets import reference_set_create
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.references.sets.services import reference_set_create
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]

@@ -4,9 +4,9 @@ import pytest
 
 from annotation import tasks
 from annotation.models import Campaign, SeedSelecting, SeedSelection
-from annotation.services.campaigns import campaign_launch
-from annotation.services.seeds_selecting import seeds_select_execute
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.campaigns.services import campaign_launch
+from annotation.seeds.services.selecting import seeds_select_execute
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.models import Campaign
-from tests.annotation.rated import make_campaign, rate
-from tests.annotation.weighed import make_release
+from tests.annotation.worlds.rated import make_campaign, rate
+from tests.annotation.worlds.weighed import make_release
 from tests.browser.support import axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

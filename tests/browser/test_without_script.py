@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import CampaignState
-from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotation.models import Heartbeat, User
-from annotation.services import jobs
+from annotation.core import jobs
 
 
 def test_home_says_what_assay_is_to_a_stranger(db: None, client: Client) -> None:

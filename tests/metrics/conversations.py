@@ -17,7 +17,7 @@ from annotation.models import (
     ResponseSource,
     SourceKind,
 )
-from tests.annotation.rated import make_campaign, make_response, rate
+from tests.annotation.worlds.rated import make_campaign, make_response, rate
 from tests.snapshots import recalled
 
 ENGLISH = {

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import JobState
-from annotation.services.jobs import job_claim
+from annotation.core.jobs import job_claim
 from metrics import tasks
 from metrics.models import TrainedModel
 from metrics.selectors.models import folder_of

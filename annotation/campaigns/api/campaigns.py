@@ -12,16 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404, may_manage
-from annotation.api.base import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.core.access import get_in_project_or_404, may_manage
+from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.campaigns.fields.kinds import Field, Whole
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, CampaignDraft, CriterionDraft
-from annotation.design import ALL_TEMPLATES
+from annotation.campaigns.design import ALL_TEMPLATES
 from annotation.models import Campaign, Criterion, Dataset, Rating
-from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.monitoring import campaign_monitor
-from annotation.services.campaign_documents import campaign_export
-from annotation.services.campaigns import (
+from annotation.campaigns.selectors import campaigns_of
+from annotation.quality.selectors.monitoring import campaign_monitor
+from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services import (
     campaign_clone,
     campaign_close,
     campaign_create,

@@ -3,8 +3,8 @@
 Pure: no framework, no database.
 """
 
-from annotation.design.compare import Change, Difference, compare_designs
-from annotation.design.quality import (
+from annotation.campaigns.design.compare import Change, Difference, compare_designs
+from annotation.campaigns.design.quality import (
     CHECK_KINDS,
     DEGRADATIONS,
     DesignError,
@@ -13,7 +13,7 @@ from annotation.design.quality import (
     QualificationDesign,
     QualityDesign,
 )
-from annotation.design.templates import ALL_TEMPLATES, BLANK, TEMPLATES, Template
+from annotation.campaigns.design.templates import ALL_TEMPLATES, BLANK, TEMPLATES, Template
 
 __all__ = [
     "ALL_TEMPLATES",

@@ -53,7 +53,7 @@ def read_campaign_file(document: object) -> dict[str, Any]:
     (5, 'off')
     >>> read_campaign_file([])
     Traceback (most recent call last):
-    annotation.design.files.FileProblems: file: Found []; accepted: an object, as a campaign is exported.
+    annotation.campaigns.design.files.FileProblems: file: Found []; accepted: an object, as a campaign is exported.
     """
     if not isinstance(document, Mapping):
         raise FileProblems({"file": f"Found {_short(document)}; accepted: an object, as a campaign is exported."})

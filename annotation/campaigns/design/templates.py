@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.design import wording
+from annotation.campaigns.design import wording
 
 FIVE = ["Very bad", "Bad", "Acceptable", "Good", "Very good"]
 CANNOT = ["I do not understand the conversation", "The text is in another language"]

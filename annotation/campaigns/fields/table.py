@@ -28,7 +28,7 @@ from annotation.campaigns.fields.kinds import (
 )
 from annotation.campaigns.presentations import PRESENTATIONS, Single
 from annotation.campaigns.scales import SCALES, Likert, Scale
-from annotation.design.quality import QualificationDesign, QualityDesign
+from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.rating.languages import BROWSER, LANGUAGES, language_label
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """The steps in which a campaign is designed, and the small forms around them."""
 
-from annotation.forms.campaigns.copies import CloneForm, ImportForm, StartForm
-from annotation.forms.campaigns.criteria import CriterionForm
-from annotation.forms.campaigns.quality import QualityStep
-from annotation.forms.campaigns.screens import LinesForm, PreparedForm
-from annotation.forms.campaigns.steps import RatersStep, ScreenStep, Step, WhatStep, WordsStep
+from annotation.campaigns.forms.copies import CloneForm, ImportForm, StartForm
+from annotation.campaigns.forms.criteria import CriterionForm
+from annotation.campaigns.forms.quality import QualityStep
+from annotation.campaigns.forms.screens import LinesForm, PreparedForm
+from annotation.campaigns.forms.steps import RatersStep, ScreenStep, Step, WhatStep, WordsStep
 
 STEPS: dict[str, type[Step]] = {form.step: form for form in (WhatStep, ScreenStep, WordsStep, RatersStep, QualityStep)}
 

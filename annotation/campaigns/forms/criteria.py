@@ -6,7 +6,7 @@ from django import forms
 
 from annotation.campaigns.scales import SCALES, Likert
 from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
-from annotation.services.campaigns import CriterionDraft
+from annotation.campaigns.services import CriterionDraft
 
 
 class KindSelect(forms.Select):

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 
 from annotation.campaigns.fields.table import QUALITY
-from annotation.design import CHECK_KINDS, DEGRADATIONS
-from annotation.forms.campaigns.steps import Step
+from annotation.campaigns.design import CHECK_KINDS, DEGRADATIONS
+from annotation.campaigns.forms.steps import Step
 from annotation.models import Campaign
 
 KIND_LABELS = {
@@ -30,7 +30,7 @@ class QualityStep(Step):
         "quality.gold", "quality.attention", "quality.mix.gold", "quality.mix.attention", "qualification.training",
         "qualification.test",
     )  # fmt: skip
-    template = "annotation/campaign_form_quality.html"
+    template = "annotation/campaigns/campaign_form_quality.html"
 
     every = forms.IntegerField(
         label="One check in every so many screens",

@@ -9,8 +9,8 @@ from django import forms
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
 from annotation.core.forms import RefusableForm
-from annotation.forms.campaigns.criteria import CriterionForm
-from annotation.forms.campaigns.fields import form_field, words
+from annotation.campaigns.forms.criteria import CriterionForm
+from annotation.campaigns.forms.fields import form_field, words
 from annotation.models import (
     Campaign,
     Dataset,
@@ -20,7 +20,7 @@ from annotation.models import (
     System,
     Target,
 )
-from annotation.services.campaigns import MAX_CRITERIA
+from annotation.campaigns.services import MAX_CRITERIA
 
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 
@@ -36,7 +36,7 @@ class Step(RefusableForm):
     title: ClassVar[str]
     settles: ClassVar[tuple[str, ...]] = ()
     leaves: ClassVar[tuple[str, ...]] = ()  # paths below them that other pages settle
-    template: ClassVar[str] = "annotation/campaign_form_fields.html"
+    template: ClassVar[str] = "annotation/campaigns/campaign_form_fields.html"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,7 +76,7 @@ class Step(RefusableForm):
 class WhatStep(Step):
     step = WHAT
     title = "What is rated"
-    template = "annotation/campaign_form_what.html"
+    template = "annotation/campaigns/campaign_form_what.html"
 
     name = form_field(CAMPAIGN["name"])
     dataset = forms.ModelChoiceField(Dataset.objects.none(), **words(CAMPAIGN["dataset"]))
@@ -141,7 +141,7 @@ class WhatStep(Step):
 class ScreenStep(Step):
     step = SCREEN
     title = "Screen and scale"
-    template = "annotation/campaign_form_screen.html"
+    template = "annotation/campaigns/campaign_form_screen.html"
 
     presentation = forms.ChoiceField(
         choices=[(key, kind.choice) for key, kind in PRESENTATIONS.items()],

@@ -6,7 +6,7 @@ from django.utils.translation import gettext
 
 from annotation.allocation import Plan, Source, all_pairs, plan_pairs
 from annotation.campaigns.presentations.base import PresentationKind
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 
 class Pair(PresentationKind):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext
 
-from annotation.simulation import Ladder, ShownText, SimulatedRater, rate
+from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, rate
 
 FloatArray = npt.NDArray[np.float64]
 BARS = 20  # of the histogram of a scale without points

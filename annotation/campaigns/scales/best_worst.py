@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 
 from annotation.campaigns.presentations import AllInList
 from annotation.campaigns.scales.base import Scale, refused, to_number
-from annotation.simulation import ShownText, SimulatedRater
+from annotation.dry_runs.simulation import ShownText, SimulatedRater
 
 
 class BestWorst(Scale):

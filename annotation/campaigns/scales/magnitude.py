@@ -8,7 +8,7 @@ import numpy as np
 from django.utils.translation import gettext
 
 from annotation.campaigns.scales.base import BARS, FloatArray, Scale, bars, three_decimals
-from annotation.simulation import Ladder, magnitude_ends
+from annotation.dry_runs.simulation import Ladder, magnitude_ends
 
 LEAST, MOST = 1e-6, 1e6  # on the logarithmic scale, one answer could otherwise outweigh all others
 POINT = float(np.log(1.5))  # "one point" is a factor of 1.5

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, pgettext
 
 from annotation.campaigns.presentations import Pair
 from annotation.campaigns.scales.base import Scale, label_problems
-from annotation.simulation import Ladder, ShownText, SimulatedRater, answer, obey
+from annotation.dry_runs.simulation import Ladder, ShownText, SimulatedRater, answer, obey
 
 MAX_STRENGTH = 5
 

@@ -18,7 +18,7 @@ from annotation.campaigns.scales.base import (
     range_message,
     three_decimals,
 )
-from annotation.simulation import Ladder
+from annotation.dry_runs.simulation import Ladder
 
 TENTHS = 10  # "one point" is a tenth of the slider's length
 

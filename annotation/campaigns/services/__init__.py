@@ -1,20 +1,15 @@
 """Campaigns: drafted, checked, launched once with the design frozen, paused, resumed, closed; copied and compared."""
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
-from annotation.services.campaigns.copies import campaign_clone, campaign_import, campaign_read, free_name
-from annotation.services.campaigns.drafts import draft_of
-from annotation.services.campaigns.imagining import campaign_imagined
-from annotation.services.campaigns.lifecycle import (
-    campaign_close,
-    campaign_launch,
-    campaign_pause,
-    campaign_resume,
-)
-from annotation.services.campaigns.readiness import LaunchReport, Remark, launch_report
-from annotation.services.campaigns.scales import MAX_CRITERIA
-from annotation.services.campaigns.starting import campaign_start, template_draft
-from annotation.services.campaigns.validation import draft_problems
-from annotation.services.campaigns.writing import campaign_change, campaign_create, campaign_update
+from annotation.campaigns.services.copies import campaign_clone, campaign_import, campaign_read, free_name
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.imagining import campaign_imagined
+from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch, campaign_pause, campaign_resume
+from annotation.campaigns.services.readiness import LaunchReport, Remark, launch_report
+from annotation.campaigns.services.scales import MAX_CRITERIA
+from annotation.campaigns.services.starting import campaign_start, template_draft
+from annotation.campaigns.services.validation import draft_problems
+from annotation.campaigns.services.writing import campaign_change, campaign_create, campaign_update
 
 __all__ = [
     "MAX_CRITERIA",

@@ -8,17 +8,17 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
-from annotation.design.files import FileProblems, draft_values, read_campaign_file
-from annotation.errors import AnnotationError
+from annotation.campaigns.design.files import FileProblems, draft_values, read_campaign_file
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Dataset, Project, ResponseList, System, Target, User
-from annotation.selectors.response_lists import responses_named
-from annotation.services.audit import audit_record
-from annotation.services.campaign_documents import campaign_export
-from annotation.services.campaigns.problems import refusal
-from annotation.services.campaigns.validation import draft_problems
-from annotation.services.campaigns.writing import campaign_create
-from annotation.services.lists import response_list_create
-from annotation.services.rules import rules_register
+from annotation.datasets.selectors.lists import responses_named
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services.problems import refusal
+from annotation.campaigns.services.validation import draft_problems
+from annotation.campaigns.services.writing import campaign_create
+from annotation.datasets.services.lists import response_list_create
+from annotation.quality.services.rules import rules_register
 from annotation.weighting.exclusion import RuleError, rules_from_data
 
 SUFFIX = " (copy)"

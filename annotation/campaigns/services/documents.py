@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
-from annotation.design.files import FILE_VERSION
+from annotation.campaigns.design.files import FILE_VERSION
 from annotation.models import Campaign, Criterion, Dataset, QualityRules, ResponseList
 
 LISTED = ("exclude_raters", "exclude_ratings")  # rules that name people and ratings of this campaign alone

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from annotation.models import Campaign, Criterion
-from annotation.services.campaigns.drafts import criteria_rows, draft_of, write_columns
-from annotation.services.campaigns.problems import Problems, refusal
-from annotation.services.campaigns.scales import validate_criteria
+from annotation.campaigns.services.drafts import criteria_rows, draft_of, write_columns
+from annotation.campaigns.services.problems import Problems, refusal
+from annotation.campaigns.services.scales import validate_criteria
 
 
 @contextmanager

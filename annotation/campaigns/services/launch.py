@@ -20,8 +20,8 @@ from annotation.allocation import (
 )
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
-from annotation.canonical import canonical_json
-from annotation.errors import AnnotationError
+from annotation.core.canonical import canonical_json
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     Item,
@@ -33,10 +33,10 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.selectors.campaigns import rated_sources
-from annotation.services.campaign_documents import criterion_document
-from annotation.services.copying import allocate_ids, copy_rows
-from annotation.services.prepared import prepared_create, prepared_hash
+from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.services.documents import criterion_document
+from annotation.core.copying import allocate_ids, copy_rows
+from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
 
 DESIGN_VERSION = 2
 

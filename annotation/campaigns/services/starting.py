@@ -4,14 +4,14 @@ from django.db import transaction
 
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import COMPARING
-from annotation.design import ALL_TEMPLATES, Template
-from annotation.design.files import draft_values, read_campaign_file
-from annotation.errors import AnnotationError
+from annotation.campaigns.design import ALL_TEMPLATES, Template
+from annotation.campaigns.design.files import draft_values, read_campaign_file
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Dataset, Project, ResponseSource, User
-from annotation.services.audit import audit_record
-from annotation.services.campaigns.copies import free_name
-from annotation.services.campaigns.validation import draft_validate
-from annotation.services.campaigns.writing import campaign_create
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services.copies import free_name
+from annotation.campaigns.services.validation import draft_validate
+from annotation.campaigns.services.writing import campaign_create
 
 
 @transaction.atomic

@@ -7,18 +7,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.campaigns.fields.table import CampaignDraft
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
-from annotation.services.audit import audit_record
-from annotation.services.campaigns.drafts import (
-    changed_fields,
-    criteria_rows,
-    draft_of,
-    write_columns,
-)
-from annotation.services.campaigns.lifecycle import locked
-from annotation.services.campaigns.problems import refusal
-from annotation.services.campaigns.validation import draft_problems, draft_validate
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
+from annotation.campaigns.services.lifecycle import locked
+from annotation.campaigns.services.problems import refusal
+from annotation.campaigns.services.validation import draft_problems, draft_validate
 
 
 @transaction.atomic

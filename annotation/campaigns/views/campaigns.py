@@ -11,23 +11,23 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
 from annotation.core.pages import newest_page
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.design import BLANK, TEMPLATES
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.campaigns import StartForm
-from annotation.forms.campaigns.quality import KIND_LABELS
-from annotation.markdown import markdown
+from annotation.campaigns.design import BLANK, TEMPLATES
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.campaigns.forms import StartForm
+from annotation.campaigns.forms.quality import KIND_LABELS
+from annotation.core.markdown import markdown
 from annotation.models import Campaign, CampaignState, Role, SourceKind
-from annotation.parameters import whole_number
+from annotation.core.parameters import whole_number
 from annotation.rating.languages import language_label
-from annotation.selectors import campaigns as selectors
-from annotation.selectors.screens import preview_screen
-from annotation.selectors.sent_back import set_to_join
-from annotation.services import campaigns as services
+from annotation.campaigns import selectors
+from annotation.rating.selectors.screens import preview_screen
+from annotation.references.sets.selectors import set_to_join
+from annotation.campaigns import services
 
 PAGE = 50
 
@@ -60,7 +60,7 @@ def campaign_list(request: MemberRequest) -> HttpResponseBase:
     }
     if not sum(context["states"].values()) and may_manage(project):
         context |= {"form": StartForm(project), "templates": TEMPLATES, "blank": BLANK}
-    return render(request, "annotation/campaign_list.html", context)
+    return render(request, "annotation/campaigns/campaign_list.html", context)
 
 
 @require_GET
@@ -78,7 +78,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
         context["set_to_join"] = set_to_join(campaign)
-    return render(request, "annotation/campaign_detail.html", context)
+    return render(request, "annotation/campaigns/campaign_detail.html", context)
 
 
 def launch_text(report: services.LaunchReport) -> str:
@@ -118,7 +118,7 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "rules": campaign.rule_versions.last(),
         "amendments": campaign.amendments.select_related("made_by"),
     }  # fmt: skip
-    return render(request, "annotation/campaign_design.html", context)
+    return render(request, "annotation/campaigns/campaign_design.html", context)
 
 
 @require_GET
@@ -132,7 +132,7 @@ def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse
         "instructions": markdown(campaign.instructions),
         "wide": campaign.presentation_kind.compares_systems,
     }
-    return render(request, "annotation/campaign_preview.html", context)
+    return render(request, "annotation/campaigns/campaign_preview.html", context)
 
 
 def _action(request: MemberRequest, campaign: Campaign, service: Callable[..., Campaign], done: str) -> HttpResponse:
@@ -184,4 +184,4 @@ def campaign_ratings(request: MemberRequest, campaign: Campaign) -> HttpResponse
         )
     ratings, older = selectors.ratings_page(campaign, before=whole_number(request, "before"), size=PAGE)
     context = {"project": request.project, "campaign": campaign, "ratings": ratings, "older": older}
-    return render(request, "annotation/campaign_ratings.html", context)
+    return render(request, "annotation/quality/campaign_ratings.html", context)

@@ -9,17 +9,17 @@ from django.urls import reverse
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.design import BLANK, TEMPLATES, Change, compare_designs
-from annotation.errors import AnnotationError
-from annotation.forms.campaigns import CloneForm, ImportForm, StartForm
+from annotation.campaigns.design import BLANK, TEMPLATES, Change, compare_designs
+from annotation.core.errors import AnnotationError
+from annotation.campaigns.forms import CloneForm, ImportForm, StartForm
 from annotation.models import Campaign, Dataset, Role
-from annotation.parameters import whole_number
-from annotation.selectors.campaigns import campaigns_of
-from annotation.services import campaigns as services
-from annotation.services.campaign_documents import campaign_export as export_of
+from annotation.core.parameters import whole_number
+from annotation.campaigns.selectors import campaigns_of
+from annotation.campaigns import services
+from annotation.campaigns.services.documents import campaign_export as export_of
 
 
 @require_http_methods(["GET", "POST"])
@@ -48,7 +48,7 @@ def campaign_create(request: MemberRequest) -> HttpResponse:
         else:
             return redirect("annotation:campaign-step", project.slug, campaign.pk, "what")
     context = {"project": project, "form": form, "templates": TEMPLATES, "blank": BLANK}
-    return render(request, "annotation/campaign_new.html", context)
+    return render(request, "annotation/campaigns/campaign_new.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -66,7 +66,7 @@ def campaign_clone(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         else:
             return redirect("annotation:campaign-step", request.project.slug, made.pk, "review")
     return render(
-        request, "annotation/campaign_clone.html", {"project": request.project, "campaign": campaign, "form": form}
+        request, "annotation/campaigns/campaign_clone.html", {"project": request.project, "campaign": campaign, "form": form}
     )
 
 
@@ -99,7 +99,7 @@ def campaign_import(request: MemberRequest) -> HttpResponse:
             form.add_refusal(error)
         else:
             return redirect("annotation:campaign-step", project.slug, made.pk, "review")
-    return render(request, "annotation/campaign_import.html", {"project": project, "form": form})
+    return render(request, "annotation/campaigns/campaign_import.html", {"project": project, "form": form})
 
 
 @require_GET
@@ -123,4 +123,4 @@ def campaign_compare(request: MemberRequest) -> HttpResponse:
         rows = compare_designs(*documents)
         differing = [row for row in rows if row.change != Change.SAME]
         context |= {"rows": rows if context["all"] else differing, "n_rows": len(rows), "n_differing": len(differing)}
-    return render(request, "annotation/campaign_compare.html", context)
+    return render(request, "annotation/campaigns/campaign_compare.html", context)

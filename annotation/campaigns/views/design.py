@@ -14,15 +14,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.scales import fewest_responses
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.forms.campaigns import STEPS, LinesForm, PreparedForm, Step, WhatStep
+from annotation.core.errors import AnnotationError
+from annotation.campaigns.forms import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.models import Campaign, CampaignState, Item, Project, Role
-from annotation.parameters import whole_number
+from annotation.core.parameters import whole_number
 from annotation.rating.languages import SOURCE
-from annotation.selectors.campaigns import rated_sources
-from annotation.selectors.screens import preview_screen
-from annotation.services import campaigns as services
-from annotation.views.campaigns import launch_text
+from annotation.campaigns.selectors import rated_sources
+from annotation.rating.selectors.screens import preview_screen
+from annotation.campaigns import services
+from annotation.campaigns.views.campaigns import launch_text
 
 REVIEW = "review"
 GROUPS = {"gold": "quality", "attention": "quality", "training": "qualification", "test": "qualification"}
@@ -58,12 +58,12 @@ def campaign_step(request: MemberRequest, campaign: Campaign, step: str) -> Http
         raise Http404(f"No step {step!r}; there are {', '.join([*STEPS, REVIEW])}.")
     if request.htmx and form_class is WhatStep and request.method == "GET":
         choice = WhatStep(campaign, dataset=request.GET.get("dataset", ""))
-        return render(request, "annotation/campaign_systems.html", {"form": choice})
+        return render(request, "annotation/campaigns/campaign_systems.html", {"form": choice})
     form = form_class(campaign, request.POST or None)
     if request.method == "POST" and form.is_valid() and _saved(form, campaign, request):
         return _onward(request, campaign, step)
     context = {**_page(project, campaign, step), "form": form}
-    return render(request, "annotation/campaign_form.html", context)
+    return render(request, "annotation/campaigns/campaign_form.html", context)
 
 
 def _saved(form: Step, campaign: Campaign, request: MemberRequest) -> bool:
@@ -110,7 +110,7 @@ def _review(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "problems": [(remark, *step_of(remark.field)) for remark in report.problems],
         "hints": [(remark, *step_of(remark.field)) for remark in report.hints],
     }
-    return render(request, "annotation/campaign_review.html", context)
+    return render(request, "annotation/campaigns/campaign_review.html", context)
 
 
 def step_of(path: str) -> tuple[str, str]:
@@ -175,7 +175,7 @@ def _preview(request: MemberRequest, campaign: Campaign, criteria: Any, number: 
         "previous": number - 1 if number > 1 else None,
         "next": number + 1 if number < n_items else None,
     }
-    return render(request, "annotation/campaign_preview_frame.html", context)
+    return render(request, "annotation/campaigns/campaign_preview_frame.html", context)
 
 
 # --- Prepared screens -------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def campaign_screen(request: MemberRequest, campaign: Campaign, kind: str, numbe
                 return redirect("annotation:campaign-screen-new", project.slug, campaign.pk, kind)
             return redirect("annotation:campaign-step", project.slug, campaign.pk, "quality")
     context = {**_kind_page(project, campaign, kind), "form": form, "number": number, "items": _items_offered(campaign)}
-    return render(request, "annotation/campaign_form_prepared.html", context)
+    return render(request, "annotation/campaigns/campaign_form_prepared.html", context)
 
 
 def _items_offered(campaign: Campaign) -> list[Item]:
@@ -267,7 +267,7 @@ def campaign_screen_lines(request: MemberRequest, campaign: Campaign, kind: str)
         "problems": problems,
         "example": _line(campaign, kind),
     }
-    return render(request, "annotation/campaign_form_lines.html", context)
+    return render(request, "annotation/campaigns/campaign_form_lines.html", context)
 
 
 def _lines_stored(request: MemberRequest, campaign: Campaign, kind: str, form: LinesForm) -> list[dict[str, Any]]:

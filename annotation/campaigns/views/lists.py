@@ -9,17 +9,17 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.pages import newest_page
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.seeds import RateListForm, models_for
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.seeds.forms import RateListForm, models_for
 from annotation.models import Project, ResponseList, Role
-from annotation.parameters import whole_number
-from annotation.selectors.response_lists import response_lists_of, responses_page
-from annotation.services import response_lists as services
-from annotation.services.campaigns import free_name
+from annotation.core.parameters import whole_number
+from annotation.datasets.selectors.lists import response_lists_of, responses_page
+from annotation.campaigns.services import lists as services
+from annotation.campaigns.services import free_name
 
 PAGE = 50
 COLUMNS = ("item_id", "message", "response", "text_key", "text", "sources", "split")
@@ -39,7 +39,7 @@ def response_list_list(request: MemberRequest) -> HttpResponseBase:
         return table_response(format=wanted, filename=f"{request.project.slug}-lists", columns=columns, rows=rows)
     page, older = newest_page(lists, before=whole_number(request, "before"), size=PAGE)
     context = {"project": request.project, "lists": page, "older": older}
-    return render(request, "annotation/response_list_list.html", context)
+    return render(request, "annotation/campaigns/response_list_list.html", context)
 
 
 def _list_or_404(project: Project, pk: int) -> ResponseList:
@@ -67,7 +67,7 @@ def response_list_detail(request: MemberRequest, found: ResponseList) -> HttpRes
         "may_manage": may_manage(project),
         "may_rate": may_manage(project) and models_for(found).exists(),
     }
-    return render(request, "annotation/response_list_detail.html", context)
+    return render(request, "annotation/campaigns/response_list_detail.html", context)
 
 
 def _rows(found: ResponseList) -> Iterator[tuple[object, ...]]:
@@ -95,7 +95,7 @@ def response_list_rate(request: MemberRequest, found: ResponseList) -> HttpRespo
         else:
             return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "review")
     context = {"project": request.project, "list": found, "form": form}
-    return render(request, "annotation/response_list_rate.html", context)
+    return render(request, "annotation/campaigns/response_list_rate.html", context)
 
 
 @require_POST

@@ -8,11 +8,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from annotation.access import get_in_project_or_404
-from annotation.api.base import ReadViewSet, Strict
+from annotation.core.access import get_in_project_or_404
+from annotation.core.api import ReadViewSet, Strict
 from annotation.models import Dataset, Item, Response, ResponseSource
-from annotation.selectors.datasets import Facts, dataset_facts, datasets_of, item_responses, items_matching
-from annotation.services.datasets import dataset_update
+from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of, item_responses, items_matching
+from annotation.datasets.services.datasets import dataset_update
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 

@@ -14,19 +14,13 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
 from annotation.core.rows import FORMATS
 from annotation.models import Dataset, DatasetImport, RatingImport
-from annotation.normalisation import DEFAULT_RULE, RULES
-from annotation.services.imports import dataset_import_create, rating_import_create, rating_preview
-from annotation.services.imports.rating_options import (
-    AGGREGATES,
-    RATING_ENDINGS,
-    RATING_FORMATS,
-    SHAPES,
-    RatingOptions,
-)
-from annotation.services.imports.runs import resolve_format
+from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.judgements.services import dataset_import_create, rating_import_create, rating_preview
+from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
+from annotation.datasets.services.imports import resolve_format
 from annotation.tasks import dataset_import_execute, rating_import_execute
 
 

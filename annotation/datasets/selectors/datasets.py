@@ -23,7 +23,7 @@ from annotation.models import (
     SourceKind,
     System,
 )
-from annotation.selectors.ratings import rating_columns
+from annotation.rating.selectors.ratings import rating_columns
 
 PAGE_SIZE = 50
 

@@ -6,8 +6,8 @@ from typing import Any
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import Oddities, beating, check_header, read_jsonl, read_table, square
 from annotation.models import SourceKind
-from annotation.problems import Problems
-from annotation.services.imports.content import (
+from annotation.core.problems import Problems
+from annotation.datasets.services.content import (
     DEFAULT_REFERENCE_KIND,
     REFERENCE_KINDS,
     DatasetContent,

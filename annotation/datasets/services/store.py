@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotation.models import Dataset, Item, Response, ResponseSource, System
-from annotation.normalisation import text_key
-from annotation.services.copying import allocate_ids, copy_rows
-from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.core.normalisation import text_key
+from annotation.core.copying import allocate_ids, copy_rows
+from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.exports import table_response
-from annotation.forms.datasets import DatasetEditForm
+from annotation.core.exports import table_response
+from annotation.datasets.forms import DatasetEditForm
 from annotation.models import Dataset, JobState, Role
-from annotation.parameters import whole_number
-from annotation.selectors import datasets as selectors
-from annotation.selectors.seeds import has_seeds
-from annotation.services import datasets as services
-from annotation.services.imports import report_rows
+from annotation.core.parameters import whole_number
+from annotation.datasets.selectors import datasets as selectors
+from annotation.seeds.selectors import has_seeds
+from annotation.datasets.services import datasets as services
+from annotation.judgements.services import report_rows
 
 
 @require_GET
@@ -31,7 +31,7 @@ def dataset_list(request: MemberRequest) -> HttpResponseBase:
         return table_response(format=wanted, filename=f"{project.slug}-datasets", columns=columns, rows=rows)
     unfinished = project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report")[:10]
     context = {"project": project, "datasets": datasets, "imports": unfinished}
-    return render(request, "annotation/dataset_list.html", context)
+    return render(request, "annotation/datasets/dataset_list.html", context)
 
 
 @require_GET
@@ -44,7 +44,7 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     )
     context = {"project": request.project, "dataset": dataset, "page": page, "search": search}
     if request.htmx:
-        return render(request, "annotation/item_rows.html", context)
+        return render(request, "annotation/datasets/item_rows.html", context)
     source = dataset.imports.filter(state=JobState.DONE).defer("content").first()
     context |= {
         "facts": selectors.dataset_facts(dataset),
@@ -53,7 +53,7 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "has_seeds": has_seeds(dataset),
         "campaigns": dataset.campaigns.order_by("-pk"),
     }
-    return render(request, "annotation/dataset_detail.html", context)
+    return render(request, "annotation/datasets/dataset_detail.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -66,7 +66,7 @@ def dataset_edit(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("annotation:dataset-detail", request.project.slug, dataset.slug)
     return render(
-        request, "annotation/dataset_edit.html", {"project": request.project, "dataset": dataset, "form": form}
+        request, "annotation/datasets/dataset_edit.html", {"project": request.project, "dataset": dataset, "form": form}
     )
 
 

@@ -11,19 +11,19 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import get_in_project_or_404, may_manage
+from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.datasets import DatasetUploadForm
-from annotation.forms.rating_imports import RatingOptionsForm, RatingUploadForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.datasets.forms import DatasetUploadForm
+from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.models import Dataset, DatasetImport, JobState, Project, RatingImport, Role
-from annotation.services import imports as services
-from annotation.services.imports import report_rows
-from annotation.services.imports.rating_options import SHAPES
-from annotation.services.imports.rating_preview import is_draft
-from annotation.services.jobs import job_request_cancel
+from annotation.judgements import services
+from annotation.judgements.services import report_rows
+from annotation.judgements.services.options import SHAPES
+from annotation.judgements.services.preview import is_draft
+from annotation.core.jobs import job_request_cancel
 from annotation.tasks import dataset_import_execute, rating_import_execute
 
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"
@@ -61,7 +61,7 @@ def dataset_import(request: MemberRequest) -> HttpResponseBase:
             dataset_import_execute.delay_on_commit(job.pk)
             return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "form": form, "examples": DATASET_EXAMPLES}
-    return render(request, "annotation/dataset_import.html", context)
+    return render(request, "annotation/datasets/dataset_import.html", context)
 
 
 def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:
@@ -106,7 +106,7 @@ def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         else:
             return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
     context = {"project": request.project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
-    return render(request, "annotation/rating_import.html", context)
+    return render(request, "annotation/judgements/rating_import.html", context)
 
 
 def _rating_import_or_404(project: Project, pk: int) -> RatingImport:
@@ -148,7 +148,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         "more": preview["total"] - len(preview["errors"]),
         "form": form,
     }
-    return render(request, "annotation/rating_import_preview.html", context)
+    return render(request, "annotation/judgements/rating_import_preview.html", context)
 
 
 @require_POST
@@ -234,7 +234,7 @@ def _job_page(
         "made_label": made_label,
     }
     template = "import_status" if watching else "import_detail"
-    return render(request, f"annotation/dataset_{template}.html", context)
+    return render(request, f"annotation/datasets/dataset_{template}.html", context)
 
 
 def _report_download(job: DatasetImport | RatingImport, wanted: str) -> HttpResponseBase:

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.allocation import derive_seed
 from annotation.models import Campaign, Criterion, Presentation, Purpose, UnitResponse
-from annotation.simulation import ShownText, latent_quality
+from annotation.dry_runs.simulation import ShownText, latent_quality
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.services.campaigns import campaign_create, campaign_launch, draft_of
-from annotation.services.dry_runs.specification import Extent
-from annotation.services.jobs import Claim
+from annotation.campaigns.services import campaign_create, campaign_launch, draft_of
+from annotation.dry_runs.services.specification import Extent
+from annotation.core.jobs import Claim
 
 LEASE = 7 * 24 * 3600  # leases run out by the raters' own clocks here, not by the database's
 OF_CAMPAIGN: tuple[type[models.Model], ...] = (

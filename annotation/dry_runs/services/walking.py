@@ -26,10 +26,10 @@ from annotation.models import (
     SlotState,
     Stage,
 )
-from annotation.services.dry_runs.knowing import Knowledge, Known
-from annotation.services.dry_runs.loopback import Answer, Browser, Form, forms
-from annotation.services.handout import slots_sweep
-from annotation.simulation import SimulatedRater
+from annotation.dry_runs.services.knowing import Knowledge, Known
+from annotation.dry_runs.services.loopback import Answer, Browser, Form, forms
+from annotation.rating.services.handout import slots_sweep
+from annotation.dry_runs.simulation import SimulatedRater
 
 BARE = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # a field's name without the screen's
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)

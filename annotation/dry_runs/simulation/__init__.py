@@ -3,16 +3,9 @@
 Pure functions on arrays: usable from a notebook without the rest of Assay.
 """
 
-from annotation.simulation.answers import (
-    QUALITY_KINDS,
-    Ladder,
-    answer,
-    latent_quality,
-    magnitude_ends,
-    obey,
-)
-from annotation.simulation.arrivals import DurationForecast, Workload, duration_forecast
-from annotation.simulation.forecast import (
+from annotation.dry_runs.simulation.answers import QUALITY_KINDS, Ladder, answer, latent_quality, magnitude_ends, obey
+from annotation.dry_runs.simulation.arrivals import DurationForecast, Workload, duration_forecast
+from annotation.dry_runs.simulation.forecast import (
     CostForecast,
     DetectionForecast,
     Forecast,
@@ -23,8 +16,8 @@ from annotation.simulation.forecast import (
     forecast,
     width_forecast,
 )
-from annotation.simulation.raters import SimulatedRater, population
-from annotation.simulation.screens import ShownText, rate
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.screens import ShownText, rate
 
 __all__ = [
     "QUALITY_KINDS",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import special
 
 from annotation.allocation import derive_seed, order_keys
-from annotation.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
 
 FloatArray = npt.NDArray[np.float64]
 

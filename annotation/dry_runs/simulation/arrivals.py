@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
 
 FloatArray = npt.NDArray[np.float64]
 

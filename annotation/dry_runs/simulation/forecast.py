@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from annotation.simulation.arrivals import DurationForecast, Workload, duration_forecast
-from annotation.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.arrivals import DurationForecast, Workload, duration_forecast
+from annotation.dry_runs.simulation.raters import SimulatedRater
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from annotation.simulation.answers import Ladder, answer, obey
-from annotation.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.answers import Ladder, answer, obey
+from annotation.dry_runs.simulation.raters import SimulatedRater
 
 Range = tuple[float, float]
 

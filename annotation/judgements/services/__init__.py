@@ -1,13 +1,13 @@
 """Files into data sets and campaigns: read, checked row by row, stored whole or not at all."""
 
-from annotation.services.imports.rating_preview import (
+from annotation.judgements.services.preview import (
     rating_import_confirm,
     rating_import_discard,
     rating_import_read_again,
     rating_preview,
 )
-from annotation.services.imports.report import report_rows
-from annotation.services.imports.runs import (
+from annotation.datasets.services.report import report_rows
+from annotation.datasets.services.imports import (
     campaign_import,
     dataset_create,
     dataset_import_create,

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from annotation.core.rows import Row, Table
-from annotation.problems import Problems
-from annotation.services.imports.rating_content import Cells, RatingContent, number_in
-from annotation.services.imports.rating_options import ITEM_PARTS, ITEM_TYPES, OWN_SYSTEM, RatingOptions
+from annotation.core.problems import Problems
+from annotation.judgements.services.content import Cells, RatingContent, number_in
+from annotation.judgements.services.options import ITEM_PARTS, ITEM_TYPES, OWN_SYSTEM, RatingOptions
 
 KNOWN_TYPES = {*ITEM_TYPES, "SRC"}
 TRUTHS = {"true", "false"}

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from django.utils.dateparse import parse_datetime
 
 from annotation.core.rows import Oddities
-from annotation.problems import Problems
-from annotation.services.imports.content import check_text
-from annotation.services.imports.rating_options import RatingOptions
+from annotation.core.problems import Problems
+from annotation.datasets.services.content import check_text
+from annotation.judgements.services.options import RatingOptions
 
 LONGEST_SECONDS = 366 * 24 * 3600
 CLOCKS_DIFFER = 1.0  # seconds by which a stated duration may differ from that between two moments

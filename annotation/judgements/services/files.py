@@ -4,16 +4,16 @@ from django.utils.text import slugify
 
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import beating, read_table
-from annotation.problems import Problems
-from annotation.services.imports import rating_options as shapes
-from annotation.services.imports.rating_appraise import appraise_rows
-from annotation.services.imports.rating_content import Cells, Judgement, RatingContent, gather
-from annotation.services.imports.rating_label_studio import label_studio_rows
-from annotation.services.imports.rating_log import log_jsonl_rows, log_table_rows
-from annotation.services.imports.rating_options import OWN_COLUMNS, RatingOptions
-from annotation.services.imports.rating_recognition import recognised
-from annotation.services.imports.rating_rows import jsonl_rows, table_rows
-from annotation.services.imports.rating_wide import aggregate_rows, rater_rows
+from annotation.core.problems import Problems
+from annotation.judgements.services import options as shapes
+from annotation.judgements.services.appraise import appraise_rows
+from annotation.judgements.services.content import Cells, Judgement, RatingContent, gather
+from annotation.judgements.services.label_studio import label_studio_rows
+from annotation.judgements.services.log import log_jsonl_rows, log_table_rows
+from annotation.judgements.services.options import OWN_COLUMNS, RatingOptions
+from annotation.judgements.services.recognition import recognised
+from annotation.judgements.services.rows import jsonl_rows, table_rows
+from annotation.judgements.services.wide import aggregate_rows, rater_rows
 
 __all__ = ["OWN_COLUMNS", "Judgement", "RatingContent", "RatingOptions", "read_ratings"]
 

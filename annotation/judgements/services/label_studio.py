@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, beating, decode
-from annotation.problems import Problems
-from annotation.services.imports.rating_content import Cells, RatingContent, number_in
-from annotation.services.imports.rating_options import RatingOptions
+from annotation.core.problems import Problems
+from annotation.judgements.services.content import Cells, RatingContent, number_in
+from annotation.judgements.services.options import RatingOptions
 
 TYPES = ("rating", "number", "choices")
 TASK_ID = "task id"

@@ -4,10 +4,10 @@ from typing import Any
 
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, read_jsonl, square
-from annotation.problems import Problems
-from annotation.services.imports.rating_content import Cells, RatingContent
-from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.rating_wide import is_blank
+from annotation.core.problems import Problems
+from annotation.judgements.services.content import Cells, RatingContent
+from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.wide import is_blank
 
 COLUMNS = ("rating", "item", "text", "rated_as", "rater", "criterion", "value", "revision", "extra", "sent_at")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")

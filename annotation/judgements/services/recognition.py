@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 
 from annotation.core.rows import UTF8_MARK
-from annotation.services.imports import rating_options as shapes
-from annotation.services.imports.rating_appraise import is_header as is_appraise_header
-from annotation.services.imports.rating_appraise import is_headless as is_appraise_row
-from annotation.services.imports.rating_content import number_in
-from annotation.services.imports.rating_log import is_log
-from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.rating_rows import COLUMNS, SENT
-from annotation.services.imports.rating_wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
+from annotation.judgements.services import options as shapes
+from annotation.judgements.services.appraise import is_header as is_appraise_header
+from annotation.judgements.services.appraise import is_headless as is_appraise_row
+from annotation.judgements.services.content import number_in
+from annotation.judgements.services.log import is_log
+from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.rows import COLUMNS, SENT
+from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
 
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200

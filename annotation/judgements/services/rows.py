@@ -4,10 +4,10 @@ from collections import defaultdict
 
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
-from annotation.problems import Problems
-from annotation.services.imports.content import check_text
-from annotation.services.imports.rating_content import Cells, RatingContent
-from annotation.services.imports.rating_options import RatingOptions
+from annotation.core.problems import Problems
+from annotation.datasets.services.content import check_text
+from annotation.judgements.services.content import Cells, RatingContent
+from annotation.judgements.services.options import RatingOptions
 
 COLUMNS = ("rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value")
 JSON_NAMES = ("rater", "item", "system", "text", "time", "shown", "seconds", "ratings")

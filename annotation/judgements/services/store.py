@@ -33,12 +33,12 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.normalisation import text_key
-from annotation.problems import Problems
-from annotation.selectors.aggregates import PROVIDER as AGGREGATE_PROVIDER
-from annotation.services.copying import allocate_ids, copy_rows
-from annotation.services.imports.rating_content import Judgement, RatingContent
-from annotation.services.imports.rating_options import RatingOptions
+from annotation.core.normalisation import text_key
+from annotation.core.problems import Problems
+from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
+from annotation.core.copying import allocate_ids, copy_rows
+from annotation.judgements.services.content import Judgement, RatingContent
+from annotation.judgements.services.options import RatingOptions
 
 IMPORT_PROVIDER = "import"
 MOST_POINTS = 20

@@ -3,10 +3,10 @@
 import re
 
 from annotation.core.rows import Table, check_header, square
-from annotation.problems import Problems
-from annotation.services.imports.rating_content import Cells, RatingContent, number_in
-from annotation.services.imports.rating_options import AGGREGATES, OWN_COLUMNS, RatingOptions
-from annotation.services.imports.rating_rows import check_names_a_response, own_header
+from annotation.core.problems import Problems
+from annotation.judgements.services.content import Cells, RatingContent, number_in
+from annotation.judgements.services.options import AGGREGATES, OWN_COLUMNS, RatingOptions
+from annotation.judgements.services.rows import check_names_a_response, own_header
 
 NAMES = ("item", "system", "text")
 BLANKS = {"", "na", "n/a", "nan"}

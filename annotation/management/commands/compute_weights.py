@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import COMMON_PARAMETERS, release_build, release_create
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
 EPILOG = """\

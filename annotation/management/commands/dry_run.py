@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, DryRun, JobState, Project
-from annotation.selectors.dry_runs import dry_run_report
-from annotation.services.dry_runs import FIELDS, dry_run_create, dry_run_execute, suggested
+from annotation.dry_runs.selectors import dry_run_report
+from annotation.dry_runs.services import FIELDS, dry_run_create, dry_run_execute, suggested
 
 EPILOG = """\
 examples:

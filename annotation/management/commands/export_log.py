@@ -8,15 +8,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from annotation.errors import AnnotationError
-from annotation.exports import CONTENT_TYPES
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import CONTENT_TYPES
 from annotation.management.campaigns import campaign_named
 from annotation.models import Campaign
-from annotation.selectors.records.tables import TABLES
-from annotation.services.records.archive import TABLE_FORMATS, record_chunks
-from annotation.services.records.papers import record_documents
-from annotation.services.records.single import single_chunks
-from annotation.services.records.verification import record_verify
+from annotation.records.selectors.tables import TABLES
+from annotation.records.services.archive import TABLE_FORMATS, record_chunks
+from annotation.records.services.papers import record_documents
+from annotation.records.services.single import single_chunks
+from annotation.records.services.verification import record_verify
 
 EPILOG = """\
 examples:

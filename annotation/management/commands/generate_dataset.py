@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.management.importing import member_and_project, progress_bar
 from annotation.models import Dataset, DatasetImport, JobState, RatingImport
-from annotation.services.datasets_synthetic import SyntheticFiles, SyntheticSize, synthetic_files
-from annotation.services.imports import (
+from annotation.datasets.services.synthetic import SyntheticFiles, SyntheticSize, synthetic_files
+from annotation.judgements.services import (
     dataset_import_create,
     dataset_import_execute,
     rating_import_create,

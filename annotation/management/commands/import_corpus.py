@@ -11,8 +11,8 @@ from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
 from annotation.models import Corpus, JobState
-from annotation.services.mining import corpus_stream
-from annotation.services.mining.report import corpus_report_rows
+from annotation.mining.services import corpus_stream
+from annotation.mining.services.report import corpus_report_rows
 
 DEFAULTS = IndexParameters()
 STANDARD_INPUT = "-"

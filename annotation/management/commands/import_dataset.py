@@ -11,9 +11,9 @@ from annotation.management.importing import (
     refusing,
     tell,
 )
-from annotation.normalisation import DEFAULT_RULE, RULES
-from annotation.services.imports import dataset_import_create, dataset_import_execute
-from annotation.services.imports.dataset_files import TURN_SEPARATOR
+from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.judgements.services import dataset_import_create, dataset_import_execute
+from annotation.datasets.services.files import TURN_SEPARATOR
 
 EPILOG = """\
 examples:

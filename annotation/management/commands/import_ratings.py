@@ -13,8 +13,8 @@ from annotation.management.importing import (
     tell,
 )
 from annotation.models import Dataset
-from annotation.services.imports import rating_import_create, rating_import_execute, rating_preview, report_rows
-from annotation.services.imports.rating_options import (
+from annotation.judgements.services import rating_import_create, rating_import_execute, rating_preview, report_rows
+from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,
     ITEM_TYPES,
@@ -23,7 +23,7 @@ from annotation.services.imports.rating_options import (
     SHAPES,
     RatingOptions,
 )
-from annotation.services.imports.runs import resolve_format
+from annotation.datasets.services.imports import resolve_format
 
 EPILOG = """\
 examples:

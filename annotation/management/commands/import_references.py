@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 from annotation.management.importing import add_common_arguments, bad_rows, content_of, member_and_project, refusing
-from annotation.selectors.releases import release_name
-from annotation.services.release_imports import ADDED_KINDS, release_import
+from annotation.references.releases.selectors.releases import release_name
+from annotation.references.releases.services.imports import ADDED_KINDS, release_import
 
 EPILOG = """\
 examples:

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.management.importing import member_and_project, progress_bar, refusing, tell
-from annotation.normalisation import DEFAULT_RULE, RULES
-from annotation.services.imports import dataset_import_execute
-from annotation.services.seeds import seeds_sample
+from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.judgements.services import dataset_import_execute
+from annotation.seeds.services.selections import seeds_sample
 
 EPILOG = """\
 examples:

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.campaigns import campaign_named
-from annotation.services.amendments import chain_check
+from annotation.quality.services.amendments import chain_check
 
 
 class Command(BaseCommand):

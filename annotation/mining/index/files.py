@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 from annotation.core.progress import Beat, noop
 from annotation.mining.index.parameters import INDEX_VERSION
 

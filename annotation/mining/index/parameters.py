@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any, Self
 
-from annotation.mining.refusal import check_number, refuse
-from annotation.mining.words import MARKS
+from annotation.hygiene.refusal import check_number, refuse
+from annotation.hygiene.words import MARKS
 
 # Raised whenever the files of an index, or the scores that are read from them, could change.
 INDEX_VERSION = 1

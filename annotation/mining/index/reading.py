@@ -25,7 +25,7 @@ from annotation.mining.index.files import (
 )
 from annotation.mining.index.files import verify_contents as verify
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
-from annotation.mining.refusal import check_number, check_whole
+from annotation.hygiene.refusal import check_number, check_whole
 from annotation.mining.triples import Triple, TripleFile
 
 SCORE_FILES: Mapping[str, type[np.generic]] = {DATA: np.float32, INDICES: np.int32, INDPTR: np.int64}

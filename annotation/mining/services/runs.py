@@ -9,10 +9,10 @@ from django.db.models import Count, Q
 
 from annotation.core.progress import Beat, Progress, Throttle, noop
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.mining.candidates import Candidate, mine
 from annotation.mining.index import TripleIndex
-from annotation.mining.refusal import ParameterRefused
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.specification import MiningSpecification
 from annotation.models import (
     CandidateFate,
@@ -26,7 +26,7 @@ from annotation.models import (
     SourceKind,
     User,
 )
-from annotation.selectors.mining import (
+from annotation.mining.selectors import (
     SAME_AS_ANOTHER,
     SAME_TEXT,
     CandidateFilter,
@@ -39,9 +39,9 @@ from annotation.selectors.mining import (
     seeds_done,
     told_of_damage,
 )
-from annotation.services.audit import audit_record
-from annotation.services.copying import copy_rows
-from annotation.services.jobs import Claim, job_request_cancel, job_run, jobs_requeue
+from annotation.projects.services.audit import audit_record
+from annotation.core.copying import copy_rows
+from annotation.core.jobs import Claim, job_request_cancel, job_run, jobs_requeue
 
 log = structlog.get_logger("assay.mining")
 

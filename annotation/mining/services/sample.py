@@ -6,11 +6,11 @@ from typing import Any
 
 from annotation.allocation import draws
 from annotation.core.progress import Beat
-from annotation.errors import AnnotationError
-from annotation.mining.hygiene import clean, mask, step_from_dict
+from annotation.core.errors import AnnotationError
+from annotation.hygiene.steps import clean, mask, step_from_dict
 from annotation.models import Corpus, SourceKind
-from annotation.selectors.mining import corpus_index
-from annotation.services.imports.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.mining.selectors import corpus_index
+from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 
 BEAT_EVERY = 500
 

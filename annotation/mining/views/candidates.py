@@ -8,16 +8,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.mining import CandidateFilterForm, step_label
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.mining.forms import CandidateFilterForm, step_label
 from annotation.models import JobState, MiningRun, Role
-from annotation.parameters import whole_number
-from annotation.selectors import mining as selectors
-from annotation.services.mining import near_duplicates_choose, near_duplicates_choose_all
-from annotation.views.mining.common import page_or_part, run_or_404
+from annotation.core.parameters import whole_number
+from annotation.mining import selectors
+from annotation.mining.services import near_duplicates_choose, near_duplicates_choose_all
+from annotation.mining.views.common import page_or_part, run_or_404
 
 
 @require_GET
@@ -77,7 +77,7 @@ def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
         refusal = ""
     if request.htmx:
         context = {"project": project, "run": run, "refusal": refusal, **_choice(request, run)}
-        return render(request, "annotation/mining_run_near.html", context)
+        return render(request, "annotation/mining/mining_run_near.html", context)
     if request.POST.get("back") == "run":
         return redirect("annotation:mining-run-detail", project.slug, run.pk)
     page = reverse("annotation:mining-run-candidates", args=[project.slug, run.pk])

@@ -6,10 +6,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest
 from annotation.models import Corpus, MiningRun, Project
-from annotation.selectors.mining import mining_run_rows
+from annotation.mining.selectors import mining_run_rows
 
 
 def corpus_or_404(project: Project, slug: str) -> Corpus:

@@ -9,19 +9,19 @@ from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.mining import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
 from annotation.models import Corpus, Project, Role
-from annotation.selectors import mining as selectors
-from annotation.services import mining as services
-from annotation.services.jobs import job_request_cancel
-from annotation.services.mining.report import corpus_report_rows
+from annotation.mining import selectors
+from annotation.mining import services
+from annotation.core.jobs import job_request_cancel
+from annotation.mining.services.report import corpus_report_rows
 from annotation.tasks import corpus_index
-from annotation.views.jobs import job_part, start_over
-from annotation.views.mining.common import corpus_or_404, page_or_part
+from annotation.core.job_views import job_part, start_over
+from annotation.mining.views.common import corpus_or_404, page_or_part
 
 CORPUS_COLUMNS = (
     "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",
@@ -54,7 +54,7 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
         "may_manage": may_manage(project),
         "seeds_url": _seeds_url(project),
     }
-    return render(request, "annotation/corpus_list.html", context)
+    return render(request, "annotation/mining/corpus_list.html", context)
 
 
 def _seeds_url(project: Project) -> str:
@@ -85,7 +85,7 @@ def corpus_create(request: MemberRequest) -> HttpResponseBase:
         else:
             corpus_index.delay_on_commit(corpus.pk)
             return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
-    return render(request, "annotation/corpus_form.html", {"project": request.project, "form": form})
+    return render(request, "annotation/mining/corpus_form.html", {"project": request.project, "form": form})
 
 
 @require_http_methods(["GET", "POST"])
@@ -97,7 +97,7 @@ def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     context = {"project": project, "datasets": datasets}
     if asked is None:
-        return render(request, "annotation/corpus_from_dataset.html", context)
+        return render(request, "annotation/mining/corpus_from_dataset.html", context)
     dataset = next((one for one in datasets if one.slug == asked), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
@@ -110,7 +110,7 @@ def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
         else:
             corpus_index.delay_on_commit(corpus.pk)
             return redirect("annotation:corpus-detail", project.slug, corpus.slug)
-    return render(request, "annotation/corpus_from_dataset.html", context | {"dataset": dataset, "form": form})
+    return render(request, "annotation/mining/corpus_from_dataset.html", context | {"dataset": dataset, "form": form})
 
 
 @require_GET
@@ -123,8 +123,8 @@ def corpus_detail(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
         return _report_download(corpus, wanted)
     context = _context(request.project, corpus) | {"search_form": CorpusSearchForm()}
     if request.htmx and "progress" in request.GET:
-        return job_part(request, corpus, "annotation/corpus_progress.html", context)
-    return render(request, "annotation/corpus_detail.html", context)
+        return job_part(request, corpus, "annotation/mining/corpus_progress.html", context)
+    return render(request, "annotation/mining/corpus_detail.html", context)
 
 
 def _context(project: Project, corpus: Corpus) -> dict[str, object]:

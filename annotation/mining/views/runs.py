@@ -5,18 +5,18 @@ from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.mining import MiningRunForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.mining.forms import MiningRunForm
 from annotation.models import JobState, MiningRun, Role
-from annotation.selectors.mining import SeedChoice, near_duplicates_of
-from annotation.services import mining as services
-from annotation.services.mining.report import RunReport, run_report
+from annotation.mining.selectors import SeedChoice, near_duplicates_of
+from annotation.mining import services
+from annotation.mining.services.report import RunReport, run_report
 from annotation.tasks import mining_run_execute
-from annotation.views.jobs import job_part, start_over
-from annotation.views.mining.common import run_or_404
+from annotation.core.job_views import job_part, start_over
+from annotation.mining.views.common import run_or_404
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 
@@ -31,7 +31,7 @@ def mining_run_create(request: MemberRequest) -> HttpResponseBase:
     context = {"project": project, "datasets": datasets, "has_corpus": has_corpus}
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     if asked is None or not has_corpus:
-        return render(request, "annotation/mining_run_form.html", context)
+        return render(request, "annotation/mining/mining_run_form.html", context)
     dataset = next((one for one in datasets if one.slug == asked), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
@@ -45,7 +45,7 @@ def mining_run_create(request: MemberRequest) -> HttpResponseBase:
         else:
             mining_run_execute.delay_on_commit(run.pk)
             return redirect("annotation:mining-run-detail", project.slug, run.pk)
-    return render(request, "annotation/mining_run_form.html", context | {"dataset": dataset, "form": form})
+    return render(request, "annotation/mining/mining_run_form.html", context | {"dataset": dataset, "form": form})
 
 
 @require_GET
@@ -53,7 +53,7 @@ def mining_run_create(request: MemberRequest) -> HttpResponseBase:
 def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBase:
     context: dict[str, object] = {"project": request.project, "run": run, "may_manage": may_manage(request.project)}
     if request.htmx and "progress" in request.GET:
-        return job_part(request, run, "annotation/mining_run_progress.html", context)
+        return job_part(request, run, "annotation/mining/mining_run_progress.html", context)
     if run.state == JobState.DONE:
         report = run_report(run)
         if wanted := request.GET.get("format"):
@@ -67,7 +67,7 @@ def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBas
         }
         if run.stored_at is None:
             context |= {"preview": services.store_preview(run), "near": near_duplicates_of(run)}
-    return render(request, "annotation/mining_run_detail.html", context)
+    return render(request, "annotation/mining/mining_run_detail.html", context)
 
 
 def _report_download(run: MiningRun, report: RunReport, wanted: str) -> HttpResponseBase:

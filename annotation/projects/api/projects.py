@@ -11,10 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from annotation.access import get_project_or_404
-from annotation.api.base import ReadViewSet, Strict
+from annotation.core.access import get_project_or_404
+from annotation.core.api import ReadViewSet, Strict
 from annotation.models import Membership, Project, Role
-from annotation.services.projects import member_add, member_change, member_remove, project_create, project_update
+from annotation.projects.services.projects import (
+    member_add,
+    member_change,
+    member_remove,
+    project_create,
+    project_update,
+)
 
 
 class ProjectSerializer(serializers.ModelSerializer):

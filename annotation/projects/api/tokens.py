@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
-from annotation.services.api_tokens import api_token_get_or_create, api_token_revoke
+from annotation.projects.services.api_tokens import api_token_get_or_create, api_token_revoke
 
 
 class TokensPerAddress(SimpleRateThrottle):

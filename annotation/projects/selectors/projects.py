@@ -23,7 +23,7 @@ from annotation.models import (
     SlotState,
     User,
 )
-from annotation.selectors.releases import latest_deprecation
+from annotation.references.releases.selectors.releases import latest_deprecation
 
 SHOWN = 6
 

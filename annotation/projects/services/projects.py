@@ -3,7 +3,7 @@
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Membership, Project, Role, User
 
 

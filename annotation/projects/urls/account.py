@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import account
+from annotation.projects.views import account
 
 urlpatterns = [
     path("account/token/", account.account_token, name="account-token"),

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import audit
+from annotation.projects.views import audit
 
 urlpatterns: list[URLPattern] = [
     path("p/<slug:project_slug>/audit/", audit.project_audit, name="project-audit"),

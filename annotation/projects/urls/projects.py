@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import projects
+from annotation.projects.views import projects
 
 urlpatterns = [
     path("projects/", projects.project_list, name="project-list"),

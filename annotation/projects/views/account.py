@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from rest_framework.authtoken.models import Token
 
 from annotation.core.views import UserRequest
-from annotation.services.api_tokens import api_token_revoke, api_token_rotate
+from annotation.projects.services.api_tokens import api_token_revoke, api_token_rotate
 
 
 @never_cache
@@ -19,7 +19,7 @@ from annotation.services.api_tokens import api_token_revoke, api_token_rotate
 def account_token(request: UserRequest) -> HttpResponse:
     token = Token.objects.filter(user=request.user).first()
     context = {"token": token, "example_url": request.build_absolute_uri(reverse("api:project-list"))}
-    return render(request, "annotation/account_token.html", context)
+    return render(request, "annotation/projects/account_token.html", context)
 
 
 @login_required

@@ -6,13 +6,13 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.core.pages import newest_page
 from annotation.core.views import MemberRequest, project_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Campaign, Role
-from annotation.parameters import whole_number
-from annotation.selectors.audit import (
+from annotation.core.parameters import whole_number
+from annotation.projects.selectors.audit import (
     AUDIT_COLUMNS,
     SYSTEM,
     AuditFilter,
@@ -58,5 +58,5 @@ def _log(request: MemberRequest, campaign: Campaign | None) -> HttpResponseBase:
 def _page(request: MemberRequest, campaign: Campaign | None, context: dict[str, object]) -> HttpResponse:
     verbs, actors = audit_choices(request.project, campaign)
     context |= {"project": request.project, "campaign": campaign, "verbs": verbs, "actors": actors, "system": SYSTEM}
-    template = "annotation/campaign_audit.html" if campaign else "annotation/project_audit.html"
+    template = "annotation/projects/campaign_audit.html" if campaign else "annotation/projects/project_audit.html"
     return render(request, template, context)

@@ -9,14 +9,14 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.projects import MemberForm, ProjectForm, RoleForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.projects.forms import MemberForm, ProjectForm, RoleForm
 from annotation.models import Membership, Project, Role
-from annotation.selectors import projects as selectors
-from annotation.services import projects as services
+from annotation.projects.selectors import projects as selectors
+from annotation.projects.services import projects as services
 
 
 @login_required
@@ -27,7 +27,7 @@ def project_list(request: UserRequest) -> HttpResponseBase:
         rows = ((m.project.name, m.project.slug, m.role, m.n_datasets, m.n_campaigns, m.n_raters) for m in memberships)
         columns = ["project", "slug", "role", "datasets", "campaigns", "raters"]
         return table_response(format=wanted, filename="projects", columns=columns, rows=rows)
-    return render(request, "annotation/project_list.html", {"memberships": memberships})
+    return render(request, "annotation/projects/project_list.html", {"memberships": memberships})
 
 
 @login_required
@@ -37,14 +37,14 @@ def project_create(request: UserRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         project = services.project_create(by=request.user, **form.cleaned_data)
         return redirect("annotation:project-detail", project.slug)
-    return render(request, "annotation/project_create.html", {"form": form})
+    return render(request, "annotation/projects/project_create.html", {"form": form})
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def project_detail(request: MemberRequest) -> HttpResponse:
     overview = selectors.project_overview(request.project)
-    return render(request, "annotation/project_detail.html", {"project": request.project, "overview": overview})
+    return render(request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview})
 
 
 @require_http_methods(["GET", "POST"])
@@ -55,7 +55,7 @@ def project_edit(request: MemberRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         services.project_update(project=project, **form.cleaned_data)
         return redirect("annotation:project-detail", project.slug)
-    return render(request, "annotation/project_edit.html", {"project": project, "form": form})
+    return render(request, "annotation/projects/project_edit.html", {"project": project, "form": form})
 
 
 @require_http_methods(["GET", "POST"])
@@ -81,7 +81,7 @@ def project_members(request: MemberRequest) -> HttpResponseBase:
             )
             return redirect("annotation:project-members", project.slug)
     context = {"project": project, "memberships": memberships, "form": form, "roles": Role.choices}
-    return render(request, "annotation/project_members.html", context)
+    return render(request, "annotation/projects/project_members.html", context)
 
 
 def _membership_or_404(project: Project, pk: int) -> Membership:

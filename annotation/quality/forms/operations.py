@@ -6,8 +6,8 @@ from django import forms
 
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign, System
-from annotation.selectors.amendments import rated_systems, stopped_systems
-from annotation.services.operations import MOST_RATINGS
+from annotation.quality.selectors.amendments import rated_systems, stopped_systems
+from annotation.quality.services.operations import MOST_RATINGS
 
 
 class OperationForm(RefusableForm):

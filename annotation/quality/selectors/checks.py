@@ -6,7 +6,7 @@ import numpy as np
 from django.db import connection
 
 from annotation.models import Campaign, Criterion, Rater
-from annotation.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
+from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
 from annotation.weighting import CheckLog
 from annotation.weighting.exclusion import RatingLog
 

@@ -18,10 +18,10 @@ from annotation.models import (
     Rater,
     RaterDecision,
 )
-from annotation.selectors.campaigns import RaterRow as WorkRow
-from annotation.selectors.campaigns import rater_rows
-from annotation.selectors.checks import check_log, quality_log, second_halves
-from annotation.selectors.ratings import rating_columns
+from annotation.campaigns.selectors import RaterRow as WorkRow
+from annotation.campaigns.selectors import rater_rows
+from annotation.quality.selectors.checks import check_log, quality_log, second_halves
+from annotation.rating.selectors.ratings import rating_columns
 from annotation.weighting import CheckLog, RaterQuality, RatingTable, rater_quality
 from annotation.weighting.exclusion import (
     Evidence,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign, Criterion
-from annotation.selectors.decisions import filled
-from annotation.selectors.quality import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
+from annotation.quality.selectors.decisions import filled
+from annotation.quality.selectors.raters import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
 from annotation.weighting import (
     AlphaResult,
     IccResult,

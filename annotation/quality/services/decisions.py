@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -30,9 +30,9 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.selectors.decisions import replaceable, to_reopen
-from annotation.services.audit import audit_record
-from annotation.services.gate import campaign_alone, campaign_pass
+from annotation.quality.selectors.decisions import replaceable, to_reopen
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services.gate import campaign_alone, campaign_pass
 
 LONGEST_REASON = 300
 SENTENCES = {

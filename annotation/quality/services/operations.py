@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from annotation.allocation import PlannedUnit, derive_seed, interleaved
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Amendment,
     AmendmentKind,
@@ -22,10 +22,10 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
-from annotation.services.amendments import amendable_check, amendable_lock, amendment_append
-from annotation.services.audit import audit_record
-from annotation.services.launch import too_few_responses, units_hash, units_plan, units_store
+from annotation.quality.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
+from annotation.quality.services.amendments import amendable_check, amendable_lock, amendment_append
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services.launch import too_few_responses, units_hash, units_plan, units_store
 
 MOST_RATINGS = 100  # of one unit
 

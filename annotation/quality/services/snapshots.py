@@ -4,8 +4,8 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from annotation.models import Campaign, CampaignSnapshot
-from annotation.selectors.monitoring import compute_figures, plain, waiting_for_figures
-from annotation.selectors.quality import moment
+from annotation.quality.selectors.monitoring import compute_figures, plain, waiting_for_figures
+from annotation.quality.selectors.raters import moment
 
 SNAPSHOTS = 0x41737362  # first key of the advisory locks
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import monitoring
+from annotation.quality.views import monitoring
 
 CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/"
 

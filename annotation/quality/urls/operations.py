@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import operations
+from annotation.quality.views import operations
 
 urlpatterns: list[URLPattern] = [
     path(

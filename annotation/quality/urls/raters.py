@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views import quality
+from annotation.quality.views import raters as quality
 
 CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/"
 RATER = f"{CAMPAIGN}raters/<int:rater>/"

@@ -7,16 +7,16 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation import charts
-from annotation.access import may_manage
+from annotation.quality import charts
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Campaign, Role
-from annotation.selectors import monitoring as selectors
-from annotation.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
-from annotation.selectors.quality import moment
-from annotation.views.figures import chart_response, chart_theme
+from annotation.quality.selectors import monitoring as selectors
+from annotation.quality.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
+from annotation.quality.selectors.raters import moment
+from annotation.core.chart_views import chart_response, chart_theme
 
 CHARTS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[Figures], Any]]] = {
     "values": (
@@ -64,13 +64,13 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         ],
     }
     if not request.htmx:
-        return render(request, "annotation/campaign_monitor_page.html", context)
+        return render(request, "annotation/quality/campaign_monitor_page.html", context)
     part = request.GET.get("part")
     if part not in PARTS:
-        return render(request, "annotation/campaign_monitor.html", context)
+        return render(request, "annotation/quality/campaign_monitor.html", context)
     if request.GET.get("seen") == PARTS[part](monitor):
         return HttpResponse(status=204)
-    return render(request, f"annotation/campaign_{part}.html", context)
+    return render(request, f"annotation/campaigns/campaign_{part}.html", context)
 
 
 @require_GET

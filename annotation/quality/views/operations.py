@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.forms.operations import (
+from annotation.core.errors import AnnotationError
+from annotation.quality.forms.operations import (
     ExtendForm,
     ItemsForm,
     OperationForm,
@@ -22,9 +22,9 @@ from annotation.forms.operations import (
     SystemForm,
 )
 from annotation.models import Campaign, CampaignState, Role, User
-from annotation.selectors.amendments import Marking, places, places_to_fill
-from annotation.selectors.decisions import replaceable, to_reopen
-from annotation.services import decisions, operations
+from annotation.quality.selectors.amendments import Marking, places, places_to_fill
+from annotation.quality.selectors.decisions import replaceable, to_reopen
+from annotation.quality.services import decisions, operations
 
 Asked = Mapping[str, Any]
 
@@ -222,7 +222,7 @@ def campaign_operation(request: MemberRequest, campaign: Campaign, operation: st
         "effects": effects, "refusal": refusal, "places": places(campaign),
     }  # fmt: skip
     refused = request.method == "POST"
-    return render(request, "annotation/campaign_operation.html", context, status=400 if refused else 200)
+    return render(request, "annotation/quality/campaign_operation.html", context, status=400 if refused else 200)
 
 
 def _form(request: HttpRequest, chosen: Operation, campaign: Campaign) -> OperationForm:

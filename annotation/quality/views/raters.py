@@ -8,17 +8,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import charts
-from annotation.access import may_manage
+from annotation.quality import charts
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.quality import DecisionForm, RulesForm, RulesJsonForm, offered
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, offered
 from annotation.models import AuditEntry, Campaign, QualityRules, Rater, Role
-from annotation.parameters import whole_number
-from annotation.selectors.decisions import decisions, filled
-from annotation.selectors.quality import (
+from annotation.core.parameters import whole_number
+from annotation.quality.selectors.decisions import decisions, filled
+from annotation.quality.selectors.raters import (
     APPLIED,
     LISTED,
     MEASURE_LABELS,
@@ -32,11 +32,11 @@ from annotation.selectors.quality import (
     replay,
     stage_counts,
 )
-from annotation.selectors.rater_work import rater_screens
-from annotation.selectors.rule_preview import rules_preview
-from annotation.services import decisions as deciding
-from annotation.services.rules import rules_apply, rules_read, rules_register
-from annotation.views.figures import chart_response, chart_theme
+from annotation.quality.selectors.rater_work import rater_screens
+from annotation.quality.selectors.rule_preview import rules_preview
+from annotation.quality.services import decisions as deciding
+from annotation.quality.services.rules import rules_apply, rules_read, rules_register
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.weighting.exclusion import rules_from_data
 
 PAGE = 100
@@ -91,7 +91,7 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "more": len(rows) > page * PAGE,
         "has_chart": has_chart,
     }
-    return render(request, "annotation/campaign_raters.html", context)
+    return render(request, "annotation/quality/campaign_raters.html", context)
 
 
 def _sorted(asked: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
@@ -156,7 +156,7 @@ def _render_rater(
         "may_replace": not campaign.imported and campaign.state in ("running", "paused"),
         "form": form,
     }
-    return render(request, "annotation/campaign_rater.html", context, status=status)
+    return render(request, "annotation/quality/campaign_rater.html", context, status=status)
 
 
 ACTS: dict[str, tuple[Callable[..., deciding.Decided], str]] = {
@@ -216,7 +216,7 @@ def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse
         "mix": campaign.quality.get("mix", {}),
         "every": campaign.quality.get("every", 0),
     }
-    return render(request, "annotation/campaign_quality.html", context)
+    return render(request, "annotation/quality/campaign_quality.html", context)
 
 
 def _replay(request: HttpRequest, campaign: Campaign) -> Any:
@@ -290,7 +290,7 @@ def _render_rules(
         "given": RulesJsonForm(initial={"rules": rules.rules if rules else []}),
         **more,
     }
-    return render(request, "annotation/campaign_quality_rules.html", context, status=status)
+    return render(request, "annotation/quality/campaign_quality_rules.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])
@@ -318,7 +318,7 @@ def campaign_quality_apply(request: MemberRequest, campaign: Campaign, version: 
         "may_replace": campaign.state in ("running", "paused"),
         "error": error,
     }
-    return render(request, "annotation/campaign_quality_apply.html", context, status=400 if error else 200)
+    return render(request, "annotation/quality/campaign_quality_apply.html", context, status=400 if error else 200)
 
 
 def _seen(request: MemberRequest) -> Moment | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotation.models import Campaign, Participation, Stage
-from annotation.selectors.handout import Waiting, progress, waiting
+from annotation.rating.selectors.handout import Waiting, progress, waiting
 
 
 class Ending(StrEnum):

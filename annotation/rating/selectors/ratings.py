@@ -8,7 +8,7 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion, Rating
 
 IntArray = npt.NDArray[np.int64]

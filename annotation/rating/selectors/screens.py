@@ -29,8 +29,8 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.selectors.campaigns import rated_sources
-from annotation.selectors.handout import ANSWERED, BEFORE_WORK
+from annotation.campaigns.selectors import rated_sources
+from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
 Texts = Mapping[str, str]  # bare field name -> what it holds
 

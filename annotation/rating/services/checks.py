@@ -12,8 +12,8 @@ from annotation.models import (
     Rater,
     Stage,
 )
-from annotation.selectors.handout import ANSWERED, has_work
-from annotation.services.qualification import next_screen
+from annotation.rating.selectors.handout import ANSWERED, has_work
+from annotation.rating.services.qualification import next_screen
 
 
 def screen_before_work(*, campaign: Campaign, rater: Rater, rater_seed: int, stage: Stage) -> Presentation | None:

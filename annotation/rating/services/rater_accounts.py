@@ -3,7 +3,7 @@
 from django.db import IntegrityError, transaction
 
 from annotation.models import Project, Rater, RaterIdentity, User
-from annotation.services.raters import rater_create
+from annotation.rating.services.raters import rater_create
 
 PROVIDER = "account"
 

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.allocation import derive_seed
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Participation, Project, Rater, Stage
-from annotation.services.qualification import first_stage
+from annotation.rating.services.qualification import first_stage
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
 MAX_NAME = 60

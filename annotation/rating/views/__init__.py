@@ -1,8 +1,8 @@
 """What a rater meets: landing, instructions, one screen after the other, a last page. No account: a signed cookie."""
 
-from annotation.views.raters.entry import rater_consent, rater_instructions, rater_landing, rater_language
-from annotation.views.raters.leaving import rater_finish
-from annotation.views.raters.work import (
+from annotation.rating.views.entry import rater_consent, rater_instructions, rater_landing, rater_language
+from annotation.recruitment.views.leaving import rater_finish
+from annotation.rating.views.work import (
     rater_break,
     rater_draft,
     rater_feedback,

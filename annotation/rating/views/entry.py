@@ -7,17 +7,17 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.errors import AnnotationError
-from annotation.markdown import markdown
+from annotation.core.errors import AnnotationError
+from annotation.core.markdown import markdown
 from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
 from annotation.rating.languages import LANGUAGES
-from annotation.selectors.handout import participation_of, progress
-from annotation.selectors.recruitment import is_recruited
-from annotation.selectors.screens import criteria_of
-from annotation.services.rater_accounts import rater_from_account
-from annotation.services.raters import MAX_NAME, participation_start, rater_create
-from annotation.views.raters.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
-from annotation.views.raters.pages import LANGUAGE_COOKIE, address, page, rater_view
+from annotation.rating.selectors.handout import participation_of, progress
+from annotation.recruitment.selectors import is_recruited
+from annotation.rating.selectors.screens import criteria_of
+from annotation.rating.services.rater_accounts import rater_from_account
+from annotation.rating.services.raters import MAX_NAME, participation_start, rater_create
+from annotation.rating.views.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
+from annotation.rating.views.pages import LANGUAGE_COOKIE, address, page, rater_view
 
 LONGEST_NAME = MAX_NAME - 4
 

@@ -13,10 +13,10 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.cache import never_cache
 
-from annotation.markdown import markdown
+from annotation.core.markdown import markdown
 from annotation.models import Campaign
 from annotation.rating.languages import LANGUAGES, SOURCE, supported
-from annotation.views.raters.access import campaign_or_404
+from annotation.rating.views.access import campaign_or_404
 
 LANGUAGE_COOKIE = "assay_rater_language"
 PART = "X-Rater-Part"  # sent by rater-send.js: one request brings the next screen

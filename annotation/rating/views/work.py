@@ -13,8 +13,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.errors import AnnotationError
-from annotation.markdown import markdown
+from annotation.core.errors import AnnotationError
+from annotation.core.markdown import markdown
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -23,7 +23,7 @@ from annotation.models import (
     Purpose,
     Rater,
 )
-from annotation.selectors.handout import (
+from annotation.rating.selectors.handout import (
     ANSWERED,
     BEFORE_WORK,
     Waiting,
@@ -32,12 +32,12 @@ from annotation.selectors.handout import (
     seconds_to_wait,
     waiting,
 )
-from annotation.selectors.screens import Screen, criteria_of, screen, training_place
-from annotation.services.handout import unit_request, unit_return
-from annotation.services.qualification import TestResult, Wrong, wrong_answers
-from annotation.services.ratings import Submission, SubmissionRefused, draft_save, ratings_submit
-from annotation.views.raters.access import own_presentation_or_404, participation_here, participation_or_404
-from annotation.views.raters.pages import address, go, page, rater_view, wants_part
+from annotation.rating.selectors.screens import Screen, criteria_of, screen, training_place
+from annotation.rating.services.handout import unit_request, unit_return
+from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
+from annotation.rating.services.ratings import Submission, SubmissionRefused, draft_save, ratings_submit
+from annotation.rating.views.access import own_presentation_or_404, participation_here, participation_or_404
+from annotation.rating.views.pages import address, go, page, rater_view, wants_part
 
 FIELD = re.compile(r"(r\d{1,3}-[^.]+|cannot-\d{1,3}|comment)(?:\.([0-9a-f]{8}))?")  # the end names the screen
 PLACE = re.compile(r"r(\d+)-(.+)")

@@ -20,7 +20,7 @@ from annotation.models import (
     Stage,
     Submission,
 )
-from annotation.selectors.records.payment import Payment, payment
+from annotation.records.selectors.payment import Payment, payment
 from annotation.weighting import AlphaResult, IccResult, RatingTable, icc, krippendorff_alpha
 from annotation.weighting.intervals import wilson_interval
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from annotation.models import Campaign, RaterIdentity, Submission
-from annotation.selectors.records.tables import AUDIT, Table
+from annotation.records.selectors.tables import AUDIT, Table
 
 CHUNK = 2_000
 BLANKED = "[id]"

@@ -14,13 +14,13 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 from annotation.core.zips import zip_chunks
-from annotation.exports import table_chunks
+from annotation.core.exports import table_chunks
 from annotation.models import Campaign
-from annotation.selectors.records.reading import snapshot, table_rows
-from annotation.selectors.records.tables import ALL, Table
-from annotation.services.records.readme import readme
+from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.tables import ALL, Table
+from annotation.records.services.readme import readme
 
 FORMAT = "assay-record/1"
 TABLE_FORMATS = ("jsonl", "parquet")

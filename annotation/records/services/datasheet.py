@@ -9,12 +9,12 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Datasheet, User
-from annotation.selectors.records.facts import Facts
-from annotation.services.audit import audit_record
-from annotation.services.records.heds import BY_NUMBER, FORM_URL, QUESTIONS, REFERENCE, SECTIONS, Question
-from annotation.services.records.heds_record import Recorded, key_of, recorded_answers
+from annotation.records.selectors.facts import Facts
+from annotation.projects.services.audit import audit_record
+from annotation.records.services.heds import BY_NUMBER, FORM_URL, QUESTIONS, REFERENCE, SECTIONS, Question
+from annotation.records.services.heds_record import Recorded, key_of, recorded_answers
 
 LONGEST = 5_000
 VERSION = "HEDS 3.0"

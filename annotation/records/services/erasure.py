@@ -27,9 +27,9 @@ from annotation.models import (
     Submission,
     User,
 )
-from annotation.services.audit import audit_record
-from annotation.services.raters import LETTERS
-from annotation.services.recruitment.forgetting import forget
+from annotation.projects.services.audit import audit_record
+from annotation.rating.services.raters import LETTERS
+from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
 SHORTEST_ID = 6  # a shorter one would be found in ordinary words and numbers

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from annotation.design import QualificationDesign, QualityDesign
+from annotation.campaigns.design import QualificationDesign, QualityDesign
 from annotation.models import Campaign, CommentField, Target
-from annotation.selectors.records.facts import CriterionFacts, Facts
-from annotation.services.records import wording
+from annotation.records.selectors.facts import CriterionFacts, Facts
+from annotation.records.services import wording
 
 AUTOMATIC, EXCLUDED, OTHER_CHECK, NO_CHECK = 2, 4, 6, 7  # of question 3.3.3.1
 REPEATS = (

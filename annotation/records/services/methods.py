@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from annotation.models import Campaign
-from annotation.selectors.records.facts import CriterionFacts, Facts
-from annotation.services.records import wording
-from annotation.services.records.latex import escape
-from annotation.services.records.wording import count
+from annotation.records.selectors.facts import CriterionFacts, Facts
+from annotation.records.services import wording
+from annotation.records.services.latex import escape
+from annotation.records.services.wording import count
 
 
 @dataclass(frozen=True)

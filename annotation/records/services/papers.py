@@ -1,9 +1,9 @@
 """The documents that go with a record: the methods paragraph and the datasheet."""
 
 from annotation.models import Campaign
-from annotation.selectors.records.facts import campaign_facts
-from annotation.services.records.datasheet import sheet_json, sheet_markdown, sheet_of
-from annotation.services.records.methods import methods_bibtex, methods_latex, methods_text
+from annotation.records.selectors.facts import campaign_facts
+from annotation.records.services.datasheet import sheet_json, sheet_markdown, sheet_of
+from annotation.records.services.methods import methods_bibtex, methods_latex, methods_text
 
 
 def record_documents(campaign: Campaign) -> dict[str, str]:

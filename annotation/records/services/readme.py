@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from annotation.selectors.records.tables import ALL, Table
+from annotation.records.selectors.tables import ALL, Table
 
 KINDS = {
     "text": "text",

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.exports import table_chunks
+from annotation.core.exports import table_chunks
 from annotation.models import Campaign
-from annotation.selectors.records.reading import snapshot, table_rows
-from annotation.selectors.records.tables import Table
-from annotation.services.records.archive import column_types
+from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.tables import Table
+from annotation.records.services.archive import column_types
 
 
 def single_rows(table: Table, campaign: Campaign, *, json_as_text: bool) -> Iterator[tuple[Any, ...]]:
@@ -16,7 +16,7 @@ def single_rows(table: Table, campaign: Campaign, *, json_as_text: bool) -> Iter
 
 
 def single_chunks(table: Table, campaign: Campaign, ending: str) -> Iterator[bytes]:
-    """``ending`` is one of ``annotation.exports.CONTENT_TYPES``."""
+    """``ending`` is one of ``annotation.core.exports.CONTENT_TYPES``."""
     columns = [column.name for column in table.columns]
     rows = single_rows(table, campaign, json_as_text=ending == "parquet")
     return table_chunks(ending, columns, rows, types=column_types(table))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from annotation.core.zips import DAMAGED
-from annotation.errors import AnnotationError
-from annotation.services.amendments import amendment_hash
-from annotation.services.records.archive import FORMAT, content_hash
+from annotation.core.errors import AnnotationError
+from annotation.quality.services.amendments import amendment_hash
+from annotation.records.services.archive import FORMAT, content_hash
 
 BLOCK = 1 << 20
 

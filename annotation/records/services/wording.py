@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from annotation.design import QualificationDesign, QualityDesign
+from annotation.campaigns.design import QualificationDesign, QualityDesign
 from annotation.models import Admission, Campaign
 from annotation.recruitment.providers import PROVIDERS
-from annotation.selectors.records.facts import CriterionFacts, Facts, Share
-from annotation.selectors.records.payment import Payment
+from annotation.records.selectors.facts import CriterionFacts, Facts, Share
+from annotation.records.selectors.payment import Payment
 
 PURPOSES = {
     "gold": "texts with a known answer",

@@ -5,13 +5,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Rater, Role
 from annotation.recruitment.providers import recruiting_providers
-from annotation.selectors.records.held import held_about, held_of
-from annotation.services.erasure import Erasure
-from annotation.services.erasure import rater_erase as erase
+from annotation.records.selectors.held import held_about, held_of
+from annotation.records.services.erasure import Erasure
+from annotation.records.services.erasure import rater_erase as erase
 
 
 @require_http_methods(["GET", "POST"])
@@ -25,7 +25,7 @@ def rater_held(request: MemberRequest) -> HttpResponse:
         "found": held_about(request.project, wanted) if wanted else [],
         "rater_ids": ", ".join(each.rater_id for each in recruiting_providers()),
     }
-    return render(request, "annotation/campaign_records_held.html", context)
+    return render(request, "annotation/records/campaign_records_held.html", context)
 
 
 def _rater_or_404(project: Project, pk: int) -> Rater:
@@ -43,7 +43,7 @@ def rater_erase(request: MemberRequest, rater: Rater) -> HttpResponse:
             messages.warning(request, f"Uploaded files keep the names that they came with: {names}.")
         return redirect("annotation:rater-held", request.project.slug)
     context = {"project": request.project, "rater": rater, "held": held_of(rater)}
-    return render(request, "annotation/campaign_records_erase.html", context)
+    return render(request, "annotation/records/campaign_records_erase.html", context)
 
 
 def _told(outcome: Erasure) -> str:

@@ -13,23 +13,23 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.exports import CONTENT_TYPES, table_response
-from annotation.markdown import markdown
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import CONTENT_TYPES, table_response
+from annotation.core.markdown import markdown
 from annotation.models import Campaign, CampaignState, Project, Role
-from annotation.selectors.amendments import amendments
-from annotation.selectors.records.facts import Facts, campaign_facts
-from annotation.selectors.records.tables import ALL, TABLES
-from annotation.services.amendments import chain_check
-from annotation.services.records import datasheet as sheets
-from annotation.services.records.archive import TABLE_FORMATS, column_types, record_chunks
-from annotation.services.records.heds import FORM_URL, REFERENCE
-from annotation.services.records.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
-from annotation.services.records.papers import record_documents
-from annotation.services.records.single import single_rows
+from annotation.quality.selectors.amendments import amendments
+from annotation.records.selectors.facts import Facts, campaign_facts
+from annotation.records.selectors.tables import ALL, TABLES
+from annotation.quality.services.amendments import chain_check
+from annotation.records.services import datasheet as sheets
+from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks
+from annotation.records.services.heds import FORM_URL, REFERENCE
+from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
+from annotation.records.services.papers import record_documents
+from annotation.records.services.single import single_rows
 
 SOURCES = {  # where a sentence's numbers stand: the first of these pages that there is
     "design": ("campaign-design", "campaign-detail"),
@@ -78,7 +78,7 @@ def campaign_records(request: MemberRequest, campaign: Campaign) -> HttpResponse
         "shows_checks": shows_checks,
         "may_search": may_search,
     }
-    return render(request, "annotation/campaign_records.html", context)
+    return render(request, "annotation/records/campaign_records.html", context)
 
 
 @require_GET
@@ -91,7 +91,7 @@ def campaign_record_amendments(request: MemberRequest, campaign: Campaign) -> Ht
         "check": chain_check(campaign),
         "amendments": amendments(campaign),
     }
-    return render(request, "annotation/campaign_records_amendments.html", context)
+    return render(request, "annotation/records/campaign_records_amendments.html", context)
 
 
 @require_GET
@@ -143,7 +143,7 @@ def campaign_record_methods(request: MemberRequest, campaign: Campaign) -> HttpR
         "latex": methods_latex(facts),
         "bibtex": methods_bibtex(campaign),
     }
-    return render(request, "annotation/campaign_records_methods.html", context)
+    return render(request, "annotation/records/campaign_records_methods.html", context)
 
 
 def _first_page(names: Iterable[str], project: Project, campaign: Campaign) -> str:
@@ -182,7 +182,7 @@ def campaign_record_datasheet(request: MemberRequest, campaign: Campaign) -> Htt
         "reference": REFERENCE,
         "form_url": FORM_URL,
     }
-    return render(request, "annotation/campaign_records_datasheet.html", context)
+    return render(request, "annotation/records/campaign_records_datasheet.html", context)
 
 
 def _given(request: HttpRequest, sheet: sheets.Sheet) -> dict[str, sheets.Own]:
@@ -205,6 +205,6 @@ def _sheet_file(sheet: sheets.Sheet, wanted: str) -> HttpResponseBase:
         return _file(sheets.sheet_json(sheet), "application/json", name)
     if wanted == "html":
         context: dict[str, Any] = {"campaign": sheet.facts.campaign, "body": markdown(sheets.sheet_markdown(sheet))}
-        page = render_to_string("annotation/campaign_records_datasheet_file.html", context)
+        page = render_to_string("annotation/records/campaign_records_datasheet_file.html", context)
         return _file(mark_safe(page), "text/html; charset=utf-8", name)  # noqa: S308 - rendered by the template
     raise Http404(f"No datasheet as {wanted!r}; there are md, html, json.")

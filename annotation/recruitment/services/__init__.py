@@ -4,7 +4,7 @@ A provider is never asked inside a transaction: what it answered is stored after
 is found again at the next refresh.
 """
 
-from annotation.services.recruitment.accounts import (
+from annotation.recruitment.services.accounts import (
     account_check,
     account_connect,
     account_receive_messages,
@@ -12,13 +12,19 @@ from annotation.services.recruitment.accounts import (
     account_update,
     client_of,
 )
-from annotation.services.recruitment.arrivals import Taken, arrival_take
-from annotation.services.recruitment.bonuses import amounts_read, bonus_discard, bonus_pay, bonus_prepare, bonus_settle
-from annotation.services.recruitment.endings import stay_decline, stay_end, stay_turned_away
-from annotation.services.recruitment.events import event_handle, event_receive, events_due
-from annotation.services.recruitment.refreshing import recruitment_refresh, recruitments_due
-from annotation.services.recruitment.reviewing import submissions_approve, submissions_ask_return, submissions_reject
-from annotation.services.recruitment.studies import (
+from annotation.recruitment.services.arrivals import Taken, arrival_take
+from annotation.recruitment.services.bonuses import (
+    amounts_read,
+    bonus_discard,
+    bonus_pay,
+    bonus_prepare,
+    bonus_settle,
+)
+from annotation.recruitment.services.endings import stay_decline, stay_end, stay_turned_away
+from annotation.recruitment.services.events import event_handle, event_receive, events_due
+from annotation.recruitment.services.refreshing import recruitment_refresh, recruitments_due
+from annotation.recruitment.services.reviewing import submissions_approve, submissions_ask_return, submissions_reject
+from annotation.recruitment.services.studies import (
     recruitment_create,
     recruitment_discard,
     recruitment_draft,
@@ -29,7 +35,7 @@ from annotation.services.recruitment.studies import (
     recruitment_stop,
     recruitment_update,
 )
-from annotation.services.recruitment.turns import RECRUITMENTS, turn
+from annotation.recruitment.services.turns import RECRUITMENTS, turn
 
 __all__ = [
     "RECRUITMENTS",

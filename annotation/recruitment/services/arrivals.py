@@ -11,7 +11,7 @@ from annotation.models import Rater, RaterIdentity, Recruitment, RecruitmentStat
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.services.raters import rater_create
+from annotation.rating.services.raters import rater_create
 
 LET_GO = (Status.RETURNED, Status.TIMED_OUT)
 OVER = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)

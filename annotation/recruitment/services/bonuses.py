@@ -15,16 +15,16 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services.audit import audit_record
-from annotation.services.recruitment.accounts import client_of
-from annotation.services.recruitment.reviewing import ERASED
-from annotation.services.recruitment.terms import amount, terms_of
+from annotation.projects.services.audit import audit_record
+from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.reviewing import ERASED
+from annotation.recruitment.services.terms import amount, terms_of
 
 MOST = 2000
 PAYABLE = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)

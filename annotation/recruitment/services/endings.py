@@ -7,10 +7,10 @@ from django.db.models.functions import Now
 
 from annotation.models import Campaign, Rater, Submission
 from annotation.recruitment.providers.base import Arrival, Completion, Outcome
-from annotation.selectors.endings import Ending, Stay
-from annotation.services.recruitment.accounts import provider_of
-from annotation.services.recruitment.arrivals import LET_GO, current_submission
-from annotation.services.recruitment.terms import terms_of
+from annotation.rating.selectors.endings import Ending, Stay
+from annotation.recruitment.services.accounts import provider_of
+from annotation.recruitment.services.arrivals import LET_GO, current_submission
+from annotation.recruitment.services.terms import terms_of
 
 OUTCOMES: Mapping[Ending, Outcome] = {
     Ending.COMPLETED: Outcome.COMPLETED,

@@ -10,9 +10,9 @@ from django.utils import timezone
 from annotation.models import ProviderAccount, ProviderEvent, Recruitment
 from annotation.recruitment.providers import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
-from annotation.services.recruitment.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
-from annotation.services.recruitment.refreshing import study_apply, submission_apply
-from annotation.services.recruitment.turns import EVENTS, turn
+from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
+from annotation.recruitment.services.refreshing import study_apply, submission_apply
+from annotation.recruitment.services.turns import EVENTS, turn
 
 SLOW = timedelta(minutes=1)  # its task is lost, or met trouble
 GIVEN_UP = timedelta(days=1)  # refreshing has seen it long since

@@ -23,11 +23,11 @@ from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.base import GIVEN_UP, Capability, Outcome, Study, SubmissionStatus
 from annotation.recruitment.providers.base import Submission as Told
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services.audit import audit_record
-from annotation.services.decisions import rater_exclude, rater_leaves
-from annotation.services.recruitment.accounts import client_of
-from annotation.services.recruitment.forgetting import is_forgotten
-from annotation.services.recruitment.terms import terms_of
+from annotation.projects.services.audit import audit_record
+from annotation.quality.services.decisions import rater_exclude, rater_leaves
+from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.forgetting import is_forgotten
+from annotation.recruitment.services.terms import terms_of
 
 FOLLOWED_FOR = timedelta(days=40)  # a completed study whose submissions are still open; providers decide within 30
 UNKNOWN = "The provider knows no such submission."

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers import Provider
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services.audit import audit_record
-from annotation.services.recruitment.accounts import client_of
-from annotation.services.recruitment.refreshing import note_trouble, recruitment_refresh
-from annotation.services.recruitment.terms import terms_of
+from annotation.projects.services.audit import audit_record
+from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.refreshing import note_trouble, recruitment_refresh
+from annotation.recruitment.services.terms import terms_of
 
 ERASED = "erased-"
 

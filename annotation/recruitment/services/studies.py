@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -18,10 +18,10 @@ from annotation.models import (
 from annotation.recruitment.providers import Provider, recruiting_provider
 from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services.audit import audit_record
-from annotation.services.recruitment.accounts import client_of
-from annotation.services.recruitment.refreshing import study_apply
-from annotation.services.recruitment.terms import (
+from annotation.projects.services.audit import audit_record
+from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.refreshing import study_apply
+from annotation.recruitment.services.terms import (
     Terms,
     codes_chosen,
     study_draft,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Recruitment
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import (

@@ -9,15 +9,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404
-from annotation.errors import AnnotationError
-from annotation.forms.recruitment import ProviderAccountForm, account_initial
+from annotation.core.access import get_in_project_or_404, get_project_or_404
+from annotation.core.errors import AnnotationError
+from annotation.recruitment.forms import ProviderAccountForm, account_initial
 from annotation.models import Project, ProviderAccount, Role
 from annotation.recruitment.providers import PROVIDERS, Provider, recruiting_providers
 from annotation.recruitment.providers.base import Capability
-from annotation.selectors.recruitment import accounts_of
-from annotation.services import recruitment as services
-from annotation.services.recruitment.accounts import provider_of
+from annotation.recruitment.selectors import accounts_of
+from annotation.recruitment import services
+from annotation.recruitment.services.accounts import provider_of
 
 
 def _account_or_404(project: Project, pk: int) -> ProviderAccount:
@@ -37,7 +37,7 @@ def provider_account_list(request: HttpRequest, project_slug: str) -> HttpRespon
     providers = [provider_of(each.key) for each in recruiting_providers()]
     return render(
         request,
-        "annotation/provider_account_list.html",
+        "annotation/recruitment/provider_account_list.html",
         {"project": project, "accounts": accounts_of(project), "providers": providers},
     )
 
@@ -64,7 +64,7 @@ def provider_account_connect(request: HttpRequest, project_slug: str, provider: 
             _test(request, account)
             return redirect("annotation:provider-account", project.slug, account.pk)
     context = {"project": project, "form": form, "provider": service}
-    return render(request, "annotation/provider_account_connect.html", context)
+    return render(request, "annotation/recruitment/provider_account_connect.html", context)
 
 
 @login_required
@@ -100,7 +100,7 @@ def provider_account_detail(request: HttpRequest, project_slug: str, pk: int) ->
         "recruitments": account.recruitments.select_related("campaign").order_by("-pk"),
         "last_event": account.events.order_by("-pk").first(),
     }
-    return render(request, "annotation/provider_account_detail.html", context)
+    return render(request, "annotation/recruitment/provider_account_detail.html", context)
 
 
 @login_required

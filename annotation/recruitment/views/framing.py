@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 
 from annotation.recruitment.providers import PROVIDERS, Provider
 from annotation.recruitment.providers.base import Capability
-from annotation.services.recruitment.accounts import provider_of
+from annotation.recruitment.services.accounts import provider_of
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 PATH = "/r/"

@@ -6,11 +6,11 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign
 from annotation.recruitment.providers.base import Completion
-from annotation.selectors.endings import Stay, stay_of
-from annotation.selectors.handout import Waiting, presentation_before
-from annotation.services.recruitment import stay_end
-from annotation.views.raters.access import participation_here
-from annotation.views.raters.pages import address, page, rater_view
+from annotation.rating.selectors.endings import Stay, stay_of
+from annotation.rating.selectors.handout import Waiting, presentation_before
+from annotation.recruitment.services import stay_end
+from annotation.rating.views.access import participation_here
+from annotation.rating.views.pages import address, page, rater_view
 
 
 @require_GET

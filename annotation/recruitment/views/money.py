@@ -9,23 +9,23 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.errors import AnnotationError
-from annotation.forms.recruitment import BonusForm, RejectForm, ReturnForm
+from annotation.core.errors import AnnotationError
+from annotation.recruitment.forms import BonusForm, RejectForm, ReturnForm
 from annotation.models import Campaign, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Capability, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.selectors import recruitment as selectors
-from annotation.selectors.recruitment import Row
-from annotation.services import recruitment as services
-from annotation.services.recruitment.accounts import provider_of
-from annotation.services.recruitment.bonuses import batch_of
-from annotation.services.recruitment.reviewing import Reviewed
-from annotation.services.recruitment.terms import fee_percent, terms_of
+from annotation.recruitment import selectors
+from annotation.recruitment.selectors import Row
+from annotation.recruitment import services
+from annotation.recruitment.services.accounts import provider_of
+from annotation.recruitment.services.bonuses import batch_of
+from annotation.recruitment.services.reviewing import Reviewed
+from annotation.recruitment.services.terms import fee_percent, terms_of
 from annotation.tasks import submissions_approve
-from annotation.views.provider_accounts import refuse
-from annotation.views.recruitment import campaign_of, recruitment_or_404
+from annotation.recruitment.views.accounts import refuse
+from annotation.recruitment.views.recruitment import campaign_of, recruitment_or_404
 
 AT_ONCE = 25  # more are approved by a worker
 ACTS = {
@@ -87,7 +87,7 @@ def submissions_review(request: HttpRequest, project_slug: str, pk: int, number:
         "fees": (pay * percent / 100).quantize(Decimal("0.01")),
         "doubtful": sum(row.excluded or row.flagged or bool(row.note) for row in rows),
     }
-    return render(request, "annotation/recruitment_review.html", context)
+    return render(request, "annotation/recruitment/recruitment_review.html", context)
 
 
 def _chosen(request: HttpRequest, recruitment: Recruitment) -> list[Row]:
@@ -174,7 +174,7 @@ def _bonus_form(
         "n_due": len(due),
         "total_due": sum(due.values(), Decimal(0)),
     }
-    return render(request, "annotation/recruitment_bonus.html", context)
+    return render(request, "annotation/recruitment/recruitment_bonus.html", context)
 
 
 def _project(request: HttpRequest, campaign: Campaign) -> object:
@@ -215,4 +215,4 @@ def bonus_batch(request: HttpRequest, project_slug: str, pk: int, number: int, b
         "payments": [(rows[one], value) for one, value in batch.payments if one in rows],
         "url": recruitment.options.get("url", ""),
     }
-    return render(request, "annotation/recruitment_batch.html", context)
+    return render(request, "annotation/recruitment/recruitment_batch.html", context)

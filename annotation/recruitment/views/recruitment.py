@@ -13,10 +13,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import get_in_project_or_404, get_project_or_404, may_manage
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.recruitment import (
+from annotation.core.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.recruitment.forms import (
     AFTER_LABELS,
     OUTCOME_LABELS,
     PlacesForm,
@@ -25,14 +25,14 @@ from annotation.forms.recruitment import (
     terms_initial,
 )
 from annotation.models import Campaign, Project, Recruitment, RecruitmentState, Role, SubmissionStatus
-from annotation.parameters import whole_number
+from annotation.core.parameters import whole_number
 from annotation.recruitment.providers import recruiting_providers
-from annotation.selectors import recruitment as selectors
-from annotation.services import recruitment as services
-from annotation.services.recruitment.accounts import provider_of
-from annotation.services.recruitment.bonuses import batches_of
-from annotation.services.recruitment.terms import expected_screens, fee_percent, terms_of, warnings_of
-from annotation.views.provider_accounts import provider_or_404, refuse
+from annotation.recruitment import selectors
+from annotation.recruitment import services
+from annotation.recruitment.services.accounts import provider_of
+from annotation.recruitment.services.bonuses import batches_of
+from annotation.recruitment.services.terms import expected_screens, fee_percent, terms_of, warnings_of
+from annotation.recruitment.views.accounts import provider_or_404, refuse
 
 PAGE = 100
 HOLD_A_PLACE = set(SubmissionStatus) - {SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
@@ -72,7 +72,7 @@ def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> H
         "accounts": selectors.accounts_of(project) if manages else [],
         "rater_link": request.build_absolute_uri(landing) if manages and campaign.launched_at else "",
     }
-    return render(request, "annotation/campaign_recruitments.html", context)
+    return render(request, "annotation/recruitment/campaign_recruitments.html", context)
 
 
 @login_required
@@ -150,7 +150,7 @@ def _form(
         "recruitment": recruitment,
         "screens": expected_screens(campaign),
     }
-    return render(request, "annotation/recruitment_form.html", context)
+    return render(request, "annotation/recruitment/recruitment_form.html", context)
 
 
 @login_required
@@ -205,7 +205,7 @@ def recruitment_detail(request: HttpRequest, project_slug: str, pk: int, number:
             "reachable": urlsplit(url).scheme == "https",
             "places_form": PlacesForm(initial={"places": context["placed"]}),
         }
-    return render(request, "annotation/recruitment_detail.html", context)
+    return render(request, "annotation/recruitment/recruitment_detail.html", context)
 
 
 def _before_money(recruitment: Recruitment) -> bool:

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.models import ProviderAccount
 from annotation.recruitment.providers.errors import NotSupported, ProviderError
-from annotation.services import recruitment as services
+from annotation.recruitment import services
 from annotation.tasks import provider_event_handle
 
 LARGEST = 64 * 1024

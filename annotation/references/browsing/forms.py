@@ -7,7 +7,7 @@ from django import forms
 
 from annotation.core.forms import offer_choices
 from annotation.models import SourceKind
-from annotation.selectors.browsing import WeightFilter
+from annotation.references.browsing.selectors.references import WeightFilter
 
 RANGES = (
     ("Weight", "low", "high"),

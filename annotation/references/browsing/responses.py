@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponseBase, HttpResponseNotModified, Stre
 from django.utils.http import content_disposition_header
 
 from annotation.models import Release
-from annotation.services.release_files import FILES, file_chunks, file_fingerprint, file_name
+from annotation.references.releases.files import FILES, file_chunks, file_fingerprint, file_name
 
 HASH_HEADER = "Assay-Content-Hash"
 TAGS = re.compile(r'(?:W/)?"([^"]*)"')

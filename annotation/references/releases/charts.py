@@ -3,7 +3,7 @@
 import altair as alt
 import numpy as np
 
-from annotation.charts import BIN, tenths, tenths_counted
+from annotation.quality.charts import BIN, tenths, tenths_counted
 from annotation.core.charts import Spec, Theme, finish, palette
 
 

@@ -7,13 +7,13 @@ from django import forms
 from django.utils.html import escape
 
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
-from annotation.forms.datasets import UploadForm
+from annotation.datasets.forms import UploadForm
 from annotation.models import Campaign, CampaignState, Dataset, ReferenceSet, SourceKind
-from annotation.selectors.decisions import excluded_raters
-from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.releases import registered_rules, source_counts
-from annotation.services.release_imports import ADDED_KINDS
-from annotation.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
+from annotation.quality.selectors.decisions import excluded_raters
+from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.references.releases.selectors.releases import registered_rules, source_counts
+from annotation.references.releases.services.imports import ADDED_KINDS
+from annotation.references.releases.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
 MAX_RULE_CHARACTERS = 100_000

@@ -1,7 +1,7 @@
 """Campaigns that were drafted from what needs attention in a release, and the reference sets they are meant for."""
 
 from annotation.models import Campaign, CampaignState, ReferenceSet
-from annotation.selectors.releases import release_named
+from annotation.references.releases.selectors.releases import release_named
 
 
 def set_to_join(campaign: Campaign) -> ReferenceSet | None:

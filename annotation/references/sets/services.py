@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System, User
-from annotation.selectors.ratings import campaign_criteria
-from annotation.services.audit import audit_record
+from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.projects.services.audit import audit_record
 
 MAX_NAME = 120
 

@@ -12,11 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import tasks
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.references import (
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.references.releases.forms import (
     AddCampaignForm,
     ReferenceSetEditForm,
     ReferenceSetForm,
@@ -24,17 +24,15 @@ from annotation.forms.references import (
     WeightsUploadForm,
 )
 from annotation.models import ReferenceSet, Release, Role
-from annotation.selectors.browsing import (
-    source_names,
-)
-from annotation.selectors.releases import reference_sets, releases
-from annotation.selectors.sent_back import campaigns_to_join
-from annotation.services.reference_sets import reference_set_add_campaign as add_campaign
-from annotation.services.reference_sets import reference_set_create as create_reference_set
-from annotation.services.reference_sets import reference_set_edit as edit_reference_set
-from annotation.services.releases import release_create as create_release
-from annotation.services.weights_imports import weights_import_create
-from annotation.views.references.common import release_url, set_or_404
+from annotation.references.browsing.selectors.references import source_names
+from annotation.references.releases.selectors.releases import reference_sets, releases
+from annotation.references.sets.selectors import campaigns_to_join
+from annotation.references.sets.services import reference_set_add_campaign as add_campaign
+from annotation.references.sets.services import reference_set_create as create_reference_set
+from annotation.references.sets.services import reference_set_edit as edit_reference_set
+from annotation.references.releases.services.releases import release_create as create_release
+from annotation.references.releases.services.weights_imports import weights_import_create
+from annotation.references.sets.access import release_url, set_or_404
 
 SET_COLUMNS = ("name", "slug", "dataset", "campaigns", "source_kinds", "source_systems", "finished_releases", "latest")
 RELEASE_COLUMNS = (
@@ -64,7 +62,7 @@ def reference_set_list(request: MemberRequest) -> HttpResponseBase:
         name = f"{project.slug}-reference-sets"
         return table_response(format=request.GET["format"], filename=name, columns=SET_COLUMNS, rows=rows)
     context = {"project": project, "sets": sets, "may_manage": may_manage(project)}
-    return render(request, "annotation/reference_set_list.html", context)
+    return render(request, "annotation/references/reference_set_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -75,7 +73,7 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
     datasets = list(project.datasets.order_by("name"))
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     if asked is None:
-        return render(request, "annotation/reference_set_form.html", {"project": project, "datasets": datasets})
+        return render(request, "annotation/references/reference_set_form.html", {"project": project, "datasets": datasets})
     dataset = next((dataset for dataset in datasets if dataset.slug == asked), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
@@ -89,7 +87,7 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
             messages.success(request, f"Reference set “{made}” is there. Build its first release next.")
             return redirect("annotation:reference-set-detail", project.slug, made.slug)
     context = {"project": project, "datasets": datasets, "dataset": dataset, "form": form}
-    return render(request, "annotation/reference_set_form.html", context)
+    return render(request, "annotation/references/reference_set_form.html", context)
 
 
 @require_GET
@@ -132,7 +130,7 @@ def reference_set_edit(request: MemberRequest, reference_set: ReferenceSet) -> H
             messages.success(request, "Saved.")
             return redirect("annotation:reference-set-detail", request.project.slug, reference_set.slug)
     context = {"project": request.project, "reference_set": reference_set, "form": form}
-    return render(request, "annotation/reference_set_edit.html", context, status=400 if form.errors else 200)
+    return render(request, "annotation/references/reference_set_edit.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
@@ -162,7 +160,7 @@ def reference_set_import(request: MemberRequest) -> HttpResponse:
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     context: dict[str, object] = {"project": request.project, "datasets": datasets}
     if asked is None:
-        return render(request, "annotation/reference_set_import.html", context)
+        return render(request, "annotation/references/reference_set_import.html", context)
     dataset = next((dataset for dataset in datasets if dataset.slug == asked), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
@@ -180,7 +178,7 @@ def reference_set_import(request: MemberRequest) -> HttpResponse:
         else:
             tasks.weights_import_execute.delay_on_commit(job.pk)
             return redirect("annotation:weights-import-detail", request.project.slug, job.pk)
-    return render(request, "annotation/reference_set_import.html", context, status=400 if form.errors else 200)
+    return render(request, "annotation/references/reference_set_import.html", context, status=400 if form.errors else 200)
 
 
 def _render_set(
@@ -202,7 +200,7 @@ def _render_set(
         "to_join": campaigns_to_join(reference_set),
         "may_manage": may_manage(request.project),
     }
-    return render(request, "annotation/reference_set_detail.html", context, status=status)
+    return render(request, "annotation/references/reference_set_detail.html", context, status=status)
 
 
 def _set_row(reference_set: Any) -> tuple[object, ...]:

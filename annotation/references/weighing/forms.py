@@ -7,8 +7,8 @@ from django import forms
 
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign
-from annotation.services.lists import MAX_NAME
-from annotation.services.sending_back import MOST_RATINGS
+from annotation.datasets.services.lists import MAX_NAME
+from annotation.references.weighing.services.sending_back import MOST_RATINGS
 
 
 class SendBackForm(RefusableForm):

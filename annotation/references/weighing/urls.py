@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.views.references import attention, awaiting, weighing
+from annotation.references.weighing.views import attention, awaiting, weighing
 
 RELEASE = "p/<slug:project_slug>/references/<slug:slug>/v<int:number>/"
 

@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
 from annotation.models import SeedSelecting
 from annotation.tasks import seeds_select_execute
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from annotation.errors import AnnotationError, JobCancelled, JobLost
+from annotation.core.errors import AnnotationError, JobCancelled, JobLost
 from annotation.models import Campaign, Dataset, SeedSelecting, SeedSelection, User
-from annotation.services.jobs import Claim, job_run
-from annotation.services.seeds import seeds_check, seeds_select
+from annotation.core.jobs import Claim, job_run
+from annotation.seeds.services.selections import seeds_check, seeds_select
 
 STEPS = 1
 

@@ -23,9 +23,11 @@ from annotation.models import (
     System,
     User,
 )
-from annotation.services import demo as demo_data
-from annotation.services import jobs, reference_sets, releases
-from annotation.services.imports import report_rows
+from annotation.demo import load as demo_data
+from annotation.core import jobs
+from annotation.references.sets import services as reference_sets
+from annotation.references.releases.services import releases
+from annotation.judgements.services import report_rows
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, parameter_execution, parameter_studies, studies

@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from annotation.services.jobs import heartbeat_forget
+from annotation.core.jobs import heartbeat_forget
 from config.demo import demo_banner
 
 STOP_SECONDS = 20

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 from annotation.management.importing import content_of, member_and_project, refusing
 from annotation.models import Dataset, Project
-from annotation.problems import problem_sentence
+from annotation.core.problems import problem_sentence
 from metrics.services.score_imports import ImportOptions, score_file_import, score_file_look
 
 EPILOG = """\

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import User
 from metrics.models import SystemScore
 from metrics.selectors.runs import system_scores

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotation.selectors.arrays import number_columns
+from annotation.core.arrays import number_columns
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core import parquet
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 
 COLUMNS = ["system", "rho", "when"]
 

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.core.forms import RefusableForm
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 
 
 class NamesForm(RefusableForm):

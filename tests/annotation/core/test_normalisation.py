@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import normalisation
-from annotation.normalisation import RULES, normalise, text_key
+from annotation.core import normalisation
+from annotation.core.normalisation import RULES, normalise, text_key
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotation.packing import packed, unpacked
+from annotation.core.packing import packed, unpacked
 
 
 def test_arrays_come_back_with_their_types_and_values():

@@ -1,7 +1,7 @@
 import pytest
 from django.test import RequestFactory
 
-from annotation.parameters import whole_number
+from annotation.core.parameters import whole_number
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection, transaction
 
 from annotation.models import Campaign, Dataset, DatasetImport, Project, Rating, ResponseSource, User
-from annotation.selectors.rule_preview import rules_preview
-from annotation.services import demo
+from annotation.quality.selectors.rule_preview import rules_preview
+from annotation.demo import load as demo
 from annotation.weighting.exclusion import rules_from_data
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.mining import near
-from annotation.mining.near import nearest, resemblance, shingles
+from annotation.hygiene import near
+from annotation.hygiene.near import nearest, resemblance, shingles
 
 
 @pytest.mark.parametrize(

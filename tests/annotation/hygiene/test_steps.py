@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotation.mining.hygiene import (
+from annotation.hygiene.steps import (
     STEPS,
     AnyStep,
     Blocklist,

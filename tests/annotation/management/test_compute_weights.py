@@ -5,7 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Release
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Campaign, Dataset, Project, User
-from tests.annotation.datasets import EXAMPLES, example_dataset
+from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 
 def run(*arguments: object) -> str:

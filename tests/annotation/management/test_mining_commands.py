@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
-from tests.annotation.mined import TRIPLES, indexed_corpus, seeds_dataset, triples_file
+from tests.annotation.worlds.mined import TRIPLES, indexed_corpus, seeds_dataset, triples_file
 from tests.conftest import ROOT
 
 

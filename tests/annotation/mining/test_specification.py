@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.mining import hygiene, words
-from annotation.mining.hygiene import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
+from annotation.hygiene import steps as hygiene, words
+from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
 from annotation.mining.index import ALPHA, EPSILON
-from annotation.mining.refusal import ParameterRefused
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.specification import MiningSpecification
 
 EVERY_STEP = (

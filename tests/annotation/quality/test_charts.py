@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from annotation import charts
+from annotation.quality import charts
 from annotation.core.charts import render
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -33,14 +33,14 @@ from annotation.models import (
     SlotState,
     Unit,
 )
-from annotation.selectors.amendments import rated_systems, stopped_systems
-from annotation.services.amendments import chain_check
-from annotation.services.campaigns import campaign_close, campaign_pause, campaign_resume
-from annotation.services.decisions import cannot_judge_reopen, rater_exclude, rater_include, raters_replace
-from annotation.services.handout import slots_sweep, standing_lock, unit_request, unit_return
-from annotation.services.operations import campaign_extend, items_add, system_resume, system_stop
-from annotation.services.ratings import SubmissionRefused, ratings_submit
-from tests.annotation.campaigns import add_response, join, make_campaign, make_dataset
+from annotation.quality.selectors.amendments import rated_systems, stopped_systems
+from annotation.quality.services.amendments import chain_check
+from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
+from annotation.quality.services.decisions import cannot_judge_reopen, rater_exclude, rater_include, raters_replace
+from annotation.rating.services.handout import slots_sweep, standing_lock, unit_request, unit_return
+from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.rating.services.ratings import SubmissionRefused, ratings_submit
+from tests.annotation.worlds.campaigns import add_response, join, make_campaign, make_dataset
 
 ANSWERED = (PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED)
 REASON = "Not a sentence"

@@ -29,9 +29,9 @@ from annotation.recruitment.providers.base import (
 from annotation.recruitment.providers.base import Submission as Listed
 from annotation.recruitment.providers.base import SubmissionStatus as ListedStatus
 from annotation.recruitment.providers.codes import code_for
-from annotation.selectors.records.facts import campaign_facts
-from annotation.services.records.wording import recruited
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.records.selectors.facts import campaign_facts
+from annotation.records.services.wording import recruited
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]
 

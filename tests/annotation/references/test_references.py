@@ -4,10 +4,10 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import JobState, Release
-from annotation.services.jobs import job_request_cancel
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.core.jobs import job_request_cancel
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from annotation.selectors.seeds import Mean, exact_means
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.seeds.selectors import Mean, exact_means
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 pytestmark = pytest.mark.django_db
 

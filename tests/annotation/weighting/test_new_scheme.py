@@ -7,13 +7,13 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Project, Release
-from annotation.selectors.weighing import comparisons, influences
-from annotation.services.release_files.card import data_card
-from annotation.services.releases import release_build, stored_content_hash
+from annotation.references.weighing.selectors import comparisons, influences
+from annotation.references.releases.files.card import data_card
+from annotation.references.releases.services.releases import release_build, stored_content_hash
 from annotation.weighting import SCHEMES, RatingTable, Scheme, SchemeParameter, WeighedResponse, WeightResult
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.table import as_table
-from tests.annotation.weighed import make_release, texts_of
+from tests.annotation.worlds.weighed import make_release, texts_of
 
 SHARE = SchemeParameter("share", 0.5, "Share of the scale's half")
 

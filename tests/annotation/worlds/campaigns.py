@@ -16,10 +16,10 @@ from annotation.models import (
     System,
     Target,
 )
-from annotation.services.campaigns import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.services.handout import unit_request
-from annotation.services.raters import participation_start, rater_create
-from annotation.services.ratings import Submission, ratings_submit
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.raters import participation_start, rater_create
+from annotation.rating.services.ratings import Submission, ratings_submit
 
 RELEVANCE = CriterionDraft("relevance", "How relevant is the response?")
 INFORMATIVENESS = CriterionDraft("informativeness", "How informative is the response?")

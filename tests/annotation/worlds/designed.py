@@ -3,8 +3,8 @@
 from typing import Any
 
 from annotation.models import Campaign, Criterion, Dataset
-from annotation.services.campaigns import campaign_launch
-from tests.annotation.campaigns import make_campaign
+from annotation.campaigns.services import campaign_launch
+from tests.annotation.worlds.campaigns import make_campaign
 
 
 def screen(text: str, low: float, high: float, *, criterion: str = "relevance", feedback: str = "") -> dict[str, Any]:

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from annotation.models import Corpus, Dataset, MiningRun, Project, User
-from annotation.services.imports.dataset_files import read_dataset
-from annotation.services.imports.runs import dataset_create
-from annotation.services.mining import corpus_index, corpus_upload, mining_run_create
+from annotation.datasets.services.files import read_dataset
+from annotation.datasets.services.imports import dataset_create
+from annotation.mining.services import corpus_index, corpus_upload, mining_run_create
 
 SEEDS = [
     {

@@ -1,8 +1,8 @@
 """A running campaign for every scale and presentation that raters meet, and one with training and a test."""
 
 from annotation.models import Campaign, Project
-from annotation.services.campaigns import CriterionDraft
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.campaigns.services import CriterionDraft
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 FLUENT = CriterionDraft(
     "fluency", "How fluent is it?", labels=["Not at all", "A little", "Somewhat", "Mostly", "Perfectly fluent"]

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment
 from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
-from annotation.services import recruitment as services
-from annotation.services.recruitment.accounts import provider_of
-from annotation.services.recruitment.terms import Terms
+from annotation.recruitment import services
+from annotation.recruitment.services.accounts import provider_of
+from annotation.recruitment.services.terms import Terms
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import JobState, Release, Response
-from annotation.normalisation import text_key
-from annotation.services.release_imports import release_import
+from annotation.core.normalisation import text_key
+from annotation.references.releases.services.imports import release_import
 from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from annotation.models import Item, JobState
-from annotation.services.jobs import job_request_cancel
+from annotation.core.jobs import job_request_cancel
 from correlations.errors import StudyRefused
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import read_values, usual_values

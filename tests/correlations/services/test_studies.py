@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from annotation.models import JobState, Participation, Project, Rater, Release
-from annotation.services.decisions import rater_exclude, rater_include
+from annotation.quality.services.decisions import rater_exclude, rater_include
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.services.demo import demo_study_specification

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from annotation.one_line import escaped
+from annotation.core.one_line import escaped
 from metrics.cli import scoring
 from metrics.cli.cache import program_digest
 from metrics.cli.files import Given

@@ -16,7 +16,7 @@ from annotation.models import (
     SourceKind,
     User,
 )
-from annotation.services.releases import stored_content_hash
+from annotation.references.releases.services.releases import stored_content_hash
 from metrics.models import ScoreRun
 
 

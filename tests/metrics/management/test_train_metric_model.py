@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from metrics.models import TrainedModel
 from metrics.selectors.models import folder_of
-from tests.annotation.mined import indexed_corpus
+from tests.annotation.worlds.mined import indexed_corpus
 from tests.metrics.trained import models_dir  # noqa: F401
 from tests.metrics.world import World
 

@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from annotation.errors import ImportRefused
-from annotation.problems import Problems
+from annotation.core.errors import ImportRefused
+from annotation.core.problems import Problems
 from metrics.services.score_files import FileScores, Known, read_scores
 
 KNOWN = Known(["Echo", "Parrot"], ["1", "2", "3"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.errors import AnnotationError, ImportRefused
+from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.models import AuditEntry, JobState, User
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays, run_replicates

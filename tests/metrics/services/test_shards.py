@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from django.db.models.functions import Now
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import JobState, Project
-from annotation.services.jobs import Claim, job_claim, job_request_cancel, job_requeue, job_run
+from annotation.core.jobs import Claim, job_claim, job_request_cancel, job_requeue, job_run
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.distinct import Distinct
 from metrics.scoring.metric import Metric, Workspace

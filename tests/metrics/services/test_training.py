@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, JobState, Project, User
-from annotation.services.jobs import job_request_cancel
+from annotation.core.jobs import job_request_cancel
 from metrics.models import TrainedModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.vectors import WordVectors
 from metrics.selectors.models import folder_of
 from metrics.services import training as services
 from metrics.services.scoring import model_store
-from tests.annotation.mined import TRIPLES, indexed_corpus
+from tests.annotation.worlds.mined import TRIPLES, indexed_corpus
 from tests.metrics.trained import LSA, asked_model, models_dir, trained_model  # noqa: F401
 from tests.metrics.world import World
 
@@ -314,7 +314,7 @@ def test_deleting_removes_the_files_unless_another_model_is_the_same(
 
 
 def test_a_model_at_work_is_not_deleted(world: World) -> None:
-    from annotation.services.jobs import job_claim
+    from annotation.core.jobs import job_claim
 
     model = asked_model(world)
     job_claim(TrainedModel, model.pk)

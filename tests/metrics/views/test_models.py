@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import JobState
-from annotation.services.jobs import job_claim
+from annotation.core.jobs import job_claim
 from metrics.models import TrainedModel
 from metrics.services.runs import score_run_create
 from metrics.services.training import model_execute
-from tests.annotation.mined import indexed_corpus
+from tests.annotation.worlds.mined import indexed_corpus
 from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
 from tests.metrics.world import World
 

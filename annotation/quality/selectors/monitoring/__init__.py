@@ -3,9 +3,9 @@
 Figures of few ratings are computed when they are asked for; those of many by a worker, and pages say as of when.
 """
 
-from annotation.selectors.monitoring.certainty import TARGETS
-from annotation.selectors.monitoring.figures import CriterionFigures, Figures, compute_figures, spent
-from annotation.selectors.monitoring.live import (
+from annotation.quality.selectors.monitoring.certainty import TARGETS
+from annotation.quality.selectors.monitoring.figures import CriterionFigures, Figures, compute_figures, spent
+from annotation.quality.selectors.monitoring.live import (
     SYNCHRONOUS,
     Monitor,
     campaign_figures,
@@ -13,8 +13,8 @@ from annotation.selectors.monitoring.live import (
     is_large,
     waiting_for_figures,
 )
-from annotation.selectors.monitoring.stored import plain
-from annotation.selectors.monitoring.tables import (
+from annotation.quality.selectors.monitoring.stored import plain
+from annotation.quality.selectors.monitoring.tables import (
     AGREEMENT_COLUMNS,
     DRIFT_COLUMNS,
     ENOUGH_COLUMNS,

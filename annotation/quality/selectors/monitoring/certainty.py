@@ -6,13 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Criterion
-from annotation.selectors.ratings import (
-    FloatArray,
-    IntArray,
-    RatingColumns,
-    judgements,
-    scale_values,
-)
+from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, judgements, scale_values
 from annotation.weighting import RatingTable, scheme_for_scale, sufficiency
 from annotation.weighting.groups import codes_of
 

@@ -19,11 +19,11 @@ from annotation.models import (
     PresentationOutcome,
     Purpose,
 )
-from annotation.selectors.checks import second_halves
-from annotation.selectors.monitoring.biases import Bin, PositionFigures, binned, position_figures
-from annotation.selectors.monitoring.certainty import Enough, enough
-from annotation.selectors.quality import Moment
-from annotation.selectors.ratings import (
+from annotation.quality.selectors.checks import second_halves
+from annotation.quality.selectors.monitoring.biases import Bin, PositionFigures, binned, position_figures
+from annotation.quality.selectors.monitoring.certainty import Enough, enough
+from annotation.quality.selectors.raters import Moment
+from annotation.rating.selectors.ratings import (
     BoolArray,
     FloatArray,
     IntArray,

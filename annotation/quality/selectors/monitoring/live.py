@@ -20,10 +20,10 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.selectors.amendments import Places, places
-from annotation.selectors.monitoring.figures import Figures, compute_figures, spent
-from annotation.selectors.monitoring.stored import revived
-from annotation.selectors.quality import Moment, moment, stage_counts
+from annotation.quality.selectors.amendments import Places, places
+from annotation.quality.selectors.monitoring.figures import Figures, compute_figures, spent
+from annotation.quality.selectors.monitoring.stored import revived
+from annotation.quality.selectors.raters import Moment, moment, stage_counts
 from annotation.weighting.intervals import wilson_interval
 
 ACTIVE_MINUTES = 5

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.selectors.monitoring.figures import Figures
+from annotation.quality.selectors.monitoring.figures import Figures
 
 POSITION_COLUMNS = (
     "criterion", "kind", "place", "ratings", "mean", "difference", "low", "high", "p", "p_rank", "n",

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Dataset, Item, Role
-from annotation.selectors import datasets as selectors
+from annotation.datasets.selectors import datasets as selectors
 
 COLUMNS = ("response", "text", "systems", "kinds", "weight", "campaign", "criterion", "mean", "ratings")
 
@@ -31,7 +31,7 @@ def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpRespon
         "previous": Item.objects.filter(dataset=dataset, position__lt=item.position).order_by("-position").first(),
         "following": Item.objects.filter(dataset=dataset, position__gt=item.position).order_by("position").first(),
     }
-    return render(request, "annotation/item_detail.html", context)
+    return render(request, "annotation/datasets/item_detail.html", context)
 
 
 def _rows(responses: selectors.ItemResponses) -> Iterator[tuple[object, ...]]:

@@ -11,13 +11,13 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
-from annotation import charts
+from annotation.quality import charts
 from annotation.core.views import MemberRequest, object_view
-from annotation.forms.browsing import WeightFilterForm
+from annotation.references.browsing.forms import WeightFilterForm
 from annotation.models import JobState, Release, ReleaseWeight, Role
-from annotation.parameters import whole_number
-from annotation.reference_table import TableItem, TableRow, latex_lines, markdown_lines
-from annotation.selectors.browsing import (
+from annotation.core.parameters import whole_number
+from annotation.references.browsing.table import TableItem, TableRow, latex_lines, markdown_lines
+from annotation.references.browsing.selectors.references import (
     EVERYTHING,
     ORDERS,
     ItemReferences,
@@ -38,9 +38,9 @@ from annotation.selectors.browsing import (
     split_names,
     total,
 )
-from annotation.selectors.searching import marked_messages, marked_responses, read_as_words, shortened
-from annotation.views.figures import chart_response, chart_theme
-from annotation.views.references.common import file_stem, finished_release_or_404, release_or_404, release_url
+from annotation.core.searching import marked_messages, marked_responses, read_as_words, shortened
+from annotation.core.chart_views import chart_response, chart_theme
+from annotation.references.sets.access import file_stem, finished_release_or_404, release_or_404, release_url
 
 VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
 SORTS = {
@@ -123,10 +123,10 @@ def release_browse(request: MemberRequest, release: Release) -> HttpResponse:
     part = request.htmx.target if request.htmx and not request.htmx.history_restore_request else None
     if part == "more" or (part or "").startswith("page"):
         context["alone"] = part != "more"  # a page that was let go comes back by itself
-        response = render(request, "annotation/release_browse_page.html", context)
+        response = render(request, "annotation/references/release_browse_page.html", context)
     else:
         context |= _narrowing(request, release, asked)
-        name = "annotation/release_browse_body.html" if part == "browse" else "annotation/release_browse.html"
+        name = "annotation/references/release_browse_body.html" if part == "browse" else "annotation/references/release_browse.html"
         # htmx shows no answer that says it failed; the reason is in it.
         status = 400 if not asked.form.is_valid() and part is None else 200
         response = render(request, name, context, status=status)

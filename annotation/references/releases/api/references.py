@@ -14,24 +14,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.access import get_in_project_or_404
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.api.datasets import SourceSerializer
+from annotation.core.access import get_in_project_or_404
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.datasets.api.datasets import SourceSerializer
 from annotation.core.rows import FORMATS
-from annotation.forms.browsing import RANGES
+from annotation.references.browsing.forms import RANGES
 from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
-from annotation.release_responses import release_file_response
-from annotation.selectors.browsing import WeightFilter, weight_rows
-from annotation.selectors.releases import reference_sets, release_name, releases
-from annotation.services.reference_sets import (
-    reference_set_add_campaign,
-    reference_set_create,
-    reference_set_edit,
+from annotation.references.browsing.responses import release_file_response
+from annotation.references.browsing.selectors.references import WeightFilter, weight_rows
+from annotation.references.releases.selectors.releases import reference_sets, release_name, releases
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create, reference_set_edit
+from annotation.references.releases.files import FILES
+from annotation.references.releases.services.imports import ADDED_KINDS
+from annotation.references.releases.services.releases import (
+    MAX_REASON,
+    release_create,
+    release_deprecate,
+    release_restore,
 )
-from annotation.services.release_files import FILES
-from annotation.services.release_imports import ADDED_KINDS
-from annotation.services.releases import MAX_REASON, release_create, release_deprecate, release_restore
-from annotation.services.weights_imports import weights_import_create
+from annotation.references.releases.services.weights_imports import weights_import_create
 from annotation.tasks import release_build, weights_import_execute
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 

@@ -5,10 +5,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from annotation.api.base import JOB_FIELDS, JobSerializer, JobViewSet
-from annotation.api.imports import BadRowSerializer
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
+from annotation.datasets.api.imports import BadRowSerializer
 from annotation.models import WeightsImport
-from annotation.selectors.releases import release_name
+from annotation.references.releases.selectors.releases import release_name
 from annotation.tasks import weights_import_execute
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from annotation.core.zips import zip_chunks
 from annotation.models import Release
-from annotation.one_line import escaped
-from annotation.selectors.releases import release_name
-from annotation.services.release_files.reading import ReleasedItem, released_items
+from annotation.core.one_line import escaped
+from annotation.references.releases.selectors.releases import release_name
+from annotation.references.releases.files.reading import ReleasedItem, released_items
 
 BUFFER = 256 * 1024
 PIECE = 64 * 1024

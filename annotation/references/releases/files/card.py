@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.models import Release, SourceKind
-from annotation.selectors.release_facts import (
+from annotation.references.releases.selectors.facts import (
     Agreement,
     fallen_seeds_of,
     recruitment_sentences,
@@ -16,8 +16,8 @@ from annotation.selectors.release_facts import (
     source_counts_of,
     split_counts,
 )
-from annotation.selectors.releases import release_name, same_content
-from annotation.selectors.weighing.guard import circularity
+from annotation.references.releases.selectors.releases import release_name, same_content
+from annotation.references.weighing.selectors.guard import circularity
 from annotation.weighting import SCHEMES
 
 # What the Hub calls the licences that data sets of texts come with.

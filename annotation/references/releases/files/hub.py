@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from annotation.core.zips import zip_chunks
 from annotation.models import Release
-from annotation.services.release_files.card import data_card, split_names
-from annotation.services.release_files.reading import released_items
-from annotation.services.release_files.tables import items_parquet
+from annotation.references.releases.files.card import data_card, split_names
+from annotation.references.releases.files.reading import released_items
+from annotation.references.releases.files.tables import items_parquet
 
 
 def hub_zip(release: Release) -> Iterator[bytes]:

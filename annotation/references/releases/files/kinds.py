@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db.models import Count, Max
 from django.utils.text import get_valid_filename
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 from annotation.models import Item, Release, ResponseSource
-from annotation.selectors.records.reading import snapshot
-from annotation.services.release_files import tables
-from annotation.services.release_files.bleu import multi_reference_zip
-from annotation.services.release_files.card import data_card
-from annotation.services.release_files.hub import hub_zip
+from annotation.records.selectors.reading import snapshot
+from annotation.references.releases.files import tables
+from annotation.references.releases.files.bleu import multi_reference_zip
+from annotation.references.releases.files.card import data_card
+from annotation.references.releases.files.hub import hub_zip
 
 LAYOUT = 1  # raise it when a file of the same release comes out otherwise
 SHORT_HASH = 12

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from annotation.core.parquet import batch_chunks
-from annotation.exports import gathered, table_chunks
+from annotation.core.exports import gathered, table_chunks
 from annotation.models import Release
-from annotation.one_line import escaped
-from annotation.selectors.releases import release_name
-from annotation.services.release_files.reading import Reference, ReleasedItem, released_items
+from annotation.core.one_line import escaped
+from annotation.references.releases.selectors.releases import release_name
+from annotation.references.releases.files.reading import Reference, ReleasedItem, released_items
 
 SHORT_HASH = 12
 BATCH_REFERENCES = 5_000  # of a row group of Parquet

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from django.db import connection, transaction
 
 from annotation.models import Item, JobState, Rater, Release
-from annotation.selectors.releases import release_judgements
+from annotation.references.releases.selectors.releases import release_judgements
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -21,8 +21,8 @@ from annotation.models import (
     Response,
     ResponseSource,
 )
-from annotation.selectors.checks import check_log, quality_log
-from annotation.selectors.ratings import (
+from annotation.quality.selectors.checks import check_log, quality_log
+from annotation.rating.selectors.ratings import (
     BoolArray,
     IntArray,
     JudgementTable,

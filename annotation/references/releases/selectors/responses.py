@@ -6,8 +6,8 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotation.models import JobState, Rating, ReleaseWeight, Response
-from annotation.selectors.checks import rater_names
-from annotation.selectors.releases import release_judgements
+from annotation.quality.selectors.checks import rater_names
+from annotation.references.releases.selectors.releases import release_judgements
 from annotation.weighting.scheme import WeighedResponse, two_decimals
 from annotation.weighting.schemes import get_scheme
 

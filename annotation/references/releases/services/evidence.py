@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, JobState, Release
-from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.releases import release_campaigns, release_judgements
+from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
 from annotation.weighting import RatingTable
 from annotation.weighting.evidence import Bins, Evidence, histogram_bins, response_evidence
 

@@ -29,8 +29,8 @@ from annotation.core.rows import (
     read_table,
     square,
 )
-from annotation.errors import AnnotationError
-from annotation.exports import FORMULA
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import FORMULA
 from annotation.models import (
     Dataset,
     Item,
@@ -45,16 +45,16 @@ from annotation.models import (
     User,
 )
 from annotation.models.releases import IMPORTED
-from annotation.normalisation import text_key
-from annotation.one_line import unescaped
-from annotation.problems import Problems, storable
-from annotation.selectors.releases import release_name
-from annotation.services.audit import audit_record
-from annotation.services.copying import MANY, allocate_ids, copy_rows
-from annotation.services.reference_sets import check_name, free_slug
-from annotation.services.release_files.tables import FLAT_COLUMNS
-from annotation.services.releases import LISTED_ITEMS, content_hash
-from annotation.versions import code_version
+from annotation.core.normalisation import text_key
+from annotation.core.one_line import unescaped
+from annotation.core.problems import Problems, storable
+from annotation.references.releases.selectors.releases import release_name
+from annotation.projects.services.audit import audit_record
+from annotation.core.copying import MANY, allocate_ids, copy_rows
+from annotation.references.sets.services import check_name, free_slug
+from annotation.references.releases.files.tables import FLAT_COLUMNS
+from annotation.references.releases.services.releases import LISTED_ITEMS, content_hash
+from annotation.core.versions import code_version
 
 SIGNATURE = "weights:imported"
 NUMBERS = ("mean", "standard_error", "low", "high")

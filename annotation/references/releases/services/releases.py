@@ -18,17 +18,17 @@ from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from annotation.canonical import canonical_json
+from annotation.core.canonical import canonical_json
 from annotation.core.progress import Progress, noop
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
-from annotation.numbers import finite_or_none
-from annotation.selectors.aggregates import by_stand_ins, without_intervals
-from annotation.selectors.checks import rater_names
-from annotation.selectors.decisions import excluded_raters
-from annotation.selectors.ratings import campaign_criteria
-from annotation.selectors.release_facts import judged_agreement
-from annotation.selectors.releases import (
+from annotation.core.numbers import finite_or_none
+from annotation.judgements.stand_ins import by_stand_ins, without_intervals
+from annotation.quality.selectors.checks import rater_names
+from annotation.quality.selectors.decisions import excluded_raters
+from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.references.releases.selectors.facts import judged_agreement
+from annotation.references.releases.selectors.releases import (
     References,
     UsedRatings,
     last_check_answer_id,
@@ -39,12 +39,12 @@ from annotation.selectors.releases import (
     release_name,
     used_ratings,
 )
-from annotation.services.audit import audit_record
-from annotation.services.copying import copy_rows
-from annotation.services.evidence import evidence_columns, release_bins, reported_bins
-from annotation.services.jobs import Claim, job_run
-from annotation.services.ratings import ratings_await
-from annotation.versions import code_version
+from annotation.projects.services.audit import audit_record
+from annotation.core.copying import copy_rows
+from annotation.references.releases.services.evidence import evidence_columns, release_bins, reported_bins
+from annotation.core.jobs import Claim, job_run
+from annotation.rating.services.ratings import ratings_await
+from annotation.core.versions import code_version
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES, RatingTable, Scheme, WeightResult, get_scheme
 from annotation.weighting.evidence import Evidence, response_evidence
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data

@@ -8,11 +8,11 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation import charts_releases
+from annotation.references.releases import charts as charts_releases
 from annotation.core.views import MemberRequest, object_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Release, Role
-from annotation.selectors.release_differences import (
+from annotation.references.releases.selectors.differences import (
     CONDITIONS,
     KINDS,
     ROW_COLUMNS,
@@ -25,9 +25,9 @@ from annotation.selectors.release_differences import (
     release_difference,
     usual_comparison,
 )
-from annotation.selectors.releases import release_name, release_named
-from annotation.views.figures import chart_response, chart_theme
-from annotation.views.references.common import file_stem, finished_release_or_404
+from annotation.references.releases.selectors.releases import release_name, release_named
+from annotation.core.chart_views import chart_response, chart_theme
+from annotation.references.sets.access import file_stem, finished_release_or_404
 
 ITEM_COLUMNS = ("item", "message", "split", "change")
 CHARTS = {"moves": "Moves of weights", "weights": "Weights, before and after"}
@@ -47,7 +47,7 @@ def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
         "others": [(release_name(one), one) for one in comparable(after)],
     }
     if before is None:
-        return render(request, "annotation/release_compare.html", context)
+        return render(request, "annotation/references/release_compare.html", context)
     kind = request.GET.get("show", "moved")
     if kind not in KINDS:
         raise Http404(f"No differences {kind!r}; there are {', '.join(KINDS)}.")
@@ -76,7 +76,7 @@ def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
         "before_name": _short_name(before, after),
         "after_name": f"v{after.number}",
     }
-    return render(request, "annotation/release_compare.html", context)
+    return render(request, "annotation/references/release_compare.html", context)
 
 
 @require_GET

@@ -6,12 +6,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotation.access import get_in_project_or_404
+from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest, object_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import JobState, Project, Role, WeightsImport
-from annotation.services.jobs import job_request_cancel
-from annotation.views.references.common import release_url
+from annotation.core.jobs import job_request_cancel
+from annotation.references.sets.access import release_url
 
 ERROR_COLUMNS = ("file", "line", "field", "found", "accepted")
 

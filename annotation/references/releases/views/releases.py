@@ -10,20 +10,25 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import tasks
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.forms.references import DeprecationForm
+from annotation.core.errors import AnnotationError
+from annotation.references.releases.forms import DeprecationForm
 from annotation.models import JobState, Release, Role
-from annotation.selectors.release_facts import fallen_seeds_of, release_agreement, source_counts_of, split_counts
-from annotation.selectors.releases import latest_release, same_content
-from annotation.services import jobs
-from annotation.services.release_files import FILES
-from annotation.services.releases import release_deprecate as deprecate_release
-from annotation.services.releases import release_restore as restore_release
-from annotation.views.jobs import job_part, start_over
-from annotation.views.references.browsing import old_address
-from annotation.views.references.common import finished_release_or_404, release_or_404, release_url
+from annotation.references.releases.selectors.facts import (
+    fallen_seeds_of,
+    release_agreement,
+    source_counts_of,
+    split_counts,
+)
+from annotation.references.releases.selectors.releases import latest_release, same_content
+from annotation.core import jobs
+from annotation.references.releases.files import FILES
+from annotation.references.releases.services.releases import release_deprecate as deprecate_release
+from annotation.references.releases.services.releases import release_restore as restore_release
+from annotation.core.job_views import job_part, start_over
+from annotation.references.browsing.views.references import old_address
+from annotation.references.sets.access import finished_release_or_404, release_or_404, release_url
 from annotation.weighting import SCHEMES
 
 MADE_ELSEWHERE = "Imported: the weights were made elsewhere"
@@ -46,7 +51,7 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
         "may_manage": may_manage(request.project),
     }
     if polls:
-        return job_part(request, release, "annotation/release_progress.html", context)
+        return job_part(request, release, "annotation/references/release_progress.html", context)
     if release.state == JobState.DONE:
         context |= {
             "files": list(FILES.values()),
@@ -57,7 +62,7 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
             "latest": latest_release(release.reference_set),
             "fallen": fallen_seeds_of(release),
         }
-    return render(request, "annotation/release_detail.html", context)
+    return render(request, "annotation/references/release_detail.html", context)
 
 
 @require_POST
@@ -96,7 +101,7 @@ def release_deprecate(request: MemberRequest, release: Release) -> HttpResponse:
         "n_studies": release.studies.count(),
         "n_parameter_studies": release.parameter_studies.count(),
     }
-    return render(request, "annotation/release_deprecate.html", context, status=400 if form.errors else 200)
+    return render(request, "annotation/references/release_deprecate.html", context, status=400 if form.errors else 200)
 
 
 @require_POST

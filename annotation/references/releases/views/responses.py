@@ -6,10 +6,10 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Response, Role
-from annotation.selectors.datasets import latest_release
-from annotation.selectors.responses import (
+from annotation.datasets.selectors.datasets import latest_release
+from annotation.references.releases.selectors.responses import (
     EXPLAINED_COLUMNS,
     RATING_COLUMNS,
     explained_row,
@@ -37,7 +37,7 @@ def response_detail(request: MemberRequest, response: Response) -> HttpResponse:
         "weights": response_weights(response),
         "release": latest_release(response.item.dataset),
     }
-    return render(request, "annotation/response_detail.html", context)
+    return render(request, "annotation/references/response_detail.html", context)
 
 
 @require_GET

@@ -1,10 +1,10 @@
 """What stands behind a release's weights. A release never changes: what follows from it alone is kept by its hash."""
 
-from annotation.selectors.weighing.attention import LISTS, Attention, attention, listed_responses, rows_of
-from annotation.selectors.weighing.columns import Columns, release_columns
-from annotation.selectors.weighing.guard import Circularity, circularity, outputs_among_references
-from annotation.selectors.weighing.influence import Influences, influences
-from annotation.selectors.weighing.sensitivity import Comparison, comparisons
+from annotation.references.weighing.selectors.attention import LISTS, Attention, attention, listed_responses, rows_of
+from annotation.references.weighing.selectors.columns import Columns, release_columns
+from annotation.references.weighing.selectors.guard import Circularity, circularity, outputs_among_references
+from annotation.references.weighing.selectors.influence import Influences, influences
+from annotation.references.weighing.selectors.sensitivity import Comparison, comparisons
 
 __all__ = [
     "LISTS",

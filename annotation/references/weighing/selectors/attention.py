@@ -8,10 +8,10 @@ import numpy as np
 from django.db import connection
 
 from annotation.models import Campaign, FiguresPart, Release, ReleaseWeight, Response
-from annotation.selectors.ratings import IntArray
-from annotation.selectors.releases import references, release_campaigns, used_ratings
-from annotation.selectors.weighing.columns import Judged, judged, release_columns
-from annotation.selectors.weighing.stored import Figures
+from annotation.rating.selectors.ratings import IntArray
+from annotation.references.releases.selectors.releases import references, release_campaigns, used_ratings
+from annotation.references.weighing.selectors.columns import Judged, judged, release_columns
+from annotation.references.weighing.selectors.stored import Figures
 from annotation.weighting import SCHEMES, Sufficiency, sufficiency
 from annotation.weighting.standing import best_weights, is_best, signs
 

@@ -6,11 +6,11 @@ import numpy as np
 from django.core.cache import cache
 
 from annotation.models import Release
-from annotation.selectors.arrays import number_columns
-from annotation.selectors.checks import rater_names
-from annotation.selectors.ratings import FloatArray, IntArray
-from annotation.selectors.releases import release_judgements
-from annotation.selectors.weighing.stored import KEPT_SECONDS
+from annotation.core.arrays import number_columns
+from annotation.quality.selectors.checks import rater_names
+from annotation.rating.selectors.ratings import FloatArray, IntArray
+from annotation.references.releases.selectors.releases import release_judgements
+from annotation.references.weighing.selectors.stored import KEPT_SECONDS
 from annotation.weighting import RatingTable
 
 

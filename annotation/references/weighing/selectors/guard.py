@@ -20,12 +20,12 @@ from annotation.models import (
     ResponseSource,
     System,
 )
-from annotation.normalisation import normalise
-from annotation.selectors.aggregates import by_stand_ins
-from annotation.selectors.ratings import IntArray
-from annotation.selectors.releases import release_campaigns, release_judgements
-from annotation.selectors.weighing.columns import release_columns
-from annotation.selectors.weighing.stored import KEPT_SECONDS, Figures
+from annotation.core.normalisation import normalise
+from annotation.judgements.stand_ins import by_stand_ins
+from annotation.rating.selectors.ratings import IntArray
+from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
+from annotation.references.weighing.selectors.columns import release_columns
+from annotation.references.weighing.selectors.stored import KEPT_SECONDS, Figures
 
 MOST_NAMED = 2000
 LOOSER = "nfkc-casefold"

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from annotation.models import FiguresPart, Participation, Rater, Release
-from annotation.selectors.aggregates import by_stand_ins
-from annotation.selectors.ratings import IntArray
-from annotation.selectors.releases import release_campaigns
-from annotation.selectors.weighing.columns import judged, release_columns
-from annotation.selectors.weighing.stored import Figures
+from annotation.judgements.stand_ins import by_stand_ins
+from annotation.rating.selectors.ratings import IntArray
+from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.references.weighing.selectors.columns import judged, release_columns
+from annotation.references.weighing.selectors.stored import Figures
 from annotation.weighting import get_scheme
 from annotation.weighting.influence import Influence, leave_one_rater_out
 

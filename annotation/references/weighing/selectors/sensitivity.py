@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from annotation.models import FiguresPart, Release
-from annotation.selectors.ratings import BoolArray, FloatArray, IntArray
-from annotation.selectors.weighing.columns import judged, release_columns
-from annotation.selectors.weighing.stored import Figures
+from annotation.rating.selectors.ratings import BoolArray, FloatArray, IntArray
+from annotation.references.weighing.selectors.columns import judged, release_columns
+from annotation.references.weighing.selectors.stored import Figures
 from annotation.weighting import SCHEMES
 from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.standing import is_best

@@ -8,11 +8,11 @@ from typing import Any, Generic, TypeVar
 from django.core.cache import cache
 from django.db.models import Max
 
-from annotation.canonical import canonical_json
-from annotation.errors import AnnotationError
+from annotation.core.canonical import canonical_json
+from annotation.core.errors import AnnotationError
 from annotation.models import FiguresPart, JobState, Release, ResponseSource
-from annotation.packing import unpacked
-from annotation.selectors.releases import release_campaigns
+from annotation.core.packing import unpacked
+from annotation.references.releases.selectors.releases import release_campaigns
 
 IN_REQUEST = 20_000  # references or judgements: with more of either, a page waits for a worker
 FORMAT = 1  # of what is stored; another one makes other keys

@@ -9,16 +9,16 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view
-from annotation.errors import AnnotationError
-from annotation.exports import table_response
-from annotation.forms.weighing import SendBackForm
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
+from annotation.references.weighing.forms import SendBackForm
 from annotation.models import Release, Role
-from annotation.parameters import whole_number
-from annotation.selectors.ratings import IntArray
-from annotation.selectors.releases import release_campaigns
-from annotation.selectors.weighing.attention import (
+from annotation.core.parameters import whole_number
+from annotation.rating.selectors.ratings import IntArray
+from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.references.weighing.selectors.attention import (
     ABOUT,
     ATTENTION_COLUMNS,
     COUNTS_ITEMS,
@@ -31,9 +31,9 @@ from annotation.selectors.weighing.attention import (
     rows_of,
     suggestion,
 )
-from annotation.services.sending_back import references_send_back
-from annotation.views.references.awaiting import awaits_figures
-from annotation.views.references.common import file_stem, finished_release_or_404
+from annotation.references.weighing.services.sending_back import references_send_back
+from annotation.references.weighing.views.awaiting import awaits_figures
+from annotation.references.sets.access import file_stem, finished_release_or_404
 
 PAGE = 50
 CHUNK = 1000
@@ -83,7 +83,7 @@ def release_attention(request: MemberRequest, release: Release) -> HttpResponseB
         "may_send": may_manage(project) and _may_be_rated_again(release),
         "may_manage": may_manage(project),
     }
-    return render(request, "annotation/release_attention.html", context)
+    return render(request, "annotation/references/release_attention.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -138,7 +138,7 @@ def release_attention_send(request: MemberRequest, release: Release) -> HttpResp
         "may_manage": True,
     }
     status = 400 if request.method == "POST" else 200
-    return render(request, "annotation/release_attention_send.html", context, status=status)
+    return render(request, "annotation/references/release_attention_send.html", context, status=status)
 
 
 def _may_be_rated_again(release: Release) -> bool:

@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.access import may_manage
+from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import FiguresPart, Release, ReleaseFigures, Role
-from annotation.selectors.weighing.stored import FiguresAwaited
-from annotation.services.figures import figures_request
+from annotation.references.weighing.selectors.stored import FiguresAwaited
+from annotation.references.weighing.services.figures import figures_request
 from annotation.tasks import release_figures_compute
-from annotation.views.jobs import start_over
-from annotation.views.references.common import finished_release_or_404
+from annotation.core.job_views import start_over
+from annotation.references.sets.access import finished_release_or_404
 
 P = ParamSpec("P")
 View = Callable[Concatenate[MemberRequest, P], HttpResponseBase]
@@ -73,7 +73,7 @@ def _waiting(request: MemberRequest, awaited: FiguresAwaited) -> HttpResponse:
         "may_manage": may_manage(project),
     }
     template = "figures_status" if _is_poll(request) else "figures"
-    return render(request, f"annotation/release_{template}.html", context, status=202)
+    return render(request, f"annotation/references/release_{template}.html", context, status=202)
 
 
 @require_POST

@@ -9,18 +9,18 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation import charts_weighing as charts
-from annotation.access import may_manage
-from annotation.canonical import canonical_json
+from annotation.references.weighing import charts
+from annotation.core.access import may_manage
+from annotation.core.canonical import canonical_json
 from annotation.core.views import MemberRequest, object_view
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Project, Release, Response, Role
-from annotation.numbers import finite_or_none
-from annotation.parameters import whole_number
-from annotation.selectors.ratings import IntArray
-from annotation.selectors.weighing.attention import page_of
-from annotation.selectors.weighing.columns import release_columns
-from annotation.selectors.weighing.guard import (
+from annotation.core.numbers import finite_or_none
+from annotation.core.parameters import whole_number
+from annotation.rating.selectors.ratings import IntArray
+from annotation.references.weighing.selectors.attention import page_of
+from annotation.references.weighing.selectors.columns import release_columns
+from annotation.references.weighing.selectors.guard import (
     OVERLAP_COLUMNS,
     RATER_COLUMNS,
     circularity,
@@ -28,7 +28,7 @@ from annotation.selectors.weighing.guard import (
     rater_row,
     rule_without_texts,
 )
-from annotation.selectors.weighing.influence import (
+from annotation.references.weighing.selectors.influence import (
     INFLUENCE_COLUMNS,
     ORDERS,
     RaterInfluence,
@@ -37,7 +37,7 @@ from annotation.selectors.weighing.influence import (
     rater_influences,
     turned_by,
 )
-from annotation.selectors.weighing.sensitivity import (
+from annotation.references.weighing.selectors.sensitivity import (
     CHANGES,
     SCHEME_COLUMNS,
     Comparison,
@@ -45,9 +45,9 @@ from annotation.selectors.weighing.sensitivity import (
     comparisons,
     scheme_row,
 )
-from annotation.views.figures import chart_response, chart_theme
-from annotation.views.references.awaiting import awaits_figures
-from annotation.views.references.common import file_stem, finished_release_or_404
+from annotation.core.chart_views import chart_response, chart_theme
+from annotation.references.weighing.views.awaiting import awaits_figures
+from annotation.references.sets.access import file_stem, finished_release_or_404
 from annotation.weighting import SCHEMES
 
 PAGE = 50
@@ -104,7 +104,7 @@ def release_sensitivity(request: MemberRequest, release: Release) -> HttpRespons
         "previous_url": earlier,
         "next_url": later,
     }
-    return render(request, "annotation/release_sensitivity.html", context)
+    return render(request, "annotation/references/release_sensitivity.html", context)
 
 
 def _chosen(request: HttpRequest, every: Sequence[Comparison]) -> tuple[Comparison, str]:
@@ -213,7 +213,7 @@ def release_influence(request: MemberRequest, release: Release) -> HttpResponseB
     everybody = influences(release)
     context = _context(request.project, release) | {"scheme": SCHEMES.get(release.method)}
     if everybody is None:
-        return render(request, "annotation/release_influence.html", context)
+        return render(request, "annotation/references/release_influence.html", context)
     order = request.GET.get("sort", "max_change")
     if order not in ORDERS:
         raise Http404(f"No order {order!r}; there are {', '.join(ORDERS)}.")
@@ -236,7 +236,7 @@ def release_influence(request: MemberRequest, release: Release) -> HttpResponseB
         "n_turning": sum(1 for row in rows if row.n_reversed),
         "focus": _focus(request, release, by_id),
     }
-    return render(request, "annotation/release_influence.html", context)
+    return render(request, "annotation/references/release_influence.html", context)
 
 
 def _focus(request: HttpRequest, release: Release, by_id: dict[int, RaterInfluence]) -> dict[str, Any] | None:
@@ -326,7 +326,7 @@ def release_guard(request: MemberRequest, release: Release) -> HttpResponseBase:
         "previous_url": earlier,
         "next_url": later,
     }
-    return render(request, "annotation/release_guard.html", context)
+    return render(request, "annotation/references/release_guard.html", context)
 
 
 def _responses(ids: IntArray) -> dict[int, Response]:

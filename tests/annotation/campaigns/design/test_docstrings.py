@@ -6,6 +6,6 @@ import pytest
 
 @pytest.mark.parametrize("name", ["compare", "files"])
 def test_examples_in_docstrings_run(name):
-    outcome = doctest.testmod(importlib.import_module(f"annotation.design.{name}"))
+    outcome = doctest.testmod(importlib.import_module(f"annotation.campaigns.design.{name}"))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.design.files import FileProblems, read_campaign_file
+from annotation.campaigns.design.files import FileProblems, read_campaign_file
 
 GOOD: dict[str, Any] = {
     "assay_campaign": 1,

@@ -9,18 +9,18 @@ from django.urls import reverse
 
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES
-from annotation.forms.campaigns.criteria import CriterionForm
+from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.models import Campaign, Criterion, Project, Rating, User
-from annotation.selectors.ratings import judgement_table
-from annotation.selectors.records.facts import campaign_facts
-from annotation.selectors.screens import screen
-from annotation.services.campaign_documents import campaign_export
-from annotation.services.campaigns import CriterionDraft, campaign_import, draft_of
-from annotation.services.handout import unit_request
-from annotation.services.ratings import ratings_submit
-from annotation.services.records.methods import methods_text
-from annotation.simulation import ShownText, SimulatedRater
-from tests.annotation.campaigns import join, make_campaign, make_dataset
+from annotation.rating.selectors.ratings import judgement_table
+from annotation.records.selectors.facts import campaign_facts
+from annotation.rating.selectors.screens import screen
+from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services import CriterionDraft, campaign_import, draft_of
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import ratings_submit
+from annotation.records.services.methods import methods_text
+from annotation.dry_runs.simulation import ShownText, SimulatedRater
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset
 
 every_kind = pytest.mark.parametrize("kind", SCALES)
 

@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import CampaignState, Project, Slot, System, Unit
-from annotation.services.campaigns import (
+from annotation.campaigns.services import (
     CampaignDraft,
     CriterionDraft,
     campaign_close,
@@ -14,7 +14,7 @@ from annotation.services.campaigns import (
     campaign_resume,
     campaign_update,
 )
-from tests.annotation.campaigns import RELEVANCE, add_response, make_campaign, make_dataset
+from tests.annotation.worlds.campaigns import RELEVANCE, add_response, make_campaign, make_dataset
 
 
 def test_launch_gives_every_unit_its_slots_and_freezes_the_design(project: Project) -> None:

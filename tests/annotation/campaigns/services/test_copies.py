@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from annotation.design import ALL_TEMPLATES
-from annotation.errors import AnnotationError
+from annotation.campaigns.design import ALL_TEMPLATES
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
-from annotation.services.campaign_documents import campaign_document, campaign_export
-from annotation.services.campaigns import (
+from annotation.campaigns.services.documents import campaign_document, campaign_export
+from annotation.campaigns.services import (
     campaign_clone,
     campaign_create,
     campaign_import,
@@ -20,8 +20,8 @@ from annotation.services.campaigns import (
     template_draft,
 )
 from annotation.weighting.exclusion import GoldAccuracyBelow
-from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.services.test_campaign_drafts import full_draft
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.campaigns.services.test_drafts import full_draft
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
-from annotation.selectors.campaigns import rated_sources
-from annotation.services.campaigns import (
+from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.services import (
     CampaignDraft,
     CriterionDraft,
     campaign_change,
@@ -21,8 +21,8 @@ from annotation.services.campaigns import (
     draft_problems,
     launch_report,
 )
-from tests.annotation.campaigns import RELEVANCE, make_campaign, make_dataset
-from tests.annotation.field_examples import example
+from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset
+from tests.annotation.worlds.field_examples import example
 
 SLIDER = CriterionDraft(
     "score", "How good?", scale_min=0, scale_max=100, labels=["bad", "good"], kind="slider", step=0.5

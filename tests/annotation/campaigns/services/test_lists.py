@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Dataset, Project, QualityRules, Response, ResponseList, Target, User
-from annotation.selectors.campaigns import rated_sources
-from annotation.selectors.records.facts import campaign_facts
-from annotation.selectors.response_lists import response_lists_of, responses_page
-from annotation.selectors.screens import preview_screen
-from annotation.services.campaign_documents import campaign_document, campaign_export
-from annotation.services.campaigns import (
+from annotation.campaigns.selectors import rated_sources
+from annotation.records.selectors.facts import campaign_facts
+from annotation.datasets.selectors.lists import response_lists_of, responses_page
+from annotation.rating.selectors.screens import preview_screen
+from annotation.campaigns.services.documents import campaign_document, campaign_export
+from annotation.campaigns.services import (
     CampaignDraft,
     campaign_clone,
     campaign_create,
@@ -24,13 +24,13 @@ from annotation.services.campaigns import (
     draft_of,
     launch_report,
 )
-from annotation.services.dry_runs.sandbox import sandbox_purge
-from annotation.services.operations import campaign_extend, items_add
-from annotation.services.records.heds_record import recorded_answers
-from annotation.services.records.methods import methods_text
-from annotation.services.response_lists import campaign_for_list, response_list_create, response_list_delete
+from annotation.dry_runs.services.sandbox import sandbox_purge
+from annotation.quality.services.operations import campaign_extend, items_add
+from annotation.records.services.heds_record import recorded_answers
+from annotation.records.services.methods import methods_text
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
 from annotation.weighting.exclusion import GoldAccuracyBelow
-from tests.annotation.campaigns import RELEVANCE, join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.campaigns import RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, CampaignState, Presentation, Project, Rating, User
-from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 AsUser = Callable[[User], Client]
 

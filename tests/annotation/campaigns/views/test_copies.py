@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.design import ALL_TEMPLATES
+from annotation.campaigns.design import ALL_TEMPLATES
 from annotation.models import Campaign, Project, User
-from tests.annotation.campaigns import RELEVANCE, make_campaign, make_dataset
+from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN
 from annotation.models import Campaign, Criterion, Presentation, Project, User
-from tests.annotation.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]
 STEPS = ["what", "screen", "words", "raters", "quality", "review"]

@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, Project, ResponseList, User
-from annotation.services.response_lists import campaign_for_list, response_list_create
-from annotation.views import response_lists as views
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.campaigns.views import lists as views
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]
 

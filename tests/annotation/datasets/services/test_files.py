@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.errors import ImportRefused
-from annotation.services.imports.content import DatasetContent
-from annotation.services.imports.dataset_files import COLUMNS, read_dataset
+from annotation.core.errors import ImportRefused
+from annotation.datasets.services.content import DatasetContent
+from annotation.datasets.services.files import COLUMNS, read_dataset
 from tests.conftest import ROOT
 
 EXAMPLES: Path = ROOT / "demo" / "examples"

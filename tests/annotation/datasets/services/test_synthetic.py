@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from annotation.services.datasets_synthetic import SyntheticSize, synthetic_files
-from annotation.services.imports.dataset_files import read_dataset
-from annotation.services.imports.rating_files import RatingOptions, read_ratings
+from annotation.datasets.services.synthetic import SyntheticSize, synthetic_files
+from annotation.datasets.services.files import read_dataset
+from annotation.judgements.services.files import RatingOptions, read_ratings
 
 SMALL = SyntheticSize(items=30, references=4, systems=3, pairs=2, raters=6, ratings=5, seed=1)
 

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
-from annotation.selectors.datasets import item_page
-from tests.annotation.datasets import example_dataset, example_ratings
+from annotation.datasets.selectors.datasets import item_page
+from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 
 def url(name: str, *args: object) -> str:

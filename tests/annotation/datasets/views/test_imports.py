@@ -6,9 +6,9 @@ from django.urls import reverse
 
 from annotation import tasks
 from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
-from annotation.services.imports import dataset_import_execute, rating_import_execute
-from annotation.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
-from tests.annotation.datasets import EXAMPLES, example_dataset
+from annotation.judgements.services import dataset_import_execute, rating_import_execute
+from annotation.datasets.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
+from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 HTMX = {"HX-Request": "true"}
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from annotation.models import Campaign, DryRun, Project
-from annotation.services.dry_runs import dry_run_create, dry_run_execute
-from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.designed import screen
+from annotation.dry_runs.services import dry_run_create, dry_run_execute
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.designed import screen
 
 GOLD = [screen(f"Gold {number}", *((4, 5) if number % 2 else (1, 2))) for number in range(40)]
 CHECKS: dict[str, Any] = {"every": 2, "mix": {"gold": 1, "repeat": 1}, "repeat_gap": 2, "gold": GOLD}

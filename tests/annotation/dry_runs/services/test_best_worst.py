@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from annotation.models import Campaign
-from annotation.services.campaigns import CriterionDraft
-from tests.annotation.services.dry_runs.conftest import play
+from annotation.campaigns.services import CriterionDraft
+from tests.annotation.dry_runs.services.conftest import play
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,17 +8,17 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, CampaignState, DryRun, JobState, Project, QualityRules
-from annotation.services import jobs
-from annotation.services.campaigns import campaign_launch
-from annotation.services.dry_runs import dry_run_create, dry_run_execute, sandboxes_sweep
-from annotation.services.dry_runs import running as module
-from annotation.services.dry_runs.sandbox import sandbox_open
-from annotation.services.dry_runs.specification import Specification, extent
-from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, join, rate_next
-from tests.annotation.designed import QUALIFICATION
-from tests.annotation.services.dry_runs.conftest import CHECKS, FEW, play
+from annotation.core import jobs
+from annotation.campaigns.services import campaign_launch
+from annotation.dry_runs.services import dry_run_create, dry_run_execute, sandboxes_sweep
+from annotation.dry_runs.services import running as module
+from annotation.dry_runs.services.sandbox import sandbox_open
+from annotation.dry_runs.services.specification import Specification, extent
+from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, rate_next
+from tests.annotation.worlds.designed import QUALIFICATION
+from tests.annotation.dry_runs.services.conftest import CHECKS, FEW, play
 
 Draft = Callable[..., Campaign]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -131,7 +131,7 @@ def test_whoever_does_too_little_for_a_code_is_counted(draft: Draft) -> None:
 
 
 def test_trouble_is_found_and_told(draft: Draft) -> None:
-    with mock.patch("annotation.views.raters.work.unit_request", side_effect=AnnotationError("broken")):
+    with mock.patch("annotation.rating.views.work.unit_request", side_effect=AnnotationError("broken")):
         run = play(draft(), raters=2)
     assert run.state == JobState.DONE
     assert sum(one["times"] for one in run.result["findings"]) == 2
@@ -192,8 +192,8 @@ def test_a_second_worker_removes_the_first_ones_copy(draft: Draft) -> None:
 def test_of_a_large_campaign_a_part_is_played_and_the_whole_is_foretold(
     draft: Draft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.services.dry_runs.specification.MOST_SCREENS", 18)
-    monkeypatch.setattr("annotation.services.dry_runs.specification.FEWEST_RATERS", 4)
+    monkeypatch.setattr("annotation.dry_runs.services.specification.MOST_SCREENS", 18)
+    monkeypatch.setattr("annotation.dry_runs.services.specification.FEWEST_RATERS", 4)
     campaign = draft(items=12, payment_per_unit="0.10")
     run = play(campaign, raters=20)
     part = run.result["simulated"]

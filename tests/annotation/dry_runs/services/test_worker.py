@@ -4,8 +4,8 @@ import pytest
 
 from annotation import tasks
 from annotation.models import DryRun, JobState, Project, Rating
-from annotation.services.dry_runs import dry_run_create
-from tests.annotation.services.dry_runs.conftest import FEW, make_draft
+from annotation.dry_runs.services import dry_run_create
+from tests.annotation.dry_runs.services.conftest import FEW, make_draft
 from tests.worker import Worker, wait_until
 
 

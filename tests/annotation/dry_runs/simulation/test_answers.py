@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.simulation import Ladder, SimulatedRater, answer, latent_quality, magnitude_ends, obey, population
+from annotation.dry_runs.simulation import (
+    Ladder,
+    SimulatedRater,
+    answer,
+    latent_quality,
+    magnitude_ends,
+    obey,
+    population,
+)
 from annotation.weighting import RatingTable, icc
 
 shares = st.floats(0, 1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.simulation import (
+from annotation.dry_runs.simulation import (
     Ladder,
     SimulatedLog,
     SimulatedRater,

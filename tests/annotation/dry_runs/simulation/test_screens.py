@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Criterion
-from annotation.simulation import ShownText, SimulatedRater
+from annotation.dry_runs.simulation import ShownText, SimulatedRater
 
 LIKERT = Criterion(name="quality", kind="likert", scale_min=1, scale_max=5).scale
 LENGTH = Criterion(name="length", kind="slider", scale_min=0, scale_max=100).scale

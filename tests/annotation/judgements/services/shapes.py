@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 from annotation.models import Campaign, Dataset
-from annotation.services.imports.rating_files import RatingContent, RatingOptions, read_ratings
-from annotation.services.imports.runs import campaign_import
+from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
+from annotation.datasets.services.imports import campaign_import
 
 WIDE = """\
 item,system,ann,bob,cleo

@@ -3,11 +3,11 @@
 import re
 
 from annotation.models import SourceKind
-from annotation.normalisation import RULES
-from annotation.services.imports.content import REFERENCE_KINDS
-from annotation.services.imports.dataset_files import COLUMNS, ITEM_NAMES, read_dataset
-from annotation.services.imports.rating_files import RatingOptions, read_ratings
-from annotation.services.imports.rating_options import OWN_COLUMNS, SHAPES
+from annotation.core.normalisation import RULES
+from annotation.datasets.services.content import REFERENCE_KINDS
+from annotation.datasets.services.files import COLUMNS, ITEM_NAMES, read_dataset
+from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.options import OWN_COLUMNS, SHAPES
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "data-formats.md").read_text()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.errors import ImportRefused
+from annotation.core.errors import ImportRefused
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -16,9 +16,9 @@ from annotation.models import (
     ResponseSource,
     Unit,
 )
-from annotation.services.imports.dataset_files import read_dataset
-from annotation.services.imports.rating_files import RatingOptions, read_ratings
-from annotation.services.imports.runs import campaign_import, dataset_create
+from annotation.datasets.services.files import read_dataset
+from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.datasets.services.imports import campaign_import, dataset_create
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "demo" / "examples"

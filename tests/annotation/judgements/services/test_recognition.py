@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
-from annotation.selectors.campaigns import RATING_COLUMNS
-from annotation.services.imports import (
+from annotation.campaigns.selectors import RATING_COLUMNS
+from annotation.judgements.services import (
     rating_import_confirm,
     rating_import_create,
     rating_import_draft,
     rating_import_execute,
     rating_preview,
 )
-from annotation.services.imports.rating_options import RatingOptions
-from annotation.services.imports.rating_recognition import recognised
-from tests.annotation.datasets import EXAMPLES, example_dataset
-from tests.annotation.services.imports.shapes import APPRAISE_DOCUMENTS, label_studio, read
+from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.recognition import recognised
+from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
+from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_characters_that_the_database_cannot_hold_are_told_and_do_no_harm(datase
 
 
 def test_of_a_long_file_the_beginning_is_looked_at(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["annotation.services.imports.rating_preview"], "LOOKED_AT_BYTES", 100)
+    monkeypatch.setattr(sys.modules["annotation.judgements.services.preview"], "LOOKED_AT_BYTES", 100)
     found = look(dataset, "rater,item,system,q\n" + "ann,1,SystemA,3\n" * 100)
     assert (found.partial, found.counts["judgements"]) == (True, 5)
 

@@ -6,14 +6,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from annotation.exports import table_response
+from annotation.core.exports import table_response
 from annotation.models import Campaign, Dataset, Project
-from annotation.selectors.campaigns import RATING_COLUMNS, rating_rows
-from annotation.selectors.ratings import judgement_table, rating_columns
+from annotation.campaigns.selectors import RATING_COLUMNS, rating_rows
+from annotation.rating.selectors.ratings import judgement_table, rating_columns
 from annotation.weighting import RatingTable, icc, krippendorff_alpha, linear_weights
-from tests.annotation.datasets import example_dataset
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
-from tests.annotation.services.imports.shapes import WIDE_BY_CRITERION, read, stored
+from tests.annotation.worlds.datasets import example_dataset
+from tests.annotation.worlds.rated import (
+    make_campaign,
+    make_dataset,
+    make_item,
+    make_response,
+    present,
+    rate,
+    rate_in,
+)
+from tests.annotation.judgements.services.shapes import WIDE_BY_CRITERION, read, stored
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
-from annotation.selectors.ratings import rating_columns
-from annotation.services.imports.rating_files import RatingOptions
-from tests.annotation.datasets import example_dataset
-from tests.annotation.services.imports.shapes import (
+from annotation.rating.selectors.ratings import rating_columns
+from annotation.judgements.services.files import RatingOptions
+from tests.annotation.worlds.datasets import example_dataset
+from tests.annotation.judgements.services.shapes import (
     APPRAISE_DOCUMENTS,
     MEDIANS,
     WIDE,

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Corpus, JobState, Project, User
-from annotation.selectors.mining import corpora_folder, corpus_folder, corpus_index, corpus_search
-from annotation.services import jobs
-from annotation.services import mining as services
-from tests.annotation.mined import (
+from annotation.mining.selectors import corpora_folder, corpus_folder, corpus_index, corpus_search
+from annotation.core import jobs
+from annotation.mining import services
+from tests.annotation.worlds.mined import (
     TRIPLES,
     asked_run,
     indexed_corpus,

@@ -4,11 +4,11 @@ import pytest
 from django.db.models.functions import Now
 
 from annotation.core import progress, shards
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.mining.candidates import mine
 from annotation.mining.specification import MiningSpecification
 from annotation.models import JobState, MinedCandidate, MiningRun, MiningShard, Project, User
-from annotation.selectors.mining import (
+from annotation.mining.selectors import (
     CandidateFilter,
     SeedChoice,
     candidate_page,
@@ -20,10 +20,10 @@ from annotation.selectors.mining import (
     forget_indexes,
     seeds,
 )
-from annotation.services import jobs
-from annotation.services import mining as services
-from annotation.services.mining import runs as module
-from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
+from annotation.core import jobs
+from annotation.mining import services
+from annotation.mining.services import runs as module
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
 
 
 @pytest.fixture(autouse=True)

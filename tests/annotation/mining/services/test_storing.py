@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     AuditEntry,
     Campaign,
@@ -14,9 +14,9 @@ from annotation.models import (
     ResponseSource,
     User,
 )
-from annotation.normalisation import text_key
-from annotation.services import mining as services
-from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset
+from annotation.core.normalisation import text_key
+from annotation.mining import services
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
 
 @pytest.fixture

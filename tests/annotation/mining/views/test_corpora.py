@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from annotation import tasks
 from annotation.models import Corpus, JobState, Project, User
-from annotation.services.mining import corpus_index
-from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
+from annotation.mining.services import corpus_index
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
 
 HTMX = {"HX-Request": "true"}
 

@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from annotation import tasks
 from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
-from annotation.services.mining import mining_run_execute, mining_run_store
-from tests.annotation.mined import asked_run, indexed_corpus, seeds_dataset
+from annotation.mining.services import mining_run_execute, mining_run_store
+from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
 HTMX = {"HX-Request": "true"}
 ASKED = {
@@ -137,7 +137,7 @@ def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: 
 
 
 def test_candidates_are_paged_by_position(as_user, project, viewer, run, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.selectors.mining.candidate_page.__kwdefaults__", {
+    monkeypatch.setattr("annotation.mining.selectors.candidate_page.__kwdefaults__", {
         "after": None, "before": None, "size": 2,
     })  # fmt: skip
     client, page = as_user(viewer), url("mining-run-candidates", project.slug, run.pk)

@@ -1,8 +1,8 @@
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Membership, Project, Role, User
-from annotation.services.projects import member_add, member_change, member_remove, project_create
+from annotation.projects.services.projects import member_add, member_change, member_remove, project_create
 
 
 def test_whoever_makes_a_project_owns_it(outsider: User) -> None:

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from annotation.models import DatasetImport, JobState, Membership, Project, Role, User
-from tests.annotation.datasets import example_dataset, example_ratings
+from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 
 def url(name: str, *args: object) -> str:

@@ -7,12 +7,20 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import CampaignSnapshot, Participation, Rater
-from annotation.selectors.monitoring import Figures, campaign_monitor, compute_figures, live, plain
-from annotation.selectors.monitoring.stored import revived
-from annotation.selectors.quality import moment
-from annotation.services.decisions import rater_exclude, rater_include
-from annotation.services.snapshots import snapshot_update, snapshots_waiting
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from annotation.quality.selectors.monitoring import Figures, campaign_monitor, compute_figures, live, plain
+from annotation.quality.selectors.monitoring.stored import revived
+from annotation.quality.selectors.raters import moment
+from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.quality.services.snapshots import snapshot_update, snapshots_waiting
+from tests.annotation.worlds.rated import (
+    make_campaign,
+    make_dataset,
+    make_item,
+    make_response,
+    present,
+    rate,
+    rate_in,
+)
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 
 from annotation.models import CheckAnswer, Criterion, Presentation
-from annotation.selectors.checks import check_log, second_halves
-from annotation.selectors.quality import campaign_log, moment, rater_quality_rows
-from annotation.selectors.rater_work import rater_screens
-from annotation.selectors.ratings import rating_columns
-from annotation.services.decisions import rater_exclude
-from annotation.services.handout import unit_request
-from annotation.services.ratings import ratings_submit
-from tests.annotation.campaigns import answer, join, make_dataset
-from tests.annotation.designed import QUALITY, make_designed
+from annotation.quality.selectors.checks import check_log, second_halves
+from annotation.quality.selectors.raters import campaign_log, moment, rater_quality_rows
+from annotation.quality.selectors.rater_work import rater_screens
+from annotation.rating.selectors.ratings import rating_columns
+from annotation.quality.services.decisions import rater_exclude
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import ratings_submit
+from tests.annotation.worlds.campaigns import answer, join, make_dataset
+from tests.annotation.worlds.designed import QUALITY, make_designed
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     AuditEntry,
     Campaign,
@@ -22,10 +22,10 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.selectors.decisions import decisions, excluded_rater_ids
-from annotation.selectors.handout import Waiting, waiting
-from annotation.services.campaigns import campaign_close
-from annotation.services.decisions import (
+from annotation.quality.selectors.decisions import decisions, excluded_rater_ids
+from annotation.rating.selectors.handout import Waiting, waiting
+from annotation.campaigns.services import campaign_close
+from annotation.quality.services.decisions import (
     cannot_judge_reopen,
     rater_exclude,
     rater_flag,
@@ -33,9 +33,9 @@ from annotation.services.decisions import (
     rater_unflag,
     raters_replace,
 )
-from annotation.services.handout import unit_request
-from annotation.services.ratings import ratings_submit
-from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import ratings_submit
+from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from django.db import connection
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Amendment,
     AuditEntry,
@@ -22,12 +22,12 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.selectors.amendments import places, stopped_systems
-from annotation.services.amendments import chain_check
-from annotation.services.campaigns import campaign_close, campaign_launch, campaign_pause
-from annotation.services.handout import unit_request
-from annotation.services.operations import campaign_extend, items_add, items_found, system_resume, system_stop
-from tests.annotation.campaigns import add_response, answer, join, make_campaign, make_dataset, rate_next
+from annotation.quality.selectors.amendments import places, stopped_systems
+from annotation.quality.services.amendments import chain_check
+from annotation.campaigns.services import campaign_close, campaign_launch, campaign_pause
+from annotation.rating.services.handout import unit_request
+from annotation.quality.services.operations import campaign_extend, items_add, items_found, system_resume, system_stop
+from tests.annotation.worlds.campaigns import add_response, answer, join, make_campaign, make_dataset, rate_next
 
 pytestmark = pytest.mark.django_db
 

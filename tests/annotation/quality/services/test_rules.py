@@ -1,20 +1,20 @@
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision, Rating, Slot
-from annotation.selectors.quality import Moment, campaign_log, moment, replay, verdicts
-from annotation.selectors.releases import release_judgements
-from annotation.selectors.rule_preview import rules_preview
-from annotation.services.campaigns import campaign_launch
-from annotation.services.decisions import rater_exclude, rater_include
-from annotation.services.handout import unit_request
-from annotation.services.ratings import ratings_submit
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create
-from annotation.services.rules import rules_apply, rules_read, rules_register
+from annotation.quality.selectors.raters import Moment, campaign_log, moment, replay, verdicts
+from annotation.references.releases.selectors.releases import release_judgements
+from annotation.quality.selectors.rule_preview import rules_preview
+from annotation.campaigns.services import campaign_launch
+from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import ratings_submit
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create
+from annotation.quality.services.rules import rules_apply, rules_read, rules_register
 from annotation.weighting.exclusion import rules_from_data
-from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
-from tests.annotation.designed import QUALITY, make_designed
+from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.designed import QUALITY, make_designed
 
 GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}
 SLOW = {"rule": "median_seconds_below", "version": 1, "action": "flag", "seconds": 3600, "after": 1}

@@ -3,11 +3,11 @@ import json
 import pytest
 from django.urls import reverse
 
-from tests.annotation.campaigns import join
-from tests.annotation.campaigns import make_campaign as make_pairs
-from tests.annotation.campaigns import make_dataset as make_pair_dataset
-from tests.annotation.campaigns import rate_next as answer_next
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.annotation.worlds.campaigns import join
+from tests.annotation.worlds.campaigns import make_campaign as make_pairs
+from tests.annotation.worlds.campaigns import make_dataset as make_pair_dataset
+from tests.annotation.worlds.campaigns import rate_next as answer_next
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Amendment, Campaign, Project, Slot, Unit, User
-from annotation.services.campaigns import campaign_close
-from annotation.services.decisions import rater_exclude
-from annotation.services.operations import system_stop
-from annotation.views.operations import OPERATIONS
-from tests.annotation.campaigns import join, make_campaign, make_dataset, rate_next
+from annotation.campaigns.services import campaign_close
+from annotation.quality.services.decisions import rater_exclude
+from annotation.quality.services.operations import system_stop
+from annotation.quality.views.operations import OPERATIONS
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 
 AsUser = Callable[[User], Client]
 

@@ -4,11 +4,11 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision
-from annotation.services.handout import unit_request
-from tests.annotation.campaigns import answer, join, make_campaign, make_dataset
-from tests.annotation.designed import QUALITY, make_designed
-from tests.annotation.rated import make_campaign as make_imported
-from tests.annotation.rated import rate
+from annotation.rating.services.handout import unit_request
+from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset
+from tests.annotation.worlds.designed import QUALITY, make_designed
+from tests.annotation.worlds.rated import make_campaign as make_imported
+from tests.annotation.worlds.rated import rate
 
 GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 1}
 
@@ -134,8 +134,8 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
 
 
 def test_raters_of_an_imported_campaign_are_shown_and_not_decided_about(project, manager, as_user):
-    from tests.annotation.rated import make_dataset as make_rated
-    from tests.annotation.rated import make_item, make_response
+    from tests.annotation.worlds.rated import make_dataset as make_rated
+    from tests.annotation.worlds.rated import make_item, make_response
 
     dataset = make_rated(project)
     campaign = make_imported(dataset, imported=True)

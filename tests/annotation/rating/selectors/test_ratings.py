@@ -1,9 +1,17 @@
 import numpy as np
 import pytest
 
-from annotation.errors import AnnotationError
-from annotation.selectors.ratings import current_ratings, judgement_table, rating_columns
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from annotation.core.errors import AnnotationError
+from annotation.rating.selectors.ratings import current_ratings, judgement_table, rating_columns
+from tests.annotation.worlds.rated import (
+    make_campaign,
+    make_dataset,
+    make_item,
+    make_response,
+    present,
+    rate,
+    rate_in,
+)
 
 TWO = {"relevance": (1, 5), "informativeness": (1, 5)}
 

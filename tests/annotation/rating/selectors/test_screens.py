@@ -2,11 +2,11 @@ import pytest
 
 from annotation.campaigns.scales import Scale
 from annotation.models import Criterion, Presentation, Project, Purpose
-from annotation.selectors.screens import criteria_of, preview_screen, screen
-from annotation.services.handout import unit_request
-from annotation.services.ratings import draft_save, ratings_submit
-from tests.annotation import rating_screens
-from tests.annotation.campaigns import add_response, join, make_campaign, make_dataset
+from annotation.rating.selectors.screens import criteria_of, preview_screen, screen
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.ratings import draft_save, ratings_submit
+from tests.annotation.worlds import rating_screens
+from tests.annotation.worlds.campaigns import add_response, join, make_campaign, make_dataset
 
 
 def scale(**fields: object) -> Scale:

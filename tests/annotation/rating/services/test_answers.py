@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from django.db.models import F
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Comment, Presentation, Project, Rating, ResponseSource, Unit
-from annotation.selectors.handout import Waiting, seconds_to_wait, waiting
-from annotation.selectors.ratings import judgement_table, rating_columns
-from annotation.services.campaigns import campaign_launch
-from annotation.services.handout import unit_request
-from annotation.services.pace import pace_update
-from annotation.services.ratings import Submission, draft_save, ratings_submit
-from tests.annotation.campaigns import join, make_campaign, make_dataset, rate_next
-from tests.annotation.designed import make_designed
+from annotation.rating.selectors.handout import Waiting, seconds_to_wait, waiting
+from annotation.rating.selectors.ratings import judgement_table, rating_columns
+from annotation.campaigns.services import campaign_launch
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.pace import pace_update
+from annotation.rating.services.ratings import Submission, draft_save, ratings_submit
+from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
+from tests.annotation.worlds.designed import make_designed
 
 pytestmark = pytest.mark.django_db
 

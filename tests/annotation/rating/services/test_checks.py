@@ -14,13 +14,13 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.selectors.handout import Waiting, progress, waiting
-from annotation.selectors.projects import project_overview
-from annotation.selectors.ratings import rating_columns
-from annotation.selectors.records.payment import payment
-from annotation.services.handout import unit_request, unit_return
-from tests.annotation.campaigns import answer, join, make_dataset
-from tests.annotation.designed import QUALIFICATION, QUALITY, make_designed, screen
+from annotation.rating.selectors.handout import Waiting, progress, waiting
+from annotation.projects.selectors.projects import project_overview
+from annotation.rating.selectors.ratings import rating_columns
+from annotation.records.selectors.payment import payment
+from annotation.rating.services.handout import unit_request, unit_return
+from tests.annotation.worlds.campaigns import answer, join, make_dataset
+from tests.annotation.worlds.designed import QUALIFICATION, QUALITY, make_designed, screen
 
 pytestmark = pytest.mark.django_db
 

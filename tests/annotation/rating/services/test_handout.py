@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from annotation.allocation import Candidate, next_unit, systems_to_avoid
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     Participation,
@@ -21,10 +21,10 @@ from annotation.models import (
     System,
     Unit,
 )
-from annotation.services.campaigns import campaign_close, campaign_pause, campaign_resume
-from annotation.services.handout import slots_sweep, unit_request, unit_return
-from annotation.services.raters import rater_create
-from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
+from annotation.rating.services.handout import slots_sweep, unit_request, unit_return
+from annotation.rating.services.raters import rater_create
+from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 
 
 def shorten_leases(campaign: Campaign, seconds: float = 0.3) -> None:
@@ -247,7 +247,7 @@ def test_a_rater_gets_no_more_than_the_campaign_allows_and_only_after_agreeing(p
 def test_units_outside_the_window_are_found_when_the_window_is_used_up(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.services.handout.WINDOW", 3)
+    monkeypatch.setattr("annotation.rating.services.handout.WINDOW", 3)
     campaign = make_campaign(make_dataset(project, items=10), ratings_per_unit=1)
     rater = join(campaign)
     done = 0

@@ -3,11 +3,11 @@
 import pytest
 
 from annotation.models import Campaign, Participation, Project, Purpose, Rater, Stage
-from annotation.selectors.handout import Waiting, waiting
-from annotation.services.handout import unit_request, unit_return
-from annotation.services.ratings import Submission, ratings_submit
-from tests.annotation.campaigns import join, make_dataset
-from tests.annotation.designed import QUALIFICATION, make_designed
+from annotation.rating.selectors.handout import Waiting, waiting
+from annotation.rating.services.handout import unit_request, unit_return
+from annotation.rating.services.ratings import Submission, ratings_submit
+from tests.annotation.worlds.campaigns import join, make_dataset
+from tests.annotation.worlds.designed import QUALIFICATION, make_designed
 
 pytestmark = pytest.mark.django_db
 

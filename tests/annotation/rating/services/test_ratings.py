@@ -7,14 +7,14 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
-from annotation.selectors.ratings import current_ratings
-from annotation.services.decisions import cannot_judge_reopen, rater_exclude, rater_include
-from annotation.services.handout import slots_sweep, unit_request, unit_return
-from annotation.services.raters import participation_start
-from annotation.services.ratings import Submission, SubmissionRefused, ratings_await, ratings_submit
-from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset
+from annotation.rating.selectors.ratings import current_ratings
+from annotation.quality.services.decisions import cannot_judge_reopen, rater_exclude, rater_include
+from annotation.rating.services.handout import slots_sweep, unit_request, unit_return
+from annotation.rating.services.raters import participation_start
+from annotation.rating.services.ratings import Submission, SubmissionRefused, ratings_await, ratings_submit
+from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset
 
 
 @pytest.fixture

@@ -23,11 +23,11 @@ from annotation.models import (
     Stage,
     User,
 )
-from annotation.selectors.endings import Ending, stay_of
-from annotation.services.campaigns import campaign_close
-from annotation.views.raters import work
-from tests.annotation import rating_screens
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.rating.selectors.endings import Ending, stay_of
+from annotation.campaigns.services import campaign_close
+from annotation.rating.views import work
+from tests.annotation.worlds import rating_screens
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 PART = {"X-Rater-Part": "1"}
 

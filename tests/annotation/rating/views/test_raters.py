@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, Participation, Presentation, PresentationOutcome, Project, Rater, Rating
-from annotation.services.campaigns import campaign_close, campaign_pause
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.campaigns.services import campaign_close, campaign_pause
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 
 @pytest.fixture

@@ -14,16 +14,24 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Presentation, Project, Rater, RaterIdentity, Rating, User
-from annotation.selectors.records.reading import snapshot, table_rows
-from annotation.selectors.records.tables import ALL, RATINGS, TABLES
-from annotation.services.audit import audit_record
-from annotation.services.campaigns import campaign_close
-from annotation.services.records.archive import record_chunks
-from annotation.services.records.papers import record_documents
-from annotation.services.records.verification import record_verify
-from tests.annotation.campaigns import INFORMATIVENESS, RELEVANCE, answer, join, make_campaign, make_dataset, rate_next
+from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.tables import ALL, RATINGS, TABLES
+from annotation.projects.services.audit import audit_record
+from annotation.campaigns.services import campaign_close
+from annotation.records.services.archive import record_chunks
+from annotation.records.services.papers import record_documents
+from annotation.records.services.verification import record_verify
+from tests.annotation.worlds.campaigns import (
+    INFORMATIVENESS,
+    RELEVANCE,
+    answer,
+    join,
+    make_campaign,
+    make_dataset,
+    rate_next,
+)
 from tests.snapshots import recalled
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from scipy.stats import binomtest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
     CheckUnit,
@@ -25,13 +25,13 @@ from annotation.models import (
     Recruitment,
     Submission,
 )
-from annotation.selectors.records.facts import campaign_facts
-from annotation.services.handout import unit_request
-from annotation.services.records.datasheet import Own, datasheet_update, sheet_json, sheet_markdown, sheet_of
-from annotation.services.records.heds import QUESTIONS
-from annotation.services.records.latex import escape
-from annotation.services.records.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
-from tests.annotation.campaigns import answer, join, make_campaign, make_dataset, rate_next
+from annotation.records.selectors.facts import campaign_facts
+from annotation.rating.services.handout import unit_request
+from annotation.records.services.datasheet import Own, datasheet_update, sheet_json, sheet_markdown, sheet_of
+from annotation.records.services.heds import QUESTIONS
+from annotation.records.services.latex import escape
+from annotation.records.services.methods import methods_bibtex, methods_latex, methods_sentences, methods_text
+from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 
 VALUES = ([1, 2, 4, 5, 3, 2], [1, 3, 4, 4, 3, 1], [2, 2, 5, 5, 2, 2])  # of three raters on six responses
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Amendment, Campaign, Project, User
-from annotation.services.operations import campaign_extend
-from tests.annotation.campaigns import make_campaign, make_dataset
+from annotation.quality.services.operations import campaign_extend
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from annotation.forms.recruitment import ProviderAccountForm, RecruitmentForm, RejectForm, declared_field
+from annotation.recruitment.forms import ProviderAccountForm, RecruitmentForm, RejectForm, declared_field
 from annotation.recruitment.providers import PROVIDERS, Provider, open_provider, recruiting_providers
 from annotation.recruitment.providers.base import (
     Arrival,

@@ -1,11 +1,11 @@
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Project, ProviderAccount, Recruitment
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services import recruitment as services
-from annotation.services.recruitment.accounts import secrets_of
-from tests.annotation.recruited import mturk_account, prolific_account
+from annotation.recruitment import services
+from annotation.recruitment.services.accounts import secrets_of
+from tests.annotation.worlds.recruited import mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -7,13 +7,13 @@ from annotation.models import Campaign, Participation, Rater, RaterIdentity, Rec
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.base import Arrival
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.selectors.endings import stay_of
-from annotation.services import recruitment as services
-from annotation.services.raters import participation_start
-from annotation.services.recruitment.arrivals import Where
-from annotation.services.recruitment.terms import terms_of
-from tests.annotation.campaigns import rate_next
-from tests.annotation.recruited import arrival_of, comes, make_recruitment
+from annotation.rating.selectors.endings import stay_of
+from annotation.recruitment import services
+from annotation.rating.services.raters import participation_start
+from annotation.recruitment.services.arrivals import Where
+from annotation.recruitment.services.terms import terms_of
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import arrival_of, comes, make_recruitment
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.models import ProviderEvent, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.errors import WebhookRefused
-from annotation.services import recruitment as services
-from tests.annotation.recruited import comes
+from annotation.recruitment import services
+from tests.annotation.worlds.recruited import comes
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 

@@ -3,18 +3,18 @@ from decimal import Decimal
 import pytest
 
 from annotation import tasks
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.selectors.recruitment import submission_rows, top_ups
-from annotation.services import recruitment as services
-from annotation.services.erasure import rater_erase
-from annotation.services.raters import participation_start
-from annotation.services.recruitment.bonuses import batch_of
-from tests.annotation.campaigns import rate_next
-from tests.annotation.recruited import arrival_of, comes
+from annotation.recruitment.selectors import submission_rows, top_ups
+from annotation.recruitment import services
+from annotation.records.services.erasure import rater_erase
+from annotation.rating.services.raters import participation_start
+from annotation.recruitment.services.bonuses import batch_of
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import arrival_of, comes
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
@@ -178,7 +178,7 @@ def test_an_erased_rater_is_neither_decided_about_nor_paid(
 
 
 def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> None:
-    from tests.annotation.recruited import make_recruitment
+    from tests.annotation.worlds.recruited import make_recruitment
 
     recruitment = make_recruitment(campaign, None)
     for act in (

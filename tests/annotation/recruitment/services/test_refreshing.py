@@ -20,12 +20,12 @@ from annotation.models import (
 )  # fmt: skip
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services import recruitment as services
-from annotation.services.campaigns import campaign_close
-from annotation.services.handout import unit_request
-from annotation.services.raters import participation_start
-from tests.annotation.campaigns import rate_next
-from tests.annotation.recruited import comes, make_recruitment
+from annotation.recruitment import services
+from annotation.campaigns.services import campaign_close
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.raters import participation_start
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import comes, make_recruitment
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

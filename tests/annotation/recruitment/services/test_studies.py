@@ -3,15 +3,15 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
 from annotation.recruitment.providers.base import AfterCode, Outcome
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.services import recruitment as services
-from annotation.services.campaigns import campaign_pause
-from annotation.services.recruitment.terms import terms_of, warnings_of
-from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.recruited import make_recruitment, mturk_account, prolific_account
+from annotation.recruitment import services
+from annotation.campaigns.services import campaign_pause
+from annotation.recruitment.services.terms import terms_of, warnings_of
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -20,10 +20,10 @@ from annotation.models import (
     User,
 )
 from annotation.models import SubmissionStatus as Status
-from annotation.services import recruitment as services
-from annotation.services.recruitment.terms import terms_of
-from tests.annotation.campaigns import make_campaign, make_dataset
-from tests.annotation.recruited import comes, make_recruitment, mturk_account, prolific_account
+from annotation.recruitment import services
+from annotation.recruitment.services.terms import terms_of
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import JobState, Release, ReleaseWeight, Response, ResponseSource
-from annotation.one_line import escaped, unescaped
-from annotation.selectors.releases import release_named
-from annotation.services.copying import copy_rows
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.release_files import FILES, data_card, file_chunks, file_fingerprint, file_name
-from annotation.services.releases import release_build, release_create, release_deprecate
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.core.one_line import escaped, unescaped
+from annotation.references.releases.selectors.releases import release_named
+from annotation.core.copying import copy_rows
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.files import FILES, data_card, file_chunks, file_fingerprint, file_name
+from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 ODD = [
     "=SUM(A1:A9)",

@@ -1,13 +1,9 @@
 import pytest
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry
-from annotation.services.reference_sets import (
-    reference_set_add_campaign,
-    reference_set_create,
-    reference_set_edit,
-)
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create, reference_set_edit
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.charts_weighing import rater_influence, weight_against, weights_against
+from annotation.references.weighing.charts import rater_influence, weight_against, weights_against
 from annotation.core.charts import render
 
 

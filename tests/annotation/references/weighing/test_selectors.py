@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Participation, Rater, Rating, Response, System
-from annotation.selectors.weighing import (
+from annotation.references.weighing.selectors import (
     attention,
     circularity,
     comparisons,
@@ -15,14 +15,14 @@ from annotation.selectors.weighing import (
     release_columns,
     rows_of,
 )
-from annotation.selectors.weighing.attention import page_of, suggestion
-from annotation.selectors.weighing.guard import overlap_rows, rule_without_texts
-from annotation.selectors.weighing.influence import rater_influences, turned_by
-from annotation.selectors.weighing.sensitivity import changed
-from annotation.services.decisions import rater_exclude
-from annotation.services.releases import release_build, release_create
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate
-from tests.annotation.weighed import build, make_release, rate_all, texts_of
+from annotation.references.weighing.selectors.attention import page_of, suggestion
+from annotation.references.weighing.selectors.guard import overlap_rows, rule_without_texts
+from annotation.references.weighing.selectors.influence import rater_influences, turned_by
+from annotation.references.weighing.selectors.sensitivity import changed
+from annotation.quality.services.decisions import rater_exclude
+from annotation.references.releases.services.releases import release_build, release_create
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, present, rate
+from tests.annotation.worlds.weighed import build, make_release, rate_all, texts_of
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.mining.index import build_index
 from annotation.mining.triples import Triple
 from annotation.models import (
@@ -33,8 +33,8 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.selectors.mining import corpus_folder
-from annotation.selectors.seeds import (
+from annotation.mining.selectors import corpus_folder
+from annotation.seeds.selectors import (
     exact_means,
     fallen_seeds,
     has_fallen,
@@ -47,12 +47,12 @@ from annotation.selectors.seeds import (
     thresholds,
     what_came_of,
 )
-from annotation.services.campaigns import campaign_launch
-from annotation.services.imports import dataset_import_execute
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create
-from annotation.services.response_lists import campaign_for_list, response_list_create
-from annotation.services.seeds import (
+from annotation.campaigns.services import campaign_launch
+from annotation.judgements.services import dataset_import_execute
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.seeds.services.selections import (
     bars,
     seeds_preview,
     seeds_rate_again,
@@ -60,7 +60,7 @@ from annotation.services.seeds import (
     seeds_select,
     seeds_unselect,
 )
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_rater, make_response, rate
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_rater, make_response, rate
 
 HALVES = {"dev": 0.5, "test": 0.5}
 

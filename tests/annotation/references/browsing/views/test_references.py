@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import ReleaseWeight, ResponseSource, SeedMember, SeedSelection
-from annotation.selectors.browsing import (
+from annotation.references.browsing.selectors.references import (
     EVERYTHING,
     PAGE,
     WEIGHTS,
@@ -21,12 +21,12 @@ from annotation.selectors.browsing import (
     panels,
     references_by_item,
 )
-from annotation.selectors.searching import _has_word
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.release_imports import release_import
-from annotation.services.releases import release_build, release_create
+from annotation.core.searching import _has_word
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.services.releases import release_build, release_create
 from benchmarks.references import made_release
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
 @pytest.fixture(autouse=True)
@@ -313,7 +313,7 @@ def test_a_filter_that_is_not_understood_is_said_and_everything_is_shown(release
 
 
 def test_more_than_a_thousand_are_not_counted(project, viewer, as_user, monkeypatch):
-    monkeypatch.setattr("annotation.selectors.browsing.COUNTED", 100)
+    monkeypatch.setattr("annotation.references.browsing.selectors.references.COUNTED", 100)
     made_release(project, 20, 10)
     client = as_user(viewer)
     answer = client.get(page(slug="references-200") + "?max_ratings=6").content.decode()

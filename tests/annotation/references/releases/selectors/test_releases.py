@@ -2,7 +2,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Dataset, JobState, Project, ReferenceSet
-from annotation.selectors.releases import release_name, release_named, release_names
+from annotation.references.releases.selectors.releases import release_name, release_named, release_names
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from django.db import IntegrityError, connection, transaction
 
 from annotation import tasks
 from annotation.models import Criterion, Release, ReleaseWeight
-from annotation.services.evidence import release_evidence_fill, releases_without_evidence
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create, stored_content_hash
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.references.releases.services.evidence import release_evidence_fill, releases_without_evidence
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create, stored_content_hash
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 RATERS = ("ann", "bob", "cem", "dot", "eve")
 

@@ -2,12 +2,12 @@ import pytest
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, JobState, Participation, Rater, Rating, ReferenceSet, Release, ReleaseWeight
-from annotation.selectors.releases import release_campaigns, release_judgements, same_content
-from annotation.services.decisions import rater_exclude, rater_include
-from annotation.services.reference_sets import reference_set_add_campaign, reference_set_create
-from annotation.services.releases import (
+from annotation.references.releases.selectors.releases import release_campaigns, release_judgements, same_content
+from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
+from annotation.references.releases.services.releases import (
     release_build,
     release_create,
     release_deprecate,
@@ -15,7 +15,15 @@ from annotation.services.releases import (
     stored_content_hash,
 )
 from annotation.tasks import release_build as release_build_task
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from tests.annotation.worlds.rated import (
+    make_campaign,
+    make_dataset,
+    make_item,
+    make_response,
+    present,
+    rate,
+    rate_in,
+)
 from tests.worker import wait_until
 
 RATERS = ("ann", "bob", "cem", "dot", "eve")
@@ -269,7 +277,7 @@ def test_a_worker_builds_a_release(worker, reference_set, good, bad):
 def test_a_release_says_which_code_built_it_and_the_hash_does_not_depend_on_it(reference_set, good, monkeypatch):
     first = build(reference_set)
     assert first.code_version.startswith("0.1.0")
-    monkeypatch.setattr("annotation.services.releases.code_version", lambda: "9.9.9+g000000000000")
+    monkeypatch.setattr("annotation.references.releases.services.releases.code_version", lambda: "9.9.9+g000000000000")
     second = build(reference_set)
     assert (second.code_version, second.content_hash) == ("9.9.9+g000000000000", first.content_hash)
 

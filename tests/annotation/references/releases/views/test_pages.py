@@ -9,12 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Release, WeightsImport
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.release_files import FILES
-from annotation.services.release_imports import release_import
-from annotation.services.releases import release_build, release_create, release_deprecate
-from annotation.services.weights_imports import weights_import_create, weights_import_execute
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.files import FILES
+from annotation.references.releases.services.imports import release_import
+from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
+from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_comparison_is_turned_around_by_asking_for_the_other(releases, viewer,
 
 
 def test_the_pages_of_a_comparison_hold_every_row_once_forwards_and_backwards(releases, viewer, as_user, monkeypatch):
-    monkeypatch.setattr("annotation.selectors.release_differences.PAGE", 3)
+    monkeypatch.setattr("annotation.references.releases.selectors.differences.PAGE", 3)
     client, address = as_user(viewer), page("release-compare", "both", 2)
     seen, pages = [], []
     query = "?show=moved"

@@ -5,9 +5,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ResponseSource, SourceKind
-from annotation.services.reference_sets import reference_set_create
-from annotation.services.releases import release_build, release_create
-from tests.annotation.rated import make_campaign, make_dataset, make_item, make_response, present, rate, rate_in
+from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.services.releases import release_build, release_create
+from tests.annotation.worlds.rated import (
+    make_campaign,
+    make_dataset,
+    make_item,
+    make_response,
+    present,
+    rate,
+    rate_in,
+)
 
 
 @pytest.fixture

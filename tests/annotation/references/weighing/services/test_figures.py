@@ -5,13 +5,13 @@ import pytest
 from django.core.cache import cache
 
 from annotation.models import FiguresPart, JobState, ReleaseFigures
-from annotation.selectors.weighing import attention, circularity, comparisons, influences, stored
-from annotation.selectors.weighing.attention import suggestion
-from annotation.selectors.weighing.influence import rater_influences, turned_by
-from annotation.selectors.weighing.stored import FiguresAwaited, is_large
-from annotation.services.figures import figures_compute, figures_prepare, figures_request
-from tests.annotation.rated import make_campaign, make_response
-from tests.annotation.weighed import make_release, rate_all
+from annotation.references.weighing.selectors import attention, circularity, comparisons, influences, stored
+from annotation.references.weighing.selectors.attention import suggestion
+from annotation.references.weighing.selectors.influence import rater_influences, turned_by
+from annotation.references.weighing.selectors.stored import FiguresAwaited, is_large
+from annotation.references.weighing.services.figures import figures_compute, figures_prepare, figures_request
+from tests.annotation.worlds.rated import make_campaign, make_response
+from tests.annotation.worlds.weighed import make_release, rate_all
 
 pytestmark = pytest.mark.django_db
 
@@ -129,7 +129,7 @@ def test_what_was_asked_for_follows_the_campaign(release, every_release_is_large
 
 def test_what_fails_says_why_and_stores_nothing(release, every_release_is_large, monkeypatch):
     figures, _ = figures_request(release=release, part=FiguresPart.SENSITIVITY)
-    monkeypatch.setattr("annotation.services.figures.packed", lambda tree: 1 / 0)
+    monkeypatch.setattr("annotation.references.weighing.services.figures.packed", lambda tree: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         figures_compute(figures_id=figures.pk)
     figures.refresh_from_db()

@@ -3,9 +3,9 @@
 import pytest
 
 from annotation.models import JobState
-from annotation.selectors.weighing import stored
-from tests.annotation.views.test_awaiting import address
-from tests.annotation.weighed import make_release
+from annotation.references.weighing.selectors import stored
+from tests.annotation.references.weighing.views.test_awaiting import address
+from tests.annotation.worlds.weighed import make_release
 from tests.worker import Worker, wait_until
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]

@@ -6,12 +6,12 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation.errors import AnnotationError
+from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, ResponseList, Target
-from annotation.selectors.sent_back import campaigns_to_join, set_to_join
-from annotation.services.campaigns import campaign_launch
-from annotation.services.sending_back import references_send_back
-from tests.annotation.weighed import make_release
+from annotation.references.sets.selectors import campaigns_to_join, set_to_join
+from annotation.campaigns.services import campaign_launch
+from annotation.references.weighing.services.sending_back import references_send_back
+from tests.annotation.worlds.weighed import make_release
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_list_is_downloaded_whole(as_user, viewer, release):
 
 
 def test_long_lists_are_paged_by_their_references(as_user, viewer, release, monkeypatch):
-    monkeypatch.setattr("annotation.views.references.attention.PAGE", 1)
+    monkeypatch.setattr("annotation.references.weighing.views.attention.PAGE", 1)
     client = as_user(viewer)
     first = client.get(address(release, list="no-positive")).content.decode()
     assert "Hm." in first

@@ -5,9 +5,9 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from annotation.models import FiguresPart, JobState, ReleaseFigures
-from annotation.selectors.weighing import stored
-from annotation.services.figures import figures_compute, figures_prepare
-from tests.annotation.weighed import make_release
+from annotation.references.weighing.selectors import stored
+from annotation.references.weighing.services.figures import figures_compute, figures_prepare
+from tests.annotation.worlds.weighed import make_release
 
 PAGES = ("release-attention", "release-sensitivity", "release-influence", "release-guard")
 POLL = {"HX-Request": "true", "HX-Target": "figures-job"}

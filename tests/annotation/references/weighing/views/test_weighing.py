@@ -10,10 +10,10 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Rater, Response
-from annotation.services.release_files import file_chunks
-from annotation.services.release_imports import release_import
-from tests.annotation.rated import make_campaign, make_item, make_response
-from tests.annotation.weighed import make_release, rate_all
+from annotation.references.releases.files import file_chunks
+from annotation.references.releases.services.imports import release_import
+from tests.annotation.worlds.rated import make_campaign, make_item, make_response
+from tests.annotation.worlds.weighed import make_release, rate_all
 
 PAGES = ("release-sensitivity", "release-influence", "release-guard")
 
