@@ -5,10 +5,11 @@ from rest_framework.routers import BaseRouter
 from annotation.campaigns.api import campaigns
 from annotation.datasets.api import datasets, imports
 from annotation.mining import api as mining
-from annotation.quality import api as operations
 from annotation.projects.api import projects
+from annotation.quality import api as operations
 from annotation.references.releases.api import references, weights_imports
-from annotation.seeds.api import seeds, selecting as seeds_selecting
+from annotation.seeds.api import seeds
+from annotation.seeds.api import selecting as seeds_selecting
 
 PROJECT = "projects/<slug:project_slug>"
 DATASET = f"{PROJECT}/datasets/<slug:dataset_slug>"

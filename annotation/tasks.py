@@ -5,8 +5,12 @@ from contextlib import suppress
 from celery import Task, shared_task
 from django.conf import settings
 
-from annotation.core.shards import Enqueue
+from annotation.core import jobs
 from annotation.core.errors import AnnotationError
+from annotation.core.shards import Enqueue
+from annotation.dry_runs import services as dry_runs
+from annotation.judgements import services as imports
+from annotation.mining import services as mining
 from annotation.models import (
     Corpus,
     DatasetImport,
@@ -22,17 +26,13 @@ from annotation.models import (
     User,
     WeightsImport,
 )
+from annotation.quality.services import snapshots
+from annotation.rating.services import handout, pace
+from annotation.recruitment import services as recruitment
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.dry_runs import services as dry_runs
 from annotation.references.releases.services import evidence, releases, weights_imports
 from annotation.references.weighing.services import figures
-from annotation.rating.services import handout, pace
-from annotation.judgements import services as imports
-from annotation.core import jobs
-from annotation.mining import services as mining
-from annotation.recruitment import services as recruitment
 from annotation.seeds.services import selecting as seeds_selecting
-from annotation.quality.services import snapshots
 
 
 def again(task: Task, job_id: int) -> None:

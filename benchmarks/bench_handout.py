@@ -211,8 +211,8 @@ def prepare() -> None:
     import django
 
     django.setup()
-    from annotation.models import Project
     from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+    from annotation.models import Project
     from benchmarks.bench_launch import made
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")

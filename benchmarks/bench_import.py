@@ -66,8 +66,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def demo_rows() -> list[dict[str, Any]]:
-    from annotation.models import Rating, User
     from annotation.demo.load import demo_import
+    from annotation.models import Rating, User
 
     by = User.objects.create_user("bench")
     seconds, report = timed(lambda: demo_import(by=by))
@@ -88,8 +88,8 @@ def copy_against_insert(count: int) -> tuple[float, float]:
     """Seconds to store the demo's ratings a second time, as revision 1, both ways; neither is kept."""
     from django.db import transaction
 
-    from annotation.models import Rating
     from annotation.core.copying import copy_rows
+    from annotation.models import Rating
 
     columns = ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "rated_as_id", "value"]
     known = list(Rating.objects.order_by("pk").values_list(*columns))

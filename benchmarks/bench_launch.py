@@ -70,8 +70,8 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
 
 def made(project: Project, n_items: int) -> Dataset:
     """A data set in which every system gives every item a text of its own."""
-    from annotation.models import Dataset, Item, Response, ResponseSource, System
     from annotation.core.copying import allocate_ids, copy_rows
+    from annotation.models import Dataset, Item, Response, ResponseSource, System
 
     dataset = Dataset.objects.create(project=project, name=f"{n_items} items", slug=f"items-{n_items}")
     systems = System.objects.bulk_create(System(dataset=dataset, name=f"System {n}") for n in range(SYSTEMS))

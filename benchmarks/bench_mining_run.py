@@ -40,8 +40,8 @@ def measure() -> list[dict[str, Any]]:
     django.setup()
     from django.core.management import call_command
 
-    from annotation.models import MinedCandidate, Project
     from annotation.mining.services import mining_run_create, mining_run_store
+    from annotation.models import MinedCandidate, Project
 
     call_command("migrate", verbosity=0)
     project = Project.objects.create(name="Benchmark", slug="benchmark")

@@ -133,6 +133,7 @@ def data_set() -> tuple[Release, System]:
     from django.db import connection
     from django.utils import timezone
 
+    from annotation.core.copying import copy_rows
     from annotation.models import (
         Dataset,
         Item,
@@ -146,7 +147,6 @@ def data_set() -> tuple[Release, System]:
         System,
     )
     from annotation.models.releases import IMPORTED
-    from annotation.core.copying import copy_rows
 
     project = Project.objects.create(name="Benchmark", slug="benchmark")
     dataset = Dataset.objects.create(project=project, name="A million", slug="million")

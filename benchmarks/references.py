@@ -23,6 +23,7 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
     """A finished release of ``n_items`` times ``per_item`` references, an original and mined ones, with evidence."""
     from django.utils import timezone
 
+    from annotation.core.copying import allocate_ids, copy_rows
     from annotation.models import (
         Dataset,
         Item,
@@ -34,7 +35,6 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
         ResponseSource,
     )
     from annotation.models.releases import IMPORTED
-    from annotation.core.copying import allocate_ids, copy_rows
 
     draw = random.Random(seed)
     n = n_items * per_item

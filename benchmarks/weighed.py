@@ -21,8 +21,8 @@ BOOTSTRAP = 20  # replicates: intervals are none of what is measured
 
 def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 1) -> Release:
     """A release of ``n_items`` times 16 rated references, beside two systems whose outputs some of the raters rated."""
-    from annotation.references.sets.services import reference_set_create
     from annotation.references.releases.services.releases import release_build, release_create
+    from annotation.references.sets.services import reference_set_create
 
     campaign = rated_campaign(project, n_items, n_raters=n_raters, seed=seed)
     chosen = reference_set_create(
@@ -50,9 +50,9 @@ def rated_campaign(
 
 def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random) -> tuple[Dataset, Pairs, Pairs]:
     """With (item, response) of the references, and of the outputs: every fiftieth of these is a reference itself."""
-    from annotation.models import Dataset, Item, Response, ResponseSource, System
-    from annotation.core.normalisation import text_key
     from annotation.core.copying import allocate_ids, copy_rows
+    from annotation.core.normalisation import text_key
+    from annotation.models import Dataset, Item, Response, ResponseSource, System
 
     dataset = Dataset.objects.create(project=project, name=f"Rated {n_items}", slug=f"rated-{n_items}")
     items = allocate_ids(Item, n_items)
@@ -97,8 +97,8 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
     """A closed campaign that asked for five ratings of each and got them, but for one in a hundred of the last."""
     from django.utils import timezone
 
-    from annotation.models import Campaign, CampaignState, Criterion, Presentation, Rating, Unit, UnitResponse
     from annotation.core.copying import allocate_ids, copy_rows
+    from annotation.models import Campaign, CampaignState, Criterion, Presentation, Rating, Unit, UnitResponse
 
     now = timezone.now()
     campaign = Campaign.objects.create(

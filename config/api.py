@@ -13,8 +13,8 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import exception_handler as rest_exception_handler
 
 from annotation import api as annotation
-from annotation.projects.api.tokens import TokenView
 from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.projects.api.tokens import TokenView
 from correlations.api import routes as correlations
 from metrics.api import routes as metrics
 

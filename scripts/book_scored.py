@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from annotation.core.jobs import MAX_ATTEMPTS
 from annotation.models import (
     Dataset,
     FiguresPart,
@@ -24,10 +25,9 @@ from annotation.models import (
     User,
     WeightsImport,
 )
+from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
 from annotation.references.weighing.selectors.stored import IN_REQUEST
 from annotation.references.weighing.services.figures import figures_request
-from annotation.core.jobs import MAX_ATTEMPTS
-from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
 from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from metrics.models import ScoreRun, SystemScore, TrainedModel

@@ -18,6 +18,20 @@ from django.urls import reverse
 
 from annotation import tasks
 from annotation.campaigns.design import TEMPLATES
+from annotation.campaigns.services import (
+    CampaignDraft,
+    CriterionDraft,
+    campaign_create,
+    campaign_launch,
+    campaign_start,
+)
+from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
+from annotation.demo.raters import NAME as WATCHED
+from annotation.demo.raters import worth_of_screen
+from annotation.dry_runs.services import dry_run_create, suggested
+from annotation.dry_runs.simulation.answers import Ladder, answer
+from annotation.dry_runs.simulation.raters import SimulatedRater
+from annotation.judgements import services as imports
 from annotation.models import (
     Campaign,
     Dataset,
@@ -37,33 +51,19 @@ from annotation.models import (
     Target,
     User,
 )
-from annotation.recruitment.providers.base import Arrival, Outcome
-from annotation.records.selectors.facts import campaign_facts
-from annotation.judgements import services as imports
 from annotation.quality.services import operations
-from annotation.recruitment import services as recruitment
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_create,
-    campaign_launch,
-    campaign_start,
-)
-from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
-from annotation.demo.raters import NAME as WATCHED
-from annotation.demo.raters import worth_of_screen
-from annotation.dry_runs.services import dry_run_create, suggested
+from annotation.quality.services.rules import rules_apply, rules_register
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import ratings_submit
+from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services import datasheet
+from annotation.recruitment import services as recruitment
+from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.services.terms import Terms, terms_of
-from annotation.quality.services.rules import rules_apply, rules_register
-from annotation.dry_runs.simulation.answers import Ladder, answer
-from annotation.dry_runs.simulation.raters import SimulatedRater
+from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 from tests.annotation.worlds import rating_screens
 from tests.annotation.worlds.campaigns import add_response
-from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "demo" / "examples"
 MAIN, NEXT = "Relevance, first round", "Relevance, second round"

@@ -1,8 +1,8 @@
 """A campaign of a project, or 404."""
 
+from annotation.campaigns.selectors import campaigns_of, plain_campaigns
 from annotation.core.access import get_in_project_or_404
 from annotation.models import Campaign, Project
-from annotation.campaigns.selectors import campaigns_of, plain_campaigns
 
 
 def campaign_or_404(project: Project, pk: int) -> Campaign:

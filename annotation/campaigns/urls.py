@@ -1,6 +1,8 @@
 from django.urls import URLPattern, path
 
-from annotation.campaigns.views import copies as campaign_copies, design as campaign_design, campaigns
+from annotation.campaigns.views import campaigns
+from annotation.campaigns.views import copies as campaign_copies
+from annotation.campaigns.views import design as campaign_design
 
 ALL = "p/<slug:project_slug>/campaigns/"
 ONE = f"{ALL}<int:pk>/"

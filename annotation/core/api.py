@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.access import get_project_or_404
-from annotation.models import Job, Project, Role
 from annotation.core.jobs import job_request_cancel, job_requeue
+from annotation.models import Job, Project, Role
 
 
 class Conflict(APIException):

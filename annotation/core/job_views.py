@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotation.models import Job
 from annotation.core.jobs import job_requeue
+from annotation.models import Job
 
 
 @transaction.atomic

@@ -17,8 +17,8 @@ from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from annotation.core.progress import Progress, noop
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
+from annotation.core.progress import Progress, noop
 from annotation.models import Heartbeat, Job, JobState
 
 log = structlog.get_logger("assay.job")

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import RefusableForm
-from annotation.core.rows import ENDINGS, FORMATS, format_of
-from annotation.models import Dataset
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
+from annotation.core.rows import ENDINGS, FORMATS, format_of
 from annotation.datasets.services.files import TURN_SEPARATOR
+from annotation.models import Dataset
 
 FORMAT_CHOICES = [("", "As its name says"), *FORMATS.items()]
 

@@ -9,8 +9,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.core.problems import Problems
 from annotation.core.progress import Progress, noop
 from annotation.core.rows import Table, read_tsv
+from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.demo import raters as demo_raters
+from annotation.judgements.services.files import RatingOptions, read_ratings
 from annotation.models import (
     Campaign,
     Dataset,
@@ -25,12 +31,6 @@ from annotation.models import (
     Target,
     User,
 )
-from annotation.core.problems import Problems
-from annotation.demo import raters as demo_raters
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
-from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.judgements.services.files import RatingOptions, read_ratings
-from annotation.datasets.services.imports import campaign_import, dataset_create
 
 FOLDER = Path(settings.BASE_DIR) / "demo" / "dstc7"
 PROJECT_SLUG, DATASET_SLUG = "demo", "dstc7"

@@ -11,6 +11,9 @@ from typing import Any
 
 from django.db.models.functions import Now
 
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
+from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.models import (
     Campaign,
     CommentField,
@@ -23,13 +26,10 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.quality.services.rules import rules_register
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import ratings_submit
-from annotation.quality.services.rules import rules_register
-from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
-from annotation.dry_runs.simulation.raters import SimulatedRater
 
 NAME = "Watch it: simulated raters, with checks"
 SEED, SCREENS = 7, 20

@@ -8,20 +8,20 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.dry_runs import charts as charts_dry_runs
 from annotation import tasks
-from annotation.core.access import may_manage
 from annotation.campaigns.lookups import rated_here_or_404
-from annotation.core.views import MemberRequest, object_view
-from annotation.core.errors import AnnotationError
-from annotation.dry_runs.forms import DryRunForm
-from annotation.models import Campaign, DryRun, JobState, Project, Role
-from annotation.core.parameters import whole_number
-from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
-from annotation.dry_runs import services
 from annotation.core import jobs
+from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.errors import AnnotationError
 from annotation.core.job_views import job_part, start_over
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.dry_runs import charts as charts_dry_runs
+from annotation.dry_runs import services
+from annotation.dry_runs.forms import DryRunForm
+from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
+from annotation.models import Campaign, DryRun, JobState, Project, Role
 
 LISTED = 50
 

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from annotation.core.problems import storable
 from annotation.hygiene.refusal import ParameterRefused, check_number, check_whole, refuse
 from annotation.hygiene.words import TOKEN, UNSPACED, count_words
-from annotation.core.problems import storable
 
 URL_MASK, EMAIL_MASK, HANDLE_MASK = "<url>", "<email>", "<user>"
 MASKS = (URL_MASK, EMAIL_MASK, HANDLE_MASK)

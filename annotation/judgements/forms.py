@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms import BoundField
 
-from annotation.core.forms import RefusableForm
 from annotation.core.errors import AnnotationError
+from annotation.core.forms import RefusableForm
 from annotation.datasets.forms import UploadForm
 from annotation.judgements.services.options import (
     AGGREGATES,

@@ -11,11 +11,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from annotation.core.errors import AnnotationError
 from annotation.core.progress import Progress
 from annotation.core.rows import FORMATS
-from annotation.core.errors import AnnotationError
-from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
 from annotation.judgements.services import report_rows
+from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
 
 
 def add_common_arguments(parser: ArgumentParser, *, formats: Mapping[str, str] = FORMATS) -> None:

@@ -17,7 +17,6 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ReadViewSet, Strict, find_named
 from annotation.datasets.api.imports import BadRowSerializer
 from annotation.mining.opening import COMPRESSIONS, FORMATS
-from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
 from annotation.mining.selectors import CandidateFilter, candidates_matching, corpus_search
 from annotation.mining.services import (
     corpus_delete,
@@ -26,6 +25,7 @@ from annotation.mining.services import (
     mining_run_create,
     mining_run_store,
 )
+from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
 from annotation.tasks import corpus_index, mining_run_execute
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")

@@ -11,11 +11,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from annotation.hygiene.steps import clean, mask
+from annotation.core.normalisation import text_key
 from annotation.hygiene.near import nearest, shingles
+from annotation.hygiene.steps import clean, mask
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
-from annotation.core.normalisation import text_key
 
 MINED, PARROT, RANDOM = "mined", "parrot", "random"
 KEPT, DUPLICATE, DROPPED = "kept", "duplicate", "dropped"

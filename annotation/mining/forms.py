@@ -8,15 +8,15 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.core.forms import RefusableForm, offer_choices, offer_rows
-from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.hygiene.steps import languages, primary_language
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
+from annotation.mining.selectors import CandidateFilter, splits_of
 from annotation.mining.specification import MiningSpecification
 from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
-from annotation.mining.selectors import CandidateFilter, splits_of
 from annotation.references.releases.selectors.releases import source_counts
+from annotation.seeds.hygiene_forms import HygieneForm
 
 DEFAULT_INDEX = IndexParameters()
 DEFAULTS = MiningSpecification()

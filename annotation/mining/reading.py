@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from annotation.core.problems import Problems, storable
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import UTF8_MARK, check_width, decoded_line, is_utf16, json_object
-from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
 from annotation.hygiene.refusal import refuse
+from annotation.mining.opening import CHUNK_BYTES, COMPRESSIONS, FORMATS, decompressed
 from annotation.mining.triples import Triple
-from annotation.core.problems import Problems, storable
 
 TURN_SEPARATOR = "|||"
 EXAMPLE = '{"context": ["Hi."], "message": "How are you?", "response": "Fine."}'

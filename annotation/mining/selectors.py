@@ -15,6 +15,7 @@ from django.db.models import Count, Exists, F, Func, OuterRef, Q, QuerySet, Sum,
 from django.db.models.functions import Coalesce
 
 from annotation.core.errors import AnnotationError
+from annotation.datasets.selectors.datasets import items_between
 from annotation.mining.candidates import Seed
 from annotation.mining.index import TripleIndex, UnreadableIndex
 from annotation.mining.triples import Triple
@@ -31,7 +32,6 @@ from annotation.models import (
     ResponseSource,
     SourceKind,
 )
-from annotation.datasets.selectors.datasets import items_between
 
 PAGE_SIZE = 10
 OPEN_INDEXES = 4

@@ -6,10 +6,10 @@ from hashlib import sha256
 from typing import Any
 
 from annotation.core.canonical import canonical_json
-from annotation.hygiene.steps import AnyStep, in_order, step_from_dict, step_to_dict
+from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.hygiene.near import MEASURE
 from annotation.hygiene.refusal import ParameterRefused, check_number, check_whole, refuse
-from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.hygiene.steps import AnyStep, in_order, step_from_dict, step_to_dict
 
 VERSION = 1
 MOST = 1000

@@ -9,8 +9,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.api import ReadViewSet, Strict, find_named
 from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.core.api import ReadViewSet, Strict, find_named
 from annotation.models import Amendment, DecisionAction, QualityRules, Rater, RaterDecision, System
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions

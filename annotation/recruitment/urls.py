@@ -1,7 +1,8 @@
 from django.urls import URLPattern, path
 
-from annotation.recruitment.views import accounts
-from annotation.recruitment.views import entry as provider_entry, recruitment, money as recruitment_money, webhooks
+from annotation.recruitment.views import accounts, recruitment, webhooks
+from annotation.recruitment.views import entry as provider_entry
+from annotation.recruitment.views import money as recruitment_money
 
 PROJECT = "p/<slug:project_slug>/providers/"
 ACCOUNT = f"{PROJECT}<int:pk>/"

@@ -1,8 +1,7 @@
 from django.urls import URLPattern, path
 
-from annotation.references.releases.views import responses
 from annotation.references.browsing.views import references as browsing
-from annotation.references.releases.views import compare, downloads, imports, releases
+from annotation.references.releases.views import compare, downloads, imports, releases, responses
 from annotation.references.sets import views as sets
 
 SET = "p/<slug:project_slug>/references/<slug:slug>/"

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from annotation.campaigns.presentations import COMPARING
 from annotation.core.forms import RefusableForm, offer_rows
-from annotation.seeds.hygiene_forms import HygieneForm
+from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.mining.forms import CorpusField
 from annotation.models import (
     Campaign,
@@ -21,8 +21,8 @@ from annotation.models import (
     ResponseList,
     Target,
 )
-from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
 from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.seeds.selectors import seed_campaigns
 from annotation.seeds.services.selections import LARGEST_SEED, MOST_SAMPLED
 

@@ -13,20 +13,20 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import may_manage
-from annotation.seeds.charts import seed_means
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.datasets.lookups import dataset_or_404
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.seeds.forms import SampleForm, SelectForm
-from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
-from annotation.core.parameters import whole_number
-from annotation.seeds import selectors
-from annotation.seeds.services import selections as services
 from annotation.core.jobs import job_request_cancel
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.datasets.lookups import dataset_or_404
+from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
+from annotation.seeds import selectors
+from annotation.seeds.charts import seed_means
+from annotation.seeds.forms import SampleForm, SelectForm
+from annotation.seeds.services import selections as services
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.tasks import dataset_import_execute, seeds_select_execute
-from annotation.core.chart_views import chart_response, chart_theme
 
 PAGE = 50
 MEMBER_COLUMNS = (

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 
 from annotation.core.forms import RefusableForm
-from annotation.models import Campaign, CampaignState, Release
 from annotation.datasets.selectors.datasets import other_names
+from annotation.models import Campaign, CampaignState, Release
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS

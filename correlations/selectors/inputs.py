@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Max
 
-from annotation.models import Campaign, Rating, Release
 from annotation.judgements.stand_ins import by_stand_ins
+from annotation.models import Campaign, Rating, Release
 from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
 from annotation.references.releases.selectors.releases import release_judgements
 from correlations.results.study import Circularity, SameText

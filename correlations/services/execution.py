@@ -5,8 +5,8 @@ import time
 import numpy as np
 from django.db import transaction
 
-from annotation.core.progress import Progress, noop
 from annotation.core.jobs import Claim, job_run
+from annotation.core.progress import Progress, noop
 from correlations.errors import StudyError
 from correlations.models import Study
 from correlations.results.common import Versions

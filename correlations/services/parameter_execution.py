@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from django.db import transaction
 
+from annotation.core.jobs import Claim, job_run
+from annotation.core.numbers import finite_or_none
 from annotation.core.progress import Progress, noop
 from annotation.models import Item
-from annotation.core.numbers import finite_or_none
-from annotation.core.jobs import Claim, job_run
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import ParameterSpecification, parameter_named

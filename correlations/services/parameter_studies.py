@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.models import Item, Project, User
-from annotation.references.releases.selectors import releases
 from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.references.releases.selectors import releases
 from correlations.errors import StudyRefused
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import (

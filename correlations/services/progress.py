@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from annotation.core.progress import Throttle
 from annotation.core.jobs import Claim
+from annotation.core.progress import Throttle
 
 PARTS = 1000
 

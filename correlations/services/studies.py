@@ -9,10 +9,10 @@ from django.db import transaction
 
 from annotation.core.canonical import canonical_json
 from annotation.models import Campaign, Project, Release, System, User
-from annotation.references.releases.selectors import releases
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
+from annotation.references.releases.selectors import releases
 from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.results.study import StudyResult

@@ -8,12 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.charts import Spec
-from annotation.core.views import MemberRequest, project_view
 from annotation.core.exports import table_response
+from annotation.core.views import MemberRequest, project_view
 from annotation.models import Role
 from annotation.references.releases.selectors.releases import release_name
-from annotation.core.chart_views import chart_response, chart_theme
 from correlations.models import ParameterStudy, Study
 from correlations.selectors import parameter_reports, reports
 from correlations.selectors.lists import listed_studies

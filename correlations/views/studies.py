@@ -8,12 +8,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
+from annotation.core.job_views import job_part, start_over
+from annotation.core.jobs import job_request_cancel
+from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Role
-from annotation.core.parameters import whole_number
 from annotation.references.releases.selectors.releases import finished_releases
-from annotation.core.jobs import job_request_cancel
-from annotation.core.job_views import job_part, start_over
 from correlations import tasks
 from correlations.forms import StudyForm
 from correlations.models import Study

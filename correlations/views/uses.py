@@ -4,9 +4,9 @@ from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
-from annotation.core.exports import table_response
 from annotation.models import Response, Role
 from correlations.selectors.uses import USE_COLUMNS, response_uses, use_rows
 

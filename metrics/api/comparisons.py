@@ -7,8 +7,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import JobState
 from annotation.core.numbers import finite_or_none
+from annotation.models import JobState
 from metrics.api.runs import InRunViewSet, Places
 from metrics.models import ScoreRun
 from metrics.selectors.comparisons import PAIR_COLUMNS, Comparisons, comparisons_of, pair_rows

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
+from annotation.core.numbers import finite_or_none
 from annotation.core.pagination import Pages
 from annotation.models import Dataset, Item, Release
-from annotation.core.numbers import finite_or_none
 from annotation.references.releases.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import External

@@ -18,8 +18,8 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from annotation.mining.opening import compression_of, decompressed
 from annotation.core.one_line import unescaped
+from annotation.mining.opening import compression_of, decompressed
 from metrics.cli.errors import CommandError
 
 STANDARD_INPUT = "-"

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from annotation.core.forms import RefusableForm, offer_rows
-from annotation.models import Dataset, Release, System
 from annotation.datasets.selectors.datasets import other_names
+from annotation.models import Dataset, Release, System
 from metrics.models import TrainedModel
 from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
 from annotation.core.numbers import finite_or_none
+from annotation.models import Item, Release, ReleaseWeight, Response, ResponseSource
 from metrics.models import ScoreRun
 from metrics.scoring.delta_bleu import DeltaBleu
 from metrics.scoring.explain.ngrams import NgramContribution, OrderTotal, SegmentExplanation, explain_hypothesis

@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from annotation.core.zips import zip_chunks
 from annotation.core.errors import AnnotationError
+from annotation.core.zips import zip_chunks
 from annotation.models import Dataset, JobState, Project
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.models.lsa import LsaModel

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Avg, Count, Exists, F, OuterRef, QuerySet
 
-from annotation.core.pages import newest_page
 from annotation.core.errors import AnnotationError
+from annotation.core.pages import newest_page
 from annotation.models import Campaign, Item, JobState, Project, ReleaseWeight, Response, ResponseSource, System
 from annotation.rating.selectors.ratings import campaign_criteria, current_ratings
 from metrics.models import ScoreRun, SystemScore

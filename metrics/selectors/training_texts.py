@@ -9,11 +9,11 @@ from typing import Any, BinaryIO
 import zstandard
 from django.db.models import QuerySet
 
-from annotation.core.rows import UTF8_MARK
 from annotation.core.errors import AnnotationError
+from annotation.core.rows import UTF8_MARK
 from annotation.mining.opening import compression_of, decompressed
-from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
 from annotation.mining.selectors import corpus_index, named_sources, told_of_damage
+from annotation.models import Corpus, Dataset, Item, JobState, Project, ReleaseWeight, ResponseSource, SourceKind
 from metrics.models import TrainedModel
 from metrics.scoring.models.distinct_texts import text_key
 

@@ -10,11 +10,11 @@ import numpy as np
 from django.db import transaction
 
 from annotation.core.canonical import canonical_json
+from annotation.core.jobs import Claim, job_claim, job_requeue, job_run
 from annotation.core.progress import Progress, Throttle, noop
 from annotation.core.shards import Enqueue, is_going_on, shards_help
 from annotation.models import Dataset, JobState, Project, Release, System, User
 from annotation.references.releases.selectors.releases import release_name
-from annotation.core.jobs import Claim, job_claim, job_requeue, job_run
 from metrics.errors import MetricsError, ScoreRunRefused
 from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric, MetricStatistics, signature_line

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Avg
 
+from annotation.core.numbers import finite_or_none
 from annotation.core.zips import zip_chunks
 from annotation.models import Campaign, Dataset, Item, JobState, ReleaseWeight, ResponseSource, System
-from annotation.core.numbers import finite_or_none
 from annotation.rating.selectors.ratings import current_ratings
 from metrics.models import ScoreRun
 from metrics.scoring.external import External

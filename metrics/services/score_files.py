@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.errors import ImportRefused
+from annotation.core.problems import Problems
 from annotation.core.rows import (
     ENDINGS,
     Oddities,
@@ -29,8 +31,6 @@ from annotation.core.rows import (
     square,
 )
 from annotation.core.zips import DAMAGED
-from annotation.core.errors import ImportRefused
-from annotation.core.problems import Problems
 from metrics.scoring.external import SEGMENT, SYSTEM
 
 Floats = npt.NDArray[np.float64]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from django.conf import settings
 from django.db import transaction
 
-from annotation.models import Dataset, Item, System, User
+from annotation.core.jobs import job_claim
 from annotation.core.numbers import finite_or_none
 from annotation.core.problems import Problems, storable
+from annotation.models import Dataset, Item, System, User
 from annotation.projects.services.audit import audit_record
-from annotation.core.jobs import job_claim
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.aggregates import MeanAggregate

@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Length, Now
 
+from annotation.core.arrays import number_columns
+from annotation.core.jobs import Claim, jobs_requeue
 from annotation.core.progress import Beat
 from annotation.core.shards import Enqueue, Work, shards_finish
 from annotation.models import JobState
-from annotation.core.arrays import number_columns
-from annotation.core.jobs import Claim, jobs_requeue
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.metric import CorpusState, Metric

@@ -9,8 +9,23 @@ from io import BytesIO
 from typing import Any
 
 from annotation.allocation import derive_seed
+from annotation.campaigns.services import (
+    CampaignDraft,
+    CriterionDraft,
+    campaign_close,
+    campaign_create,
+    campaign_launch,
+)
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
+from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.datasets.services.imports import dataset_create
+from annotation.demo import load as demo
+from annotation.demo.raters import work_through
+from annotation.dry_runs.simulation import SimulatedRater, latent_quality
+from annotation.mining.services.corpora import corpus_stream
+from annotation.mining.services.runs import mining_run_create, mining_run_execute
+from annotation.mining.services.storing import mining_run_store
 from annotation.models import (
     Campaign,
     Corpus,
@@ -31,25 +46,10 @@ from annotation.models import (
     User,
 )
 from annotation.models import Response as Text
-from annotation.demo import load as demo
-from annotation.campaigns.services import (
-    CampaignDraft,
-    CriterionDraft,
-    campaign_close,
-    campaign_create,
-    campaign_launch,
-)
-from annotation.demo.raters import work_through
-from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.datasets.services.imports import dataset_create
-from annotation.mining.services.corpora import corpus_stream
-from annotation.mining.services.runs import mining_run_create, mining_run_execute
-from annotation.mining.services.storing import mining_run_store
 from annotation.rating.services.raters import participation_start, rater_create
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from annotation.seeds.services.selections import seeds_rate_again, seeds_select
-from annotation.dry_runs.simulation import SimulatedRater, latent_quality
 from metrics.models import ScoreRun
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset

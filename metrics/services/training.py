@@ -12,12 +12,12 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.core.canonical import canonical_json
+from annotation.core.jobs import Claim, job_run
 from annotation.core.names import slug_of
 from annotation.core.progress import Progress, noop
 from annotation.datasets.sources import check_sources
 from annotation.models import Corpus, Dataset, JobState, Project, User
 from annotation.projects.services.audit import audit_record
-from annotation.core.jobs import Claim, job_run
 from metrics.errors import MetricsError
 from metrics.models import TrainedModel
 from metrics.scoring import VERSION

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.exports import table_response
-from annotation.models import Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Role
 from metrics.models import ScoreRun
 from metrics.selectors import comparisons, disagreements
 from metrics.views.runs import described, finished_run_or_404

@@ -8,11 +8,11 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from annotation.core.exports import table_response
+from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
-from annotation.core.exports import table_response
 from annotation.models import Item, Project, Release, Response, Role
-from annotation.core.parameters import whole_number
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.sets.access import file_stem, finished_release_or_404
 from metrics.forms.runs import ReadingForm

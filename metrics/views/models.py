@@ -13,14 +13,14 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import get_in_project_or_404, may_manage
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.charts import MEDIA_TYPES
-from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.models import JobState, Project, Role, User
-from annotation.core.jobs import job_request_cancel
-from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.job_views import job_part, start_over
+from annotation.core.jobs import job_request_cancel
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import JobState, Project, Role, User
 from metrics import charts_models, tasks
 from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelUploadForm, UploadTrainingForm
 from metrics.models import TrainedModel

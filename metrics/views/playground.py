@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import replace_url
 
 from annotation.core.access import may_manage
+from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, project_view
 from annotation.models import Project, Role
-from annotation.core.parameters import whole_number
 from metrics.forms.playground import MOST_REFERENCES, PlaygroundForm
 from metrics.selectors.explanations import usual_tokenizer
 from metrics.selectors.models import finished_models

@@ -12,14 +12,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import get_in_project_or_404, may_manage
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.core.exports import table_response
-from annotation.models import Dataset, JobState, Project, Release, Role, User
-from annotation.core.parameters import whole_number
-from annotation.references.releases.selectors.releases import finished_releases
-from annotation.core.jobs import job_request_cancel
 from annotation.core.chart_views import chart_response, chart_theme
+from annotation.core.exports import table_response
 from annotation.core.job_views import job_part, start_over
+from annotation.core.jobs import job_request_cancel
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Dataset, JobState, Project, Release, Role, User
+from annotation.references.releases.selectors.releases import finished_releases
 from metrics import charts, tasks
 from metrics.errors import MetricsError
 from metrics.forms.runs import ScoreRunForm

@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.models import Dataset, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm, packed
 from metrics.models import ScoreRun

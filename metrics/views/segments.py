@@ -8,10 +8,10 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.exports import table_response
-from annotation.models import Item, Response, ResponseSource, Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Item, Response, ResponseSource, Role
 from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import accounts, explanations, matches

@@ -19,8 +19,8 @@ from annotation.models import (
 )
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
-from annotation.rating.services.ratings import ratings_submit
 from annotation.quality.services.rules import rules_register
+from annotation.rating.services.ratings import ratings_submit
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.datasets import example_dataset, example_ratings
 

@@ -4,8 +4,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from annotation.models import Corpus, MinedCandidate, MiningRun, Project, ResponseSource, User
 from annotation.mining.services import corpus_index, mining_run_execute
+from annotation.models import Corpus, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.worlds.mined import TRIPLES, asked_run, indexed_corpus, seeds_dataset, triples_file
 
 Api = Callable[..., APIClient]

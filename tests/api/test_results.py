@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.references.releases.api.references import WeightFilterSerializer
 from annotation.models import Project
 from annotation.references.browsing.selectors.references import WeightFilter
+from annotation.references.releases.api.references import WeightFilterSerializer
 from correlations.models import Study
 from metrics.models import ScoreRun, TrainedModel
 from metrics.selectors.arrays import segment_scores

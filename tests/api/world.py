@@ -4,19 +4,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.campaigns.services.lists import response_list_create
 from annotation.judgements import services as imports
 from annotation.mining import services as mining
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
-from annotation.references.sets.services import reference_set_create
-from annotation.references.releases.services.releases import release_build, release_create
-from annotation.campaigns.services.lists import response_list_create
 from annotation.quality.services.rules import rules_register
-from annotation.seeds.services.selections import seeds_select
-from annotation.seeds.services.selecting import seeds_select_create
+from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.releases.services.weights_imports import weights_import_create
+from annotation.references.sets.services import reference_set_create
+from annotation.seeds.services.selecting import seeds_select_create
+from annotation.seeds.services.selections import seeds_select
 from correlations.models import ParameterStudy
 from correlations.services.execution import study_execute
 from correlations.services.parameter_execution import parameter_study_execute

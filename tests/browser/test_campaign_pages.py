@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import AuditEntry
 from annotation.campaigns.services import campaign_clone
+from annotation.models import AuditEntry
 from annotation.quality.services.decisions import rater_flag
-from annotation.rating.services.handout import unit_request
 from annotation.quality.services.operations import campaign_extend, system_stop
 from annotation.quality.services.rules import rules_apply, rules_register
+from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.dry_runs.test_views import make_run
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)

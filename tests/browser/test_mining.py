@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.models import Campaign, MiningRun, ResponseSource
 from annotation.mining.services import mining_run_execute
+from annotation.models import Campaign, MiningRun, ResponseSource
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 

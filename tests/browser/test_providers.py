@@ -9,10 +9,10 @@ from playwright.sync_api import FrameLocator, Page, expect
 from annotation.models import Campaign, Membership, Project, Rater, Rating, Role, Slot, SlotState, Submission, User
 from annotation.recruitment.services import recruitment_refresh
 from annotation.recruitment.services.terms import terms_of
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 
 PERSON = "60bf9310e8dec401be6e9615"

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import Settings
 
-from annotation.models import Heartbeat, User
 from annotation.core import jobs
+from annotation.models import Heartbeat, User
 
 
 def test_home_says_what_assay_is_to_a_stranger(db: None, client: Client) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotation.models import JobState, Project
 from annotation.core.jobs import job_request_cancel
+from annotation.models import JobState, Project
 from correlations import tasks
 from correlations.models import Study
 from correlations.services.execution import study_execute

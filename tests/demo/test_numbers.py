@@ -14,12 +14,12 @@ import pytest
 from django.db import connection, transaction
 from scipy import stats
 
+from annotation.demo import load as demo_data
 from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response, User
 from annotation.quality.selectors.monitoring import Figures, compute_figures
 from annotation.quality.selectors.raters import moment
-from annotation.demo import load as demo_data
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from correlations.models import Study
 from correlations.services.demo import demo_study_specification
 from correlations.services.execution import study_execute

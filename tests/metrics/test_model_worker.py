@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.models import JobState
 from annotation.core.jobs import job_claim
+from annotation.models import JobState
 from metrics import tasks
 from metrics.models import TrainedModel
 from metrics.selectors.models import folder_of

@@ -12,15 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotation.core.access import get_in_project_or_404, may_manage
-from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.campaigns.design import ALL_TEMPLATES
 from annotation.campaigns.fields.kinds import Field, Whole
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, CampaignDraft, CriterionDraft
-from annotation.campaigns.design import ALL_TEMPLATES
-from annotation.models import Campaign, Criterion, Dataset, Rating
 from annotation.campaigns.selectors import campaigns_of
-from annotation.quality.selectors.monitoring import campaign_monitor
-from annotation.campaigns.services.documents import campaign_export
 from annotation.campaigns.services import (
     campaign_clone,
     campaign_close,
@@ -32,6 +27,11 @@ from annotation.campaigns.services import (
     campaign_start,
     campaign_update,
 )
+from annotation.campaigns.services.documents import campaign_export
+from annotation.core.access import get_in_project_or_404, may_manage
+from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
+from annotation.models import Campaign, Criterion, Dataset, Rating
+from annotation.quality.selectors.monitoring import campaign_monitor
 
 
 def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
 from annotation.campaigns.fields.kinds import (
     Amount,
@@ -28,7 +29,6 @@ from annotation.campaigns.fields.kinds import (
 )
 from annotation.campaigns.presentations import PRESENTATIONS, Single
 from annotation.campaigns.scales import SCALES, Likert, Scale
-from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.rating.languages import BROWSER, LANGUAGES, language_label
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 
 from annotation.campaigns.scales import SCALES, Likert
-from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
 from annotation.campaigns.services import CriterionDraft
+from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
 
 
 class KindSelect(forms.Select):

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import forms
 
-from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.design import CHECK_KINDS, DEGRADATIONS
+from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
 from annotation.models import Campaign
 

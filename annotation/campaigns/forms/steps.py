@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
-from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
-from annotation.core.forms import RefusableForm
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
+from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.campaigns.services import MAX_CRITERIA
+from annotation.core.forms import RefusableForm
 from annotation.models import (
     Campaign,
     Dataset,
@@ -20,7 +21,6 @@ from annotation.models import (
     System,
     Target,
 )
-from annotation.campaigns.services import MAX_CRITERIA
 
 SEPARATOR = "\x1f"  # between the names of a pair, which may hold anything that people type
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.campaigns.design.files import FILE_VERSION
+from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.models import Campaign, Criterion, Dataset, QualityRules, ResponseList
 
 LISTED = ("exclude_raters", "exclude_ratings")  # rules that name people and ratings of this campaign alone

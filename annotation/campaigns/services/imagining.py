@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.models import Campaign, Criterion
 from annotation.campaigns.services.drafts import criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.problems import Problems, refusal
 from annotation.campaigns.services.scales import validate_criteria
+from annotation.models import Campaign, Criterion
 
 
 @contextmanager

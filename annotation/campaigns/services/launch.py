@@ -20,7 +20,11 @@ from annotation.allocation import (
 )
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
+from annotation.campaigns.selectors import rated_sources
+from annotation.campaigns.services.documents import criterion_document
+from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
 from annotation.core.canonical import canonical_json
+from annotation.core.copying import allocate_ids, copy_rows
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -33,10 +37,6 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.campaigns.selectors import rated_sources
-from annotation.campaigns.services.documents import criterion_document
-from annotation.core.copying import allocate_ids, copy_rows
-from annotation.campaigns.services.prepared_screens import prepared_create, prepared_hash
 
 DESIGN_VERSION = 2
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models.functions import Now
 
+from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.gate import campaign_alone
+from annotation.campaigns.services.launch import design_freeze, units_create
+from annotation.campaigns.services.validation import draft_validate
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, User
 from annotation.projects.services.audit import audit_record
-from annotation.campaigns.services.drafts import draft_of
-from annotation.campaigns.services.validation import draft_validate
-from annotation.campaigns.services.gate import campaign_alone
-from annotation.campaigns.services.launch import design_freeze, units_create
 
 
 @transaction.atomic

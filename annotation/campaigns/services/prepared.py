@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
+from annotation.campaigns.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES, fewest_responses
-from annotation.campaigns.design import DesignError, PreparedScreen, QualificationDesign, QualityDesign
-from annotation.models import Item, ResponseSource, SourceKind
 from annotation.campaigns.services.problems import Problems
+from annotation.models import Item, ResponseSource, SourceKind
 
 
 def validate_prepared(draft: CampaignDraft, problems: Problems) -> None:

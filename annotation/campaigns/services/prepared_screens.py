@@ -9,8 +9,8 @@ import numpy as np
 
 from annotation.allocation import PlannedUnit, derive_seed, order_keys
 from annotation.allocation.degrade import degrade
-from annotation.campaigns.scales import with_standard
 from annotation.campaigns.design import PreparedScreen, QualificationDesign, QualityDesign
+from annotation.campaigns.scales import with_standard
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,

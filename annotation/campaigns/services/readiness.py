@@ -9,14 +9,14 @@ from decimal import Decimal
 from django.db.models import Avg
 from django.db.models.functions import Length
 
+from annotation.campaigns.design import DesignError, QualificationDesign, QualityDesign
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.design import DesignError, QualificationDesign, QualityDesign
-from annotation.models import Campaign, CommentField, Item
 from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.services.drafts import draft_of
-from annotation.campaigns.services.validation import draft_problems
 from annotation.campaigns.services.launch import plan_or_none, standards_of, too_few_responses
+from annotation.campaigns.services.validation import draft_problems
+from annotation.models import Campaign, CommentField, Item
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
 SECONDS_PER_ANSWER = 3.0

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from annotation.campaigns.fields.table import CriterionDraft
 from annotation.campaigns.scales import SCALES
-from annotation.models import Dataset, ResponseSource, SourceKind
 from annotation.campaigns.services.problems import Problems
+from annotation.models import Dataset, ResponseSource, SourceKind
 
 MAX_CRITERIA = 5
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")

@@ -2,16 +2,16 @@
 
 from django.db import transaction
 
-from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
-from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.design import ALL_TEMPLATES, Template
 from annotation.campaigns.design.files import draft_values, read_campaign_file
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Dataset, Project, ResponseSource, User
-from annotation.projects.services.audit import audit_record
+from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
+from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.validation import draft_validate
 from annotation.campaigns.services.writing import campaign_create
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, Dataset, Project, ResponseSource, User
+from annotation.projects.services.audit import audit_record
 
 
 @transaction.atomic

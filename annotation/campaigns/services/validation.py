@@ -2,10 +2,10 @@
 
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
-from annotation.models import Campaign, Item, Project, Target
 from annotation.campaigns.services.prepared import validate_prepared
 from annotation.campaigns.services.problems import Problems, refusal
 from annotation.campaigns.services.scales import REFERENCES, validate_criteria
+from annotation.models import Campaign, Item, Project, Target
 
 
 def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:

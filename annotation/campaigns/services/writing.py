@@ -7,13 +7,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.campaigns.fields.table import CampaignDraft
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
-from annotation.projects.services.audit import audit_record
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.lifecycle import locked
 from annotation.campaigns.services.problems import refusal
 from annotation.campaigns.services.validation import draft_problems, draft_validate
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, CampaignState, Criterion, Project, Target, User
+from annotation.projects.services.audit import audit_record
 
 
 @transaction.atomic

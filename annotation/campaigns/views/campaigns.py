@@ -11,23 +11,22 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.core.access import may_manage
-from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
-from annotation.core.pages import newest_page
-from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.campaigns import selectors, services
 from annotation.campaigns.design import BLANK, TEMPLATES
-from annotation.core.errors import AnnotationError
-from annotation.core.exports import table_response
 from annotation.campaigns.forms import StartForm
 from annotation.campaigns.forms.quality import KIND_LABELS
+from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
+from annotation.core.access import may_manage
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import table_response
 from annotation.core.markdown import markdown
-from annotation.models import Campaign, CampaignState, Role, SourceKind
+from annotation.core.pages import newest_page
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Campaign, CampaignState, Role, SourceKind
 from annotation.rating.languages import language_label
-from annotation.campaigns import selectors
 from annotation.rating.selectors.screens import preview_screen
 from annotation.references.sets.selectors import set_to_join
-from annotation.campaigns import services
 
 PAGE = 50
 

@@ -9,17 +9,17 @@ from django.urls import reverse
 from django.utils.text import get_valid_filename
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.core.access import may_manage
-from annotation.campaigns.lookups import campaign_or_404
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.campaigns.design import BLANK, TEMPLATES, Change, compare_designs
-from annotation.core.errors import AnnotationError
-from annotation.campaigns.forms import CloneForm, ImportForm, StartForm
-from annotation.models import Campaign, Dataset, Role
-from annotation.core.parameters import whole_number
-from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns import services
+from annotation.campaigns.design import BLANK, TEMPLATES, Change, compare_designs
+from annotation.campaigns.forms import CloneForm, ImportForm, StartForm
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services.documents import campaign_export as export_of
+from annotation.core.access import may_manage
+from annotation.core.errors import AnnotationError
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Campaign, Dataset, Role
 
 
 @require_http_methods(["GET", "POST"])
@@ -66,7 +66,9 @@ def campaign_clone(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         else:
             return redirect("annotation:campaign-step", request.project.slug, made.pk, "review")
     return render(
-        request, "annotation/campaigns/campaign_clone.html", {"project": request.project, "campaign": campaign, "form": form}
+        request,
+        "annotation/campaigns/campaign_clone.html",
+        {"project": request.project, "campaign": campaign, "form": form},
     )
 
 

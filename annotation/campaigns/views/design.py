@@ -11,18 +11,18 @@ from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.campaigns import services
+from annotation.campaigns.forms import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.scales import fewest_responses
-from annotation.core.views import MemberRequest, object_view
-from annotation.core.errors import AnnotationError
-from annotation.campaigns.forms import STEPS, LinesForm, PreparedForm, Step, WhatStep
-from annotation.models import Campaign, CampaignState, Item, Project, Role
-from annotation.core.parameters import whole_number
-from annotation.rating.languages import SOURCE
 from annotation.campaigns.selectors import rated_sources
-from annotation.rating.selectors.screens import preview_screen
-from annotation.campaigns import services
 from annotation.campaigns.views.campaigns import launch_text
+from annotation.core.errors import AnnotationError
+from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Campaign, CampaignState, Item, Project, Role
+from annotation.rating.languages import SOURCE
+from annotation.rating.selectors.screens import preview_screen
 
 REVIEW = "review"
 GROUPS = {"gold": "quality", "attention": "quality", "training": "qualification", "test": "qualification"}

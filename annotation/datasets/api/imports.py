@@ -15,12 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
-from annotation.core.rows import FORMATS
-from annotation.models import Dataset, DatasetImport, RatingImport
 from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.core.rows import FORMATS
+from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services import dataset_import_create, rating_import_create, rating_preview
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
-from annotation.datasets.services.imports import resolve_format
+from annotation.models import Dataset, DatasetImport, RatingImport
 from annotation.tasks import dataset_import_execute, rating_import_execute
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from annotation.models import SourceKind
 from annotation.core.normalisation import text_key
 from annotation.core.problems import Problems
+from annotation.models import SourceKind
 
 REFERENCE_KINDS = [kind.value for kind in SourceKind if kind != SourceKind.SYSTEM]
 DEFAULT_REFERENCE_KIND = SourceKind.HUMAN.value

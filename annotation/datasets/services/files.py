@@ -3,10 +3,9 @@
 import math
 from typing import Any
 
+from annotation.core.problems import Problems
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import Oddities, beating, check_header, read_jsonl, read_table, square
-from annotation.models import SourceKind
-from annotation.core.problems import Problems
 from annotation.datasets.services.content import (
     DEFAULT_REFERENCE_KIND,
     REFERENCE_KINDS,
@@ -16,6 +15,7 @@ from annotation.datasets.services.content import (
     check_text,
     check_texts,
 )
+from annotation.models import SourceKind
 
 TURN_SEPARATOR = "|||"
 ITEM_NAMES = ("id", "context", "message", "meaning_representation", "split", "references", "outputs")

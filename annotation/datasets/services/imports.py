@@ -5,15 +5,14 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.core.names import check_length, slug_of
-from annotation.core.progress import Beat, Progress, noop
-from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.core.errors import AnnotationError, ImportRefused
-from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
+from annotation.core.jobs import Claim, job_run
+from annotation.core.names import check_length, slug_of
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.problems import Problems
+from annotation.core.progress import Beat, Progress, noop
+from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
-from annotation.mining.services.sample import sample_draw
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
 from annotation.datasets.services.store import store_dataset
 from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
@@ -21,7 +20,8 @@ from annotation.judgements.services.options import RATING_ENDINGS
 from annotation.judgements.services.preview import draft_store
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import join_shared, known_of, match, store_aliases, store_campaign
-from annotation.core.jobs import Claim, job_run
+from annotation.mining.services.sample import sample_draw
+from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
 
 STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")

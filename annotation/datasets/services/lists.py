@@ -5,16 +5,16 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
+from annotation.core.problems import storable, storable_json
+from annotation.datasets.selectors.lists import foreign_responses
 from annotation.models import (
     Dataset,
     ResponseList,
     User,
 )
-from annotation.core.problems import storable, storable_json
-from annotation.datasets.selectors.lists import foreign_responses
 from annotation.projects.services.audit import audit_record
-from annotation.core.copying import copy_rows
 
 MAX_NAME = 120
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from annotation.models import Dataset, Item, Response, ResponseSource, System
-from annotation.core.normalisation import text_key
 from annotation.core.copying import allocate_ids, copy_rows
+from annotation.core.normalisation import text_key
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.models import Dataset, Item, Response, ResponseSource, System
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.datasets.lookups import dataset_or_404
 from annotation.core.exports import table_response
-from annotation.datasets.forms import DatasetEditForm
-from annotation.models import Dataset, JobState, Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.datasets.forms import DatasetEditForm
+from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.selectors import datasets as selectors
-from annotation.seeds.selectors import has_seeds
 from annotation.datasets.services import datasets as services
 from annotation.judgements.services import report_rows
+from annotation.models import Dataset, JobState, Role
+from annotation.seeds.selectors import has_seeds
 
 
 @require_GET

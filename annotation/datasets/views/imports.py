@@ -12,18 +12,18 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import get_in_project_or_404, may_manage
-from annotation.core.views import MemberRequest, object_view, project_view
-from annotation.datasets.lookups import dataset_or_404
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
+from annotation.core.jobs import job_request_cancel
+from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetUploadForm
-from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
-from annotation.models import Dataset, DatasetImport, JobState, Project, RatingImport, Role
+from annotation.datasets.lookups import dataset_or_404
 from annotation.judgements import services
+from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.judgements.services import report_rows
 from annotation.judgements.services.options import SHAPES
 from annotation.judgements.services.preview import is_draft
-from annotation.core.jobs import job_request_cancel
+from annotation.models import Dataset, DatasetImport, JobState, Project, RatingImport, Role
 from annotation.tasks import dataset_import_execute, rating_import_execute
 
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"

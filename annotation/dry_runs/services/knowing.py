@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.allocation import derive_seed
-from annotation.models import Campaign, Criterion, Presentation, Purpose, UnitResponse
 from annotation.dry_runs.simulation import ShownText, latent_quality
+from annotation.models import Campaign, Criterion, Presentation, Purpose, UnitResponse
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ import numpy as np
 from django.db import connection
 from scipy import stats
 
-from annotation.models import Campaign, Criterion, Participation, Presentation, PresentationOutcome, Purpose
-from annotation.quality.selectors.raters import Verdict, campaign_log, current_rules, moment, verdicts
-from annotation.rating.selectors.ratings import judgement_table
 from annotation.dry_runs.services.knowing import true_quality
 from annotation.dry_runs.services.specification import Extent, Specification, checks_per_unit
 from annotation.dry_runs.services.walking import Journal, failed_the_test
 from annotation.dry_runs.simulation import SimulatedLog, SimulatedRater, Workload, detection_forecast, forecast
+from annotation.models import Campaign, Criterion, Participation, Presentation, PresentationOutcome, Purpose
+from annotation.quality.selectors.raters import Verdict, campaign_log, current_rules, moment, verdicts
+from annotation.rating.selectors.ratings import judgement_table
 from annotation.weighting import RatingTable, sufficiency
 from annotation.weighting.exclusion import ExclusionRule, MeasuredRule, RatingLog, rules_from_data
 from annotation.weighting.exclusion.rule import Standing

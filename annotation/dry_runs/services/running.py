@@ -7,15 +7,15 @@ import structlog
 from django.db import transaction
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, DryRun, User
-from annotation.projects.services.audit import audit_record
+from annotation.core.jobs import Claim, job_run
 from annotation.dry_runs.services.loopback import serving
 from annotation.dry_runs.services.measuring import measured, times_shift
 from annotation.dry_runs.services.sandbox import sandbox_open, sandbox_purge, sandboxes_left
 from annotation.dry_runs.services.specification import Extent, Specification, extent
 from annotation.dry_runs.services.walking import Journal, Rules, Walk
-from annotation.core.jobs import Claim, job_run
 from annotation.dry_runs.simulation import SimulatedRater, population
+from annotation.models import Campaign, DryRun, User
+from annotation.projects.services.audit import audit_record
 
 log = structlog.get_logger("assay.dry_run")
 

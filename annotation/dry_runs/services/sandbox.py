@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from django.db import connection, models, transaction
 
+from annotation.campaigns.services import campaign_create, campaign_launch, draft_of
+from annotation.core.jobs import Claim
+from annotation.dry_runs.services.specification import Extent
 from annotation.models import (
     Admission,
     Amendment,
@@ -32,9 +35,6 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.campaigns.services import campaign_create, campaign_launch, draft_of
-from annotation.dry_runs.services.specification import Extent
-from annotation.core.jobs import Claim
 
 LEASE = 7 * 24 * 3600  # leases run out by the raters' own clocks here, not by the database's
 OF_CAMPAIGN: tuple[type[models.Model], ...] = (

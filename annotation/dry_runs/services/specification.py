@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign
 from annotation.campaigns.services import launch_report
 from annotation.campaigns.services.launch import units_plan
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign
 
 MOST_SCREENS = 2000  # that a dry run plays through; of a larger campaign the first items
 SECONDS_PER_SCREEN = 0.06  # of real time on an idle machine: 0.04 of Python, the rest the database

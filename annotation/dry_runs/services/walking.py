@@ -15,6 +15,9 @@ from django.urls import reverse
 
 from annotation.allocation import derive_seed
 from annotation.allocation.leases import adaptive_lease
+from annotation.dry_runs.services.knowing import Knowledge, Known
+from annotation.dry_runs.services.loopback import Answer, Browser, Form, forms
+from annotation.dry_runs.simulation import SimulatedRater
 from annotation.models import (
     Campaign,
     CommentField,
@@ -26,10 +29,7 @@ from annotation.models import (
     SlotState,
     Stage,
 )
-from annotation.dry_runs.services.knowing import Knowledge, Known
-from annotation.dry_runs.services.loopback import Answer, Browser, Form, forms
 from annotation.rating.services.handout import slots_sweep
-from annotation.dry_runs.simulation import SimulatedRater
 
 BARE = re.compile(r"(.+?)(?:\.[0-9a-f]{8})?")  # a field's name without the screen's
 TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)

@@ -1,12 +1,5 @@
 """Files into data sets and campaigns: read, checked row by row, stored whole or not at all."""
 
-from annotation.judgements.services.preview import (
-    rating_import_confirm,
-    rating_import_discard,
-    rating_import_read_again,
-    rating_preview,
-)
-from annotation.datasets.services.report import report_rows
 from annotation.datasets.services.imports import (
     campaign_import,
     dataset_create,
@@ -15,6 +8,13 @@ from annotation.datasets.services.imports import (
     rating_import_create,
     rating_import_draft,
     rating_import_execute,
+)
+from annotation.datasets.services.report import report_rows
+from annotation.judgements.services.preview import (
+    rating_import_confirm,
+    rating_import_discard,
+    rating_import_read_again,
+    rating_preview,
 )
 
 __all__ = [

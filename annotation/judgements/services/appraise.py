@@ -10,8 +10,8 @@ item. The dump of all results has a header and the same under other names.
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from annotation.core.rows import Row, Table
 from annotation.core.problems import Problems
+from annotation.core.rows import Row, Table
 from annotation.judgements.services.content import Cells, RatingContent, number_in
 from annotation.judgements.services.options import ITEM_PARTS, ITEM_TYPES, OWN_SYSTEM, RatingOptions
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_datetime
 
-from annotation.core.rows import Oddities
 from annotation.core.problems import Problems
+from annotation.core.rows import Oddities
 from annotation.datasets.services.content import check_text
 from annotation.judgements.services.options import RatingOptions
 

@@ -2,9 +2,9 @@
 
 from django.utils.text import slugify
 
+from annotation.core.problems import Problems
 from annotation.core.progress import Beat, noop
 from annotation.core.rows import beating, read_table
-from annotation.core.problems import Problems
 from annotation.judgements.services import options as shapes
 from annotation.judgements.services.appraise import appraise_rows
 from annotation.judgements.services.content import Cells, Judgement, RatingContent, gather

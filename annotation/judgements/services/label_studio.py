@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from annotation.core.problems import Problems
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, beating, decode
-from annotation.core.problems import Problems
 from annotation.judgements.services.content import Cells, RatingContent, number_in
 from annotation.judgements.services.options import RatingOptions
 

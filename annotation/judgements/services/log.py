@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from annotation.core.problems import Problems
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, read_jsonl, square
-from annotation.core.problems import Problems
 from annotation.judgements.services.content import Cells, RatingContent
 from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.wide import is_blank

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from annotation.core.rows import ENDINGS, FORMATS
 from annotation.core.errors import AnnotationError
 from annotation.core.problems import storable_json
+from annotation.core.rows import ENDINGS, FORMATS
 
 ROWS, RATERS, AGGREGATE, APPRAISE, LABEL_STUDIO, ASSAY = (
     "rows", "raters", "aggregate", "appraise", "label-studio", "assay",

@@ -9,14 +9,14 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError, ImportRefused
-from annotation.models import Dataset, JobState, RatingImport, User
+from annotation.core.jobs import job_requeue
 from annotation.core.problems import Problems, storable_json
 from annotation.judgements.services.content import Judgement, RatingContent
 from annotation.judgements.services.files import read_ratings
 from annotation.judgements.services.options import AGGREGATES, SHAPES, RatingOptions
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import join_shared, known_of, match, rating_counts, with_aliases
-from annotation.core.jobs import job_requeue
+from annotation.models import Dataset, JobState, RatingImport, User
 
 LOOKED_AT_BYTES = 4 * 1024 * 1024  # some seconds of reading at most
 SHOWN_JUDGEMENTS = 5

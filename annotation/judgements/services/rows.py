@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
+from annotation.core.problems import Problems
 from annotation.core.progress import Beat
 from annotation.core.rows import Oddities, Table, beating, check_header, read_jsonl, square
-from annotation.core.problems import Problems
 from annotation.datasets.services.content import check_text
 from annotation.judgements.services.content import Cells, RatingContent
 from annotation.judgements.services.options import RatingOptions

@@ -12,6 +12,12 @@ from django.db.models.functions import Now
 from django.utils.text import slugify
 
 from annotation.campaigns.scales import Likert, Slider
+from annotation.core.copying import allocate_ids, copy_rows
+from annotation.core.normalisation import text_key
+from annotation.core.problems import Problems
+from annotation.judgements.services.content import Judgement, RatingContent
+from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -33,12 +39,6 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.core.normalisation import text_key
-from annotation.core.problems import Problems
-from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
-from annotation.core.copying import allocate_ids, copy_rows
-from annotation.judgements.services.content import Judgement, RatingContent
-from annotation.judgements.services.options import RatingOptions
 
 IMPORT_PROVIDER = "import"
 MOST_POINTS = 20

@@ -2,8 +2,8 @@
 
 import re
 
-from annotation.core.rows import Table, check_header, square
 from annotation.core.problems import Problems
+from annotation.core.rows import Table, check_header, square
 from annotation.judgements.services.content import Cells, RatingContent, number_in
 from annotation.judgements.services.options import AGGREGATES, OWN_COLUMNS, RatingOptions
 from annotation.judgements.services.rows import check_names_a_response, own_header

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import AnnotationError
 from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 
 EPILOG = """\

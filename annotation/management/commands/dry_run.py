@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, DryRun, JobState, Project
 from annotation.dry_runs.selectors import dry_run_report
 from annotation.dry_runs.services import FIELDS, dry_run_create, dry_run_execute, suggested
+from annotation.models import Campaign, DryRun, JobState, Project
 
 EPILOG = """\
 examples:

@@ -6,8 +6,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import AnnotationError
-from annotation.management.importing import member_and_project, progress_bar
-from annotation.models import Dataset, DatasetImport, JobState, RatingImport
 from annotation.datasets.services.synthetic import SyntheticFiles, SyntheticSize, synthetic_files
 from annotation.judgements.services import (
     dataset_import_create,
@@ -15,6 +13,8 @@ from annotation.judgements.services import (
     rating_import_create,
     rating_import_execute,
 )
+from annotation.management.importing import member_and_project, progress_bar
+from annotation.models import Dataset, DatasetImport, JobState, RatingImport
 
 SIZES = {
     "items": "conversations",

@@ -10,9 +10,9 @@ from annotation.management.importing import bad_rows, member_and_project, progre
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
-from annotation.models import Corpus, JobState
 from annotation.mining.services import corpus_stream
 from annotation.mining.services.report import corpus_report_rows
+from annotation.models import Corpus, JobState
 
 DEFAULTS = IndexParameters()
 STANDARD_INPUT = "-"

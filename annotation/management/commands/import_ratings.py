@@ -3,16 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.importing import (
-    add_common_arguments,
-    bad_rows,
-    content_of,
-    member_and_project,
-    progress_bar,
-    refusing,
-    tell,
-)
-from annotation.models import Dataset
+from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services import rating_import_create, rating_import_execute, rating_preview, report_rows
 from annotation.judgements.services.options import (
     AGGREGATES,
@@ -23,7 +14,16 @@ from annotation.judgements.services.options import (
     SHAPES,
     RatingOptions,
 )
-from annotation.datasets.services.imports import resolve_format
+from annotation.management.importing import (
+    add_common_arguments,
+    bad_rows,
+    content_of,
+    member_and_project,
+    progress_bar,
+    refusing,
+    tell,
+)
+from annotation.models import Dataset
 
 EPILOG = """\
 examples:

@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import AnnotationError
 from annotation.management.importing import member_and_project, progress_bar, refusing
-from annotation.mining.specification import MiningSpecification
-from annotation.models import JobState, MiningRun, Project, SourceKind, User
 from annotation.mining.services import mining_run_create, mining_run_execute, mining_run_store
 from annotation.mining.services.report import run_report
+from annotation.mining.specification import MiningSpecification
+from annotation.models import JobState, MiningRun, Project, SourceKind, User
 
 DEFAULTS = MiningSpecification()
 NUMBERS = {

@@ -11,6 +11,7 @@ import bm25s
 import numpy as np
 import pyarrow as pa
 
+from annotation.hygiene.refusal import check_number, check_whole
 from annotation.mining.index.files import (
     DATA,
     FIELDS,
@@ -25,7 +26,6 @@ from annotation.mining.index.files import (
 )
 from annotation.mining.index.files import verify_contents as verify
 from annotation.mining.index.parameters import TOKENIZERS, IndexParameters
-from annotation.hygiene.refusal import check_number, check_whole
 from annotation.mining.triples import Triple, TripleFile
 
 SCORE_FILES: Mapping[str, type[np.generic]] = {DATA: np.float32, INDICES: np.int32, INDPTR: np.int64}

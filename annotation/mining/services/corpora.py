@@ -12,19 +12,19 @@ from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
 
+from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.jobs import Claim, job_run
 from annotation.core.names import slug_of
 from annotation.core.progress import Beat, Progress, noop
 from annotation.datasets.sources import check_sources
-from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.index import IndexParameters, IndexReport, build_index
 from annotation.mining.opening import FORMATS, begin
 from annotation.mining.reading import TURN_SEPARATOR, Columns, ReadReport, read_triples
-from annotation.hygiene.refusal import ParameterRefused
+from annotation.mining.selectors import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.mining.triples import Triple
 from annotation.models import Corpus, Dataset, JobState, Project, User
-from annotation.mining.selectors import corpora_folder, corpus_folder, dataset_triples, forget_indexes
 from annotation.projects.services.audit import audit_record
-from annotation.core.jobs import Claim, job_run
 
 BEAT_TRIPLES = 2000
 DETAILS = ("description", "language", "licence", "attribution")

@@ -7,25 +7,14 @@ import structlog
 from django.db import connection, transaction
 from django.db.models import Count, Q
 
+from annotation.core.copying import copy_rows
+from annotation.core.errors import AnnotationError
+from annotation.core.jobs import Claim, job_request_cancel, job_run, jobs_requeue
 from annotation.core.progress import Beat, Progress, Throttle, noop
 from annotation.core.shards import Enqueue, Work, is_going_on, shards_finish, shards_help
-from annotation.core.errors import AnnotationError
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.candidates import Candidate, mine
 from annotation.mining.index import TripleIndex
-from annotation.hygiene.refusal import ParameterRefused
-from annotation.mining.specification import MiningSpecification
-from annotation.models import (
-    CandidateFate,
-    Corpus,
-    Dataset,
-    JobState,
-    MinedCandidate,
-    MiningRun,
-    MiningShard,
-    Project,
-    SourceKind,
-    User,
-)
 from annotation.mining.selectors import (
     SAME_AS_ANOTHER,
     SAME_TEXT,
@@ -39,9 +28,20 @@ from annotation.mining.selectors import (
     seeds_done,
     told_of_damage,
 )
+from annotation.mining.specification import MiningSpecification
+from annotation.models import (
+    CandidateFate,
+    Corpus,
+    Dataset,
+    JobState,
+    MinedCandidate,
+    MiningRun,
+    MiningShard,
+    Project,
+    SourceKind,
+    User,
+)
 from annotation.projects.services.audit import audit_record
-from annotation.core.copying import copy_rows
-from annotation.core.jobs import Claim, job_request_cancel, job_run, jobs_requeue
 
 log = structlog.get_logger("assay.mining")
 

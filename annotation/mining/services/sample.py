@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.allocation import draws
-from annotation.core.progress import Beat
 from annotation.core.errors import AnnotationError
-from annotation.hygiene.steps import clean, mask, step_from_dict
-from annotation.models import Corpus, SourceKind
-from annotation.mining.selectors import corpus_index
+from annotation.core.progress import Beat
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.hygiene.steps import clean, mask, step_from_dict
+from annotation.mining.selectors import corpus_index
+from annotation.models import Corpus, SourceKind
 
 BEAT_EVERY = 500
 

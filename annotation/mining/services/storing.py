@@ -7,7 +7,10 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
+from annotation.campaigns.services import campaign_change, campaign_start, free_name
+from annotation.core.copying import MANY
 from annotation.core.errors import AnnotationError
+from annotation.mining.selectors import kept_near_duplicates
 from annotation.models import (
     Campaign,
     CandidateFate,
@@ -20,10 +23,7 @@ from annotation.models import (
     Target,
     User,
 )
-from annotation.mining.selectors import kept_near_duplicates
 from annotation.projects.services.audit import audit_record
-from annotation.campaigns.services import campaign_change, campaign_start, free_name
-from annotation.core.copying import MANY
 
 TEMPLATE = "delta-bleu-references"
 NAME = "Rating replies"  # raters read it; the template's says what the ratings are for

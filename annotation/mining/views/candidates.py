@@ -9,15 +9,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.mining.forms import CandidateFilterForm, step_label
-from annotation.models import JobState, MiningRun, Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
 from annotation.mining import selectors
+from annotation.mining.forms import CandidateFilterForm, step_label
 from annotation.mining.services import near_duplicates_choose, near_duplicates_choose_all
 from annotation.mining.views.common import page_or_part, run_or_404
+from annotation.models import JobState, MiningRun, Role
 
 
 @require_GET

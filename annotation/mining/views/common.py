@@ -8,8 +8,8 @@ from django.utils.cache import patch_vary_headers
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest
-from annotation.models import Corpus, MiningRun, Project
 from annotation.mining.selectors import mining_run_rows
+from annotation.models import Corpus, MiningRun, Project
 
 
 def corpus_or_404(project: Project, slug: str) -> Corpus:

@@ -10,18 +10,17 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
-from annotation.models import Corpus, Project, Role
-from annotation.mining import selectors
-from annotation.mining import services
-from annotation.core.jobs import job_request_cancel
-from annotation.mining.services.report import corpus_report_rows
-from annotation.tasks import corpus_index
 from annotation.core.job_views import job_part, start_over
+from annotation.core.jobs import job_request_cancel
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.mining import selectors, services
+from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
+from annotation.mining.services.report import corpus_report_rows
 from annotation.mining.views.common import corpus_or_404, page_or_part
+from annotation.models import Corpus, Project, Role
+from annotation.tasks import corpus_index
 
 CORPUS_COLUMNS = (
     "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",

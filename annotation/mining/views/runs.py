@@ -6,17 +6,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.mining.forms import MiningRunForm
-from annotation.models import JobState, MiningRun, Role
-from annotation.mining.selectors import SeedChoice, near_duplicates_of
-from annotation.mining import services
-from annotation.mining.services.report import RunReport, run_report
-from annotation.tasks import mining_run_execute
 from annotation.core.job_views import job_part, start_over
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.mining import services
+from annotation.mining.forms import MiningRunForm
+from annotation.mining.selectors import SeedChoice, near_duplicates_of
+from annotation.mining.services.report import RunReport, run_report
 from annotation.mining.views.common import run_or_404
+from annotation.models import JobState, MiningRun, Role
+from annotation.tasks import mining_run_execute
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 

@@ -7,11 +7,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.pages import newest_page
-from annotation.core.views import MemberRequest, project_view
 from annotation.core.exports import table_response
-from annotation.models import Campaign, Role
+from annotation.core.pages import newest_page
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, project_view
+from annotation.models import Campaign, Role
 from annotation.projects.selectors.audit import (
     AUDIT_COLUMNS,
     SYSTEM,

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.projects.forms import MemberForm, ProjectForm, RoleForm
+from annotation.core.views import MemberRequest, UserRequest, object_view, project_view
 from annotation.models import Membership, Project, Role
+from annotation.projects.forms import MemberForm, ProjectForm, RoleForm
 from annotation.projects.selectors import projects as selectors
 from annotation.projects.services import projects as services
 
@@ -44,7 +44,9 @@ def project_create(request: UserRequest) -> HttpResponse:
 @project_view(Role.VIEWER)
 def project_detail(request: MemberRequest) -> HttpResponse:
     overview = selectors.project_overview(request.project)
-    return render(request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview})
+    return render(
+        request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview}
+    )
 
 
 @require_http_methods(["GET", "POST"])

@@ -8,6 +8,8 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Max, Q
 
+from annotation.campaigns.selectors import RaterRow as WorkRow
+from annotation.campaigns.selectors import rater_rows
 from annotation.models import (
     AuditEntry,
     Campaign,
@@ -18,8 +20,6 @@ from annotation.models import (
     Rater,
     RaterDecision,
 )
-from annotation.campaigns.selectors import RaterRow as WorkRow
-from annotation.campaigns.selectors import rater_rows
 from annotation.quality.selectors.checks import check_log, quality_log, second_halves
 from annotation.rating.selectors.ratings import rating_columns
 from annotation.weighting import CheckLog, RaterQuality, RatingTable, rater_quality

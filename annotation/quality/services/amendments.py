@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.campaigns.services.gate import campaign_alone
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
 from annotation.models import Amendment, AmendmentKind, Campaign, CampaignState, User
-from annotation.campaigns.services.gate import campaign_alone
 
 
 def amendable_lock(*, campaign: Campaign, act: str) -> Campaign:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from annotation.campaigns.services.gate import campaign_alone, campaign_pass
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -30,9 +31,8 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.quality.selectors.decisions import replaceable, to_reopen
 from annotation.projects.services.audit import audit_record
-from annotation.campaigns.services.gate import campaign_alone, campaign_pass
+from annotation.quality.selectors.decisions import replaceable, to_reopen
 
 LONGEST_REASON = 300
 SENTENCES = {

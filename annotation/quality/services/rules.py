@@ -7,12 +7,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from annotation.campaigns.services.gate import campaign_alone
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Participation, QualityRules, Rater, User
-from annotation.quality.selectors.raters import APPLIED, Moment, Verdict, moment, verdict_record, verdicts
 from annotation.projects.services.audit import audit_record
+from annotation.quality.selectors.raters import APPLIED, Moment, Verdict, moment, verdict_record, verdicts
 from annotation.quality.services.decisions import rater_exclude, rater_flag
-from annotation.campaigns.services.gate import campaign_alone
 from annotation.weighting.exclusion import (
     ExcludeRaters,
     ExcludeRatings,

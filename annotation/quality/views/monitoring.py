@@ -7,16 +7,16 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.quality import charts
-from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.access import may_manage
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
+from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, Role
+from annotation.quality import charts
 from annotation.quality.selectors import monitoring as selectors
 from annotation.quality.selectors.monitoring import Figures, Monitor, campaign_figures, campaign_monitor
 from annotation.quality.selectors.raters import moment
-from annotation.core.chart_views import chart_response, chart_theme
 
 CHARTS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[Figures], Any]]] = {
     "values": (

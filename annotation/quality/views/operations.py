@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.errors import AnnotationError
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Campaign, CampaignState, Role, User
 from annotation.quality.forms.operations import (
     ExtendForm,
     ItemsForm,
@@ -21,7 +22,6 @@ from annotation.quality.forms.operations import (
     StoppedSystemForm,
     SystemForm,
 )
-from annotation.models import Campaign, CampaignState, Role, User
 from annotation.quality.selectors.amendments import Marking, places, places_to_fill
 from annotation.quality.selectors.decisions import replaceable, to_reopen
 from annotation.quality.services import decisions, operations

@@ -8,16 +8,18 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.quality import charts
-from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.access import may_manage
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, offered
-from annotation.models import AuditEntry, Campaign, QualityRules, Rater, Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import AuditEntry, Campaign, QualityRules, Rater, Role
+from annotation.quality import charts
+from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, offered
 from annotation.quality.selectors.decisions import decisions, filled
+from annotation.quality.selectors.rater_work import rater_screens
 from annotation.quality.selectors.raters import (
     APPLIED,
     LISTED,
@@ -32,11 +34,9 @@ from annotation.quality.selectors.raters import (
     replay,
     stage_counts,
 )
-from annotation.quality.selectors.rater_work import rater_screens
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services import decisions as deciding
 from annotation.quality.services.rules import rules_apply, rules_read, rules_register
-from annotation.core.chart_views import chart_response, chart_theme
 from annotation.weighting.exclusion import rules_from_data
 
 PAGE = 100

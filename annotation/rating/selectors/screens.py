@@ -13,6 +13,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from annotation.campaigns.scales import Scale, with_standard
+from annotation.campaigns.selectors import rated_sources
 from annotation.models import (
     AnswerDraft,
     Campaign,
@@ -29,7 +30,6 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.campaigns.selectors import rated_sources
 from annotation.rating.selectors.handout import ANSWERED, BEFORE_WORK
 
 Texts = Mapping[str, str]  # bare field name -> what it holds

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from annotation.allocation import derive_seed, draw_order, systems_to_avoid
+from annotation.campaigns.services.gate import campaign_pass
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -27,7 +28,6 @@ from annotation.models import (
 )
 from annotation.rating.selectors.handout import RaterRecord, rater_record
 from annotation.rating.services import checks
-from annotation.campaigns.services.gate import campaign_pass
 
 WINDOW = 256  # units looked at per level of filling: what a request costs does not grow with the campaign
 SWEEP_BATCH = 1000

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from annotation.campaigns.services.gate import campaigns_close_gate
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     AnswerDraft,
@@ -31,7 +32,6 @@ from annotation.models import (
 from annotation.rating.selectors.handout import ANSWERED, rater_record
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.answers import Answer, Given, Place, answer_read, field_name
-from annotation.campaigns.services.gate import campaigns_close_gate
 from annotation.rating.services.handout import Standing, standing_lock
 from annotation.rating.services.qualification import TestResult, Wrong, qualification_advance, wrong_answers
 

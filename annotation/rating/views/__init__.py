@@ -1,7 +1,6 @@
 """What a rater meets: landing, instructions, one screen after the other, a last page. No account: a signed cookie."""
 
 from annotation.rating.views.entry import rater_consent, rater_instructions, rater_landing, rater_language
-from annotation.recruitment.views.leaving import rater_finish
 from annotation.rating.views.work import (
     rater_break,
     rater_draft,
@@ -11,6 +10,7 @@ from annotation.rating.views.work import (
     rater_submit,
     rater_work,
 )
+from annotation.recruitment.views.leaving import rater_finish
 
 __all__ = [
     "rater_break",

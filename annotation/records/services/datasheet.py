@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Datasheet, User
-from annotation.records.selectors.facts import Facts
 from annotation.projects.services.audit import audit_record
+from annotation.records.selectors.facts import Facts
 from annotation.records.services.heds import BY_NUMBER, FORM_URL, QUESTIONS, REFERENCE, SECTIONS, Question
 from annotation.records.services.heds_record import Recorded, key_of, recorded_answers
 

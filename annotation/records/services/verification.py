@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from annotation.core.zips import DAMAGED
 from annotation.core.errors import AnnotationError
+from annotation.core.zips import DAMAGED
 from annotation.quality.services.amendments import amendment_hash
 from annotation.records.services.archive import FORMAT, content_hash
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from annotation.campaigns.design import QualificationDesign, QualityDesign
 from annotation.models import Admission, Campaign
-from annotation.recruitment.providers import PROVIDERS
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
 from annotation.records.selectors.payment import Payment
+from annotation.recruitment.providers import PROVIDERS
 
 PURPOSES = {
     "gold": "texts with a known answer",

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_http_methods
 from annotation.core.access import get_in_project_or_404
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Rater, Role
-from annotation.recruitment.providers import recruiting_providers
 from annotation.records.selectors.held import held_about, held_of
 from annotation.records.services.erasure import Erasure
 from annotation.records.services.erasure import rater_erase as erase
+from annotation.recruitment.providers import recruiting_providers
 
 
 @require_http_methods(["GET", "POST"])

@@ -13,17 +13,17 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.core.access import may_manage
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import CONTENT_TYPES, table_response
 from annotation.core.markdown import markdown
+from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.amendments import amendments
+from annotation.quality.services.amendments import chain_check
 from annotation.records.selectors.facts import Facts, campaign_facts
 from annotation.records.selectors.tables import ALL, TABLES
-from annotation.quality.services.amendments import chain_check
 from annotation.records.services import datasheet as sheets
 from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks
 from annotation.records.services.heds import FORM_URL, REFERENCE

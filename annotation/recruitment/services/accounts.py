@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Project, ProviderAccount, User
+from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import PROVIDERS, Provider, open_provider, recruiting_provider
 from annotation.recruitment.providers.base import Account
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.providers.retry import Backoff
 from annotation.recruitment.providers.vault import Vault
-from annotation.projects.services.audit import audit_record
 
 WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - the name under which it is kept, not the secret
 # A person waits for a page: two tries, and no long pauses.

@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 
 from annotation.models import Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
+from annotation.rating.services.raters import rater_create
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.rating.services.raters import rater_create
 
 LET_GO = (Status.RETURNED, Status.TIMED_OUT)
 OVER = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)

@@ -18,10 +18,10 @@ from django.utils import timezone
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.projects.services.audit import audit_record
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.reviewing import ERASED
 from annotation.recruitment.services.terms import amount, terms_of

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation.models import Campaign, Rater, Submission
-from annotation.recruitment.providers.base import Arrival, Completion, Outcome
 from annotation.rating.selectors.endings import Ending, Stay
+from annotation.recruitment.providers.base import Arrival, Completion, Outcome
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.arrivals import LET_GO, current_submission
 from annotation.recruitment.services.terms import terms_of

@@ -20,11 +20,11 @@ from annotation.models import (
     Submission,
 )
 from annotation.models import SubmissionStatus as Status
+from annotation.projects.services.audit import audit_record
+from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.providers.base import GIVEN_UP, Capability, Outcome, Study, SubmissionStatus
 from annotation.recruitment.providers.base import Submission as Told
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.projects.services.audit import audit_record
-from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.forgetting import is_forgotten
 from annotation.recruitment.services.terms import terms_of

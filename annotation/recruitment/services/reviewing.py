@@ -8,10 +8,10 @@ from django.db import transaction
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import Provider
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.projects.services.audit import audit_record
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.refreshing import note_trouble, recruitment_refresh
 from annotation.recruitment.services.terms import terms_of

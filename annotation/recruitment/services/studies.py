@@ -15,10 +15,10 @@ from annotation.models import (
     ReturnPolicy,
     User,
 )
+from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import Provider, recruiting_provider
 from annotation.recruitment.providers.base import AfterCode, Outcome, Study, StudyState
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.projects.services.audit import audit_record
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.refreshing import study_apply
 from annotation.recruitment.services.terms import (

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.access import get_in_project_or_404, get_project_or_404
 from annotation.core.errors import AnnotationError
-from annotation.recruitment.forms import ProviderAccountForm, account_initial
 from annotation.models import Project, ProviderAccount, Role
+from annotation.recruitment import services
+from annotation.recruitment.forms import ProviderAccountForm, account_initial
 from annotation.recruitment.providers import PROVIDERS, Provider, recruiting_providers
 from annotation.recruitment.providers.base import Capability
 from annotation.recruitment.selectors import accounts_of
-from annotation.recruitment import services
 from annotation.recruitment.services.accounts import provider_of
 
 

@@ -12,17 +12,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.markdown import markdown
 from annotation.models import Campaign, CampaignState, Recruitment
+from annotation.rating.selectors.handout import Waiting, participation_of, waiting
+from annotation.rating.selectors.screens import criteria_of, preview_screen
+from annotation.rating.views.access import participation_here, rater_here, remember
+from annotation.rating.views.pages import address, language_of, page, rater_view
+from annotation.recruitment import services
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Arrival, Outcome
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.rating.selectors.handout import Waiting, participation_of, waiting
-from annotation.rating.selectors.screens import criteria_of, preview_screen
-from annotation.recruitment import services
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.arrivals import Where
 from annotation.recruitment.views.framing import framed_by
-from annotation.rating.views.access import participation_here, rater_here, remember
-from annotation.rating.views.pages import address, language_of, page, rater_view
 
 
 @never_cache

@@ -5,12 +5,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign
-from annotation.recruitment.providers.base import Completion
 from annotation.rating.selectors.endings import Stay, stay_of
 from annotation.rating.selectors.handout import Waiting, presentation_before
-from annotation.recruitment.services import stay_end
 from annotation.rating.views.access import participation_here
 from annotation.rating.views.pages import address, page, rater_view
+from annotation.recruitment.providers.base import Completion
+from annotation.recruitment.services import stay_end
 
 
 @require_GET

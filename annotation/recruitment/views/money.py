@@ -10,22 +10,21 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
-from annotation.recruitment.forms import BonusForm, RejectForm, ReturnForm
 from annotation.models import Campaign, Recruitment, Submission
 from annotation.models import SubmissionStatus as Status
+from annotation.recruitment import selectors, services
+from annotation.recruitment.forms import BonusForm, RejectForm, ReturnForm
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Capability, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment import selectors
 from annotation.recruitment.selectors import Row
-from annotation.recruitment import services
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batch_of
 from annotation.recruitment.services.reviewing import Reviewed
 from annotation.recruitment.services.terms import fee_percent, terms_of
-from annotation.tasks import submissions_approve
 from annotation.recruitment.views.accounts import refuse
 from annotation.recruitment.views.recruitment import campaign_of, recruitment_or_404
+from annotation.tasks import submissions_approve
 
 AT_ONCE = 25  # more are approved by a worker
 ACTS = {

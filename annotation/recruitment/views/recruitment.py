@@ -16,6 +16,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.access import get_in_project_or_404, get_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
+from annotation.core.parameters import whole_number
+from annotation.models import Campaign, Project, Recruitment, RecruitmentState, Role, SubmissionStatus
+from annotation.recruitment import selectors, services
 from annotation.recruitment.forms import (
     AFTER_LABELS,
     OUTCOME_LABELS,
@@ -24,11 +27,7 @@ from annotation.recruitment.forms import (
     recruitment_initial,
     terms_initial,
 )
-from annotation.models import Campaign, Project, Recruitment, RecruitmentState, Role, SubmissionStatus
-from annotation.core.parameters import whole_number
 from annotation.recruitment.providers import recruiting_providers
-from annotation.recruitment import selectors
-from annotation.recruitment import services
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
 from annotation.recruitment.services.terms import expected_screens, fee_percent, terms_of, warnings_of

@@ -6,8 +6,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from annotation.models import ProviderAccount
-from annotation.recruitment.providers.errors import NotSupported, ProviderError
 from annotation.recruitment import services
+from annotation.recruitment.providers.errors import NotSupported, ProviderError
 from annotation.tasks import provider_event_handle
 
 LARGEST = 64 * 1024

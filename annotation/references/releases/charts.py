@@ -3,8 +3,8 @@
 import altair as alt
 import numpy as np
 
-from annotation.quality.charts import BIN, tenths, tenths_counted
 from annotation.core.charts import Spec, Theme, finish, palette
+from annotation.quality.charts import BIN, tenths, tenths_counted
 
 
 def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:

@@ -7,8 +7,8 @@ from django.utils.text import slugify
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Dataset, Project, ReferenceSet, SourceKind, System, User
-from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.projects.services.audit import audit_record
+from annotation.rating.selectors.ratings import campaign_criteria
 
 MAX_NAME = 120
 

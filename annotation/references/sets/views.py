@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import tasks
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import ReferenceSet, Release, Role
+from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.forms import (
     AddCampaignForm,
     ReferenceSetEditForm,
@@ -23,16 +25,14 @@ from annotation.references.releases.forms import (
     ReleaseForm,
     WeightsUploadForm,
 )
-from annotation.models import ReferenceSet, Release, Role
-from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.selectors.releases import reference_sets, releases
+from annotation.references.releases.services.releases import release_create as create_release
+from annotation.references.releases.services.weights_imports import weights_import_create
+from annotation.references.sets.access import release_url, set_or_404
 from annotation.references.sets.selectors import campaigns_to_join
 from annotation.references.sets.services import reference_set_add_campaign as add_campaign
 from annotation.references.sets.services import reference_set_create as create_reference_set
 from annotation.references.sets.services import reference_set_edit as edit_reference_set
-from annotation.references.releases.services.releases import release_create as create_release
-from annotation.references.releases.services.weights_imports import weights_import_create
-from annotation.references.sets.access import release_url, set_or_404
 
 SET_COLUMNS = ("name", "slug", "dataset", "campaigns", "source_kinds", "source_systems", "finished_releases", "latest")
 RELEASE_COLUMNS = (
@@ -73,7 +73,9 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
     datasets = list(project.datasets.order_by("name"))
     asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     if asked is None:
-        return render(request, "annotation/references/reference_set_form.html", {"project": project, "datasets": datasets})
+        return render(
+            request, "annotation/references/reference_set_form.html", {"project": project, "datasets": datasets}
+        )
     dataset = next((dataset for dataset in datasets if dataset.slug == asked), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
@@ -178,7 +180,9 @@ def reference_set_import(request: MemberRequest) -> HttpResponse:
         else:
             tasks.weights_import_execute.delay_on_commit(job.pk)
             return redirect("annotation:weights-import-detail", request.project.slug, job.pk)
-    return render(request, "annotation/references/reference_set_import.html", context, status=400 if form.errors else 200)
+    return render(
+        request, "annotation/references/reference_set_import.html", context, status=400 if form.errors else 200
+    )
 
 
 def _render_set(

@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from annotation.core.forms import RefusableForm, offer_rows
-from annotation.models import Campaign
 from annotation.datasets.services.lists import MAX_NAME
+from annotation.models import Campaign
 from annotation.references.weighing.services.sending_back import MOST_RATINGS
 
 

@@ -10,10 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.reverse import reverse
 
+from annotation.campaigns.api.campaigns import CampaignSerializer
+from annotation.campaigns.selectors import campaigns_of
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.campaigns.api.campaigns import CampaignSerializer
+from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.api.datasets import ResponseSerializer
+from annotation.datasets.selectors.lists import response_lists_of, responses_named
 from annotation.models import (
     Campaign,
     DatasetImport,
@@ -24,13 +28,9 @@ from annotation.models import (
     SeedMember,
     SeedSelection,
 )
-from annotation.core.normalisation import DEFAULT_RULE, RULES
-from annotation.campaigns.selectors import campaigns_of
-from annotation.datasets.selectors.lists import response_lists_of, responses_named
 from annotation.seeds.selectors import has_fallen, means_now, selections_of
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
-from annotation.seeds.services.selections import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
 from annotation.seeds.services.selecting import seeds_select_create
+from annotation.seeds.services.selections import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
 from annotation.tasks import dataset_import_execute, seeds_select_execute
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
-from annotation.models import Campaign, Dataset, SeedSelecting, SeedSelection, User
 from annotation.core.jobs import Claim, job_run
+from annotation.models import Campaign, Dataset, SeedSelecting, SeedSelection, User
 from annotation.seeds.services.selections import seeds_check, seeds_select
 
 STEPS = 1

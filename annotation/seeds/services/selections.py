@@ -9,9 +9,13 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from annotation.allocation import assign_splits, split_sizes
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
-from annotation.hygiene.steps import in_order, step_from_dict, step_to_dict
+from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.datasets.services.imports import dataset_slug
 from annotation.hygiene.refusal import ParameterRefused
+from annotation.hygiene.steps import in_order, step_from_dict, step_to_dict
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -26,15 +30,11 @@ from annotation.models import (
     SeedSelection,
     User,
 )
-from annotation.core.normalisation import DEFAULT_RULE, RULES
+from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
-from annotation.seeds.selectors import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
-from annotation.projects.services.audit import audit_record
-from annotation.core.copying import copy_rows
-from annotation.datasets.services.imports import dataset_slug
 from annotation.rating.services.ratings import ratings_await
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
+from annotation.seeds.selectors import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
 
 MOST_SAMPLED = 1_000_000
 LARGEST_SEED = 2**63 - 1

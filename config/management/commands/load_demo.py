@@ -11,6 +11,9 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
+from annotation.core import jobs
+from annotation.demo import load as demo_data
+from annotation.judgements.services import report_rows
 from annotation.models import (
     CampaignState,
     Dataset,
@@ -23,11 +26,8 @@ from annotation.models import (
     System,
     User,
 )
-from annotation.demo import load as demo_data
-from annotation.core import jobs
-from annotation.references.sets import services as reference_sets
 from annotation.references.releases.services import releases
-from annotation.judgements.services import report_rows
+from annotation.references.sets import services as reference_sets
 from config.checks import DEMO_PASSWORD
 from correlations.services import demo as demo_study
 from correlations.services import execution, parameter_execution, parameter_studies, studies

@@ -8,10 +8,10 @@ from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
 from annotation.core.errors import AnnotationError
+from annotation.core.jobs import job_requeue
 from annotation.management.importing import progress_bar
 from annotation.models import Dataset, JobState, Project, Release, System
 from annotation.references.releases.selectors.releases import finished_releases, release_named, release_names
-from annotation.core.jobs import job_requeue
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.written import read_metric

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
-from annotation.core.canonical import canonical_json
 from annotation.campaigns.forms import STEPS
-from annotation.models import Campaign, Criterion, Project
-from annotation.campaigns.services.documents import campaign_export
 from annotation.campaigns.services import campaign_clone, campaign_create, campaign_import, campaign_launch, draft_of
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from annotation.campaigns.services.documents import campaign_export
+from annotation.core.canonical import canonical_json
+from annotation.models import Campaign, Criterion, Project
 from tests.annotation.campaigns.services.test_drafts import full_draft
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 PLAIN = [name for name, field in CAMPAIGN.items() if not field.related]
 UNSET = ("reference_kinds",)  # which the full draft, as it is about systems, cannot set

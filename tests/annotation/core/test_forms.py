@@ -2,8 +2,8 @@
 
 from django import forms
 
-from annotation.core.forms import RefusableForm
 from annotation.core.errors import AnnotationError
+from annotation.core.forms import RefusableForm
 
 
 class NamesForm(RefusableForm):

@@ -7,9 +7,9 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from pytest_django import Settings
 
+from annotation.core import jobs
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
 from annotation.models import DatasetImport, Heartbeat, JobState, Project
-from annotation.core import jobs
 from tests.worker import Worker, wait_until
 
 

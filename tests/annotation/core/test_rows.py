@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.core.rows import Oddities, Table, read_csv, read_jsonl, read_tsv, square
 from annotation.core.errors import ImportRefused
 from annotation.core.problems import Problems
+from annotation.core.rows import Oddities, Table, read_csv, read_jsonl, read_tsv, square
 
 
 def read(reader: Callable[[bytes, Problems], Table], content: bytes) -> None:

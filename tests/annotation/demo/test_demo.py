@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from django.db import connection, transaction
 
+from annotation.demo import load as demo
 from annotation.models import Campaign, Dataset, DatasetImport, Project, Rating, ResponseSource, User
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.demo import load as demo
 from annotation.weighting.exclusion import rules_from_data
 
 

@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import tasks
-from annotation.models import AuditEntry, Campaign, DryRun, JobState, Project, User
 from annotation.dry_runs.services import Specification
+from annotation.models import AuditEntry, Campaign, DryRun, JobState, Project, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 WIDTHS = [[2, 0.7], [3, 0.5], [5, 0.4]]

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import Campaign, Project, Rating
 from annotation.datasets.services.imports import rating_import_create, rating_import_execute
+from annotation.models import Campaign, Project, Rating
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 REPLIES = ("--project", "chit-chat", "--campaign", "Replies")

@@ -21,13 +21,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.core.normalisation import RULES, text_key
 from annotation.hygiene import near
-from annotation.mining.candidates import Candidate, Missing, Seed, mine, missing
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
+from annotation.mining.candidates import Candidate, Missing, Seed, mine, missing
 from annotation.mining.index import TripleIndex, build_index
 from annotation.mining.specification import MiningSpecification
 from annotation.mining.triples import Triple
-from annotation.core.normalisation import RULES, text_key
 
 DEMO = Path(__file__).parents[3] / "demo" / "dstc7"
 

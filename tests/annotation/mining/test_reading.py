@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.errors import ImportRefused
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining import opening
 from annotation.mining.opening import Shape, begin, recognise
 from annotation.mining.reading import Columns, ReadReport, read_triples
-from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.triples import Triple
 
 GAME = Triple(("Did you see the game?",), "What a goal!", "It was offside.")

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.hygiene import steps as hygiene, words
+from annotation.hygiene import steps as hygiene
+from annotation.hygiene import words
+from annotation.hygiene.refusal import ParameterRefused
 from annotation.hygiene.steps import Blocklist, Language, Length, MaskEmails, MaskHandles, MaskUrls
 from annotation.mining.index import ALPHA, EPSILON
-from annotation.hygiene.refusal import ParameterRefused
 from annotation.mining.specification import MiningSpecification
 
 EVERY_STEP = (

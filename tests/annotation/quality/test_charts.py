@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from annotation.quality import charts
 from annotation.core.charts import render
+from annotation.quality import charts
 
 
 def rows_of(specification):

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -35,10 +36,9 @@ from annotation.models import (
 )
 from annotation.quality.selectors.amendments import rated_systems, stopped_systems
 from annotation.quality.services.amendments import chain_check
-from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
 from annotation.quality.services.decisions import cannot_judge_reopen, rater_exclude, rater_include, raters_replace
-from annotation.rating.services.handout import slots_sweep, standing_lock, unit_request, unit_return
 from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.rating.services.handout import slots_sweep, standing_lock, unit_request, unit_return
 from annotation.rating.services.ratings import SubmissionRefused, ratings_submit
 from tests.annotation.worlds.campaigns import add_response, join, make_campaign, make_dataset
 

@@ -10,6 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission, User
+from annotation.records.selectors.facts import campaign_facts
+from annotation.records.services.wording import recruited
 from annotation.recruitment.providers import PROVIDERS, Provider
 from annotation.recruitment.providers.addresses import with_query
 from annotation.recruitment.providers.base import (
@@ -29,8 +31,6 @@ from annotation.recruitment.providers.base import (
 from annotation.recruitment.providers.base import Submission as Listed
 from annotation.recruitment.providers.base import SubmissionStatus as ListedStatus
 from annotation.recruitment.providers.codes import code_for
-from annotation.records.selectors.facts import campaign_facts
-from annotation.records.services.wording import recruited
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]

@@ -3,10 +3,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import JobState, Release
 from annotation.core.jobs import job_request_cancel
-from annotation.references.sets.services import reference_set_create
+from annotation.models import JobState, Release
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 

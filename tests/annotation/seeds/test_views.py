@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
 from annotation.campaigns.services import campaign_launch
 from annotation.judgements.services import dataset_import_execute
-from annotation.seeds.services.selections import seeds_rate_again, seeds_select
+from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
 from annotation.seeds.services.selecting import seeds_select_execute
-from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
+from annotation.seeds.services.selections import seeds_rate_again, seeds_select
 from tests.annotation.seeds.services.test_selections import make_corpus, triples
+from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 AsUser = Callable[[User], Client]
 RATINGS = {"a": [5, 5, 5], "b": [3, 4, 5], "c": [3, 4, 4], "d": [4, 5], "f": [1, 1, 1]}  # b has a mean of 4

@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Project, Release
-from annotation.references.weighing.selectors import comparisons, influences
 from annotation.references.releases.files.card import data_card
 from annotation.references.releases.services.releases import release_build, stored_content_hash
+from annotation.references.weighing.selectors import comparisons, influences
 from annotation.weighting import SCHEMES, RatingTable, Scheme, SchemeParameter, WeighedResponse, WeightResult
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.table import as_table

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
+from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.models import (
     Campaign,
     Dataset,
@@ -16,7 +17,6 @@ from annotation.models import (
     System,
     Target,
 )
-from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import Submission, ratings_submit

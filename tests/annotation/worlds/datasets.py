@@ -1,9 +1,9 @@
 """A small data set for tests of pages: the example that users download."""
 
-from annotation.models import Campaign, Dataset, Project
 from annotation.datasets.services.files import read_dataset
-from annotation.judgements.services.files import RatingOptions, read_ratings
 from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.models import Campaign, Dataset, Project
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "demo" / "examples"

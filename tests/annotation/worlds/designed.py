@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from annotation.models import Campaign, Criterion, Dataset
 from annotation.campaigns.services import campaign_launch
+from annotation.models import Campaign, Criterion, Dataset
 from tests.annotation.worlds.campaigns import make_campaign
 
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from annotation.models import Corpus, Dataset, MiningRun, Project, User
 from annotation.datasets.services.files import read_dataset
 from annotation.datasets.services.imports import dataset_create
 from annotation.mining.services import corpus_index, corpus_upload, mining_run_create
+from annotation.models import Corpus, Dataset, MiningRun, Project, User
 
 SEEDS = [
     {

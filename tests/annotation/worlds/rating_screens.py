@@ -1,7 +1,7 @@
 """A running campaign for every scale and presentation that raters meet, and one with training and a test."""
 
-from annotation.models import Campaign, Project
 from annotation.campaigns.services import CriterionDraft
+from annotation.models import Campaign, Project
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 FLUENT = CriterionDraft(

@@ -5,8 +5,8 @@ from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 from annotation.models import Campaign, Project, ProviderAccount, Recruitment
-from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
 from annotation.recruitment import services
+from annotation.recruitment.providers.base import AfterCode, Arrival, Outcome
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.terms import Terms
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk

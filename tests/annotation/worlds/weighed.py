@@ -1,8 +1,8 @@
 """A small release whose every list holds something, worked out by hand."""
 
 from annotation.models import Campaign, Release
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.snapshots import recalled
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import JobState, Release, Response
 from annotation.core.normalisation import text_key
+from annotation.models import JobState, Release, Response
 from annotation.references.releases.services.imports import release_import
 from correlations.models import Study
 from correlations.services.execution import study_execute

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotation.models import Item, JobState
 from annotation.core.jobs import job_request_cancel
+from annotation.models import Item, JobState
 from correlations.errors import StudyRefused
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import read_values, usual_values

@@ -8,8 +8,8 @@ import sacrebleu
 from django.db import connection
 from django.db.models import Count, Max
 
-from annotation.models import Item, JobState, Project
 from annotation.core.jobs import job_claim, job_request_cancel, job_requeue
+from annotation.models import Item, JobState, Project
 from metrics.errors import ScoreRunRefused
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.delta_bleu import corpus_delta_bleu

@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
-from annotation.models import JobState, Project
 from annotation.core.jobs import Claim, job_claim, job_request_cancel, job_requeue, job_run
+from annotation.models import JobState, Project
 from metrics.models import ScoreRun, ScoreShard, ShardStep
 from metrics.scoring.distinct import Distinct
 from metrics.scoring.metric import Metric, Workspace

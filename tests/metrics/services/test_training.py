@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from annotation.core.errors import AnnotationError
-from annotation.models import AuditEntry, JobState, Project, User
 from annotation.core.jobs import job_request_cancel
+from annotation.models import AuditEntry, JobState, Project, User
 from metrics.models import TrainedModel
 from metrics.scoring.models.lsa import LsaModel
 from metrics.scoring.models.vectors import WordVectors

@@ -8,8 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.models import JobState
 from annotation.core.jobs import job_claim
+from annotation.models import JobState
 from metrics.models import TrainedModel
 from metrics.services.runs import score_run_create
 from metrics.services.training import model_execute

@@ -30,10 +30,10 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Abs, Coalesce, Floor, Sign
 
+from annotation.core.searching import read_as_words
 from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, Response, ResponseSource
 from annotation.models.datasets import searched
 from annotation.models.releases import NO_SPREAD, NO_WIDTH
-from annotation.core.searching import read_as_words
 from annotation.seeds.selectors import fallen_seeds
 
 PAGE = 48  # references

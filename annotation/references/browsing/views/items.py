@@ -6,11 +6,11 @@ from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.core.exports import table_response
-from annotation.models import Dataset, Item, Role
 from annotation.datasets.selectors import datasets as selectors
+from annotation.models import Dataset, Item, Role
 
 COLUMNS = ("response", "text", "systems", "kinds", "weight", "campaign", "criterion", "mean", "ratings")
 

@@ -11,12 +11,13 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
-from annotation.quality import charts
-from annotation.core.views import MemberRequest, object_view
-from annotation.references.browsing.forms import WeightFilterForm
-from annotation.models import JobState, Release, ReleaseWeight, Role
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.parameters import whole_number
-from annotation.references.browsing.table import TableItem, TableRow, latex_lines, markdown_lines
+from annotation.core.searching import marked_messages, marked_responses, read_as_words, shortened
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import JobState, Release, ReleaseWeight, Role
+from annotation.quality import charts
+from annotation.references.browsing.forms import WeightFilterForm
 from annotation.references.browsing.selectors.references import (
     EVERYTHING,
     ORDERS,
@@ -38,8 +39,7 @@ from annotation.references.browsing.selectors.references import (
     split_names,
     total,
 )
-from annotation.core.searching import marked_messages, marked_responses, read_as_words, shortened
-from annotation.core.chart_views import chart_response, chart_theme
+from annotation.references.browsing.table import TableItem, TableRow, latex_lines, markdown_lines
 from annotation.references.sets.access import file_stem, finished_release_or_404, release_or_404, release_url
 
 VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
@@ -126,7 +126,11 @@ def release_browse(request: MemberRequest, release: Release) -> HttpResponse:
         response = render(request, "annotation/references/release_browse_page.html", context)
     else:
         context |= _narrowing(request, release, asked)
-        name = "annotation/references/release_browse_body.html" if part == "browse" else "annotation/references/release_browse.html"
+        name = (
+            "annotation/references/release_browse_body.html"
+            if part == "browse"
+            else "annotation/references/release_browse.html"
+        )
         # htmx shows no answer that says it failed; the reason is in it.
         status = 400 if not asked.form.is_valid() and part is None else 200
         response = render(request, name, context, status=status)

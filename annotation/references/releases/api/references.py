@@ -16,15 +16,14 @@ from rest_framework.reverse import reverse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.datasets.api.datasets import SourceSerializer
 from annotation.core.rows import FORMATS
-from annotation.references.browsing.forms import RANGES
+from annotation.datasets.api.datasets import SourceSerializer
 from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
+from annotation.references.browsing.forms import RANGES
 from annotation.references.browsing.responses import release_file_response
 from annotation.references.browsing.selectors.references import WeightFilter, weight_rows
-from annotation.references.releases.selectors.releases import reference_sets, release_name, releases
-from annotation.references.sets.services import reference_set_add_campaign, reference_set_create, reference_set_edit
 from annotation.references.releases.files import FILES
+from annotation.references.releases.selectors.releases import reference_sets, release_name, releases
 from annotation.references.releases.services.imports import ADDED_KINDS
 from annotation.references.releases.services.releases import (
     MAX_REASON,
@@ -33,6 +32,7 @@ from annotation.references.releases.services.releases import (
     release_restore,
 )
 from annotation.references.releases.services.weights_imports import weights_import_create
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create, reference_set_edit
 from annotation.tasks import release_build, weights_import_execute
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES
 

@@ -4,11 +4,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from annotation.core.one_line import escaped
 from annotation.core.zips import zip_chunks
 from annotation.models import Release
-from annotation.core.one_line import escaped
-from annotation.references.releases.selectors.releases import release_name
 from annotation.references.releases.files.reading import ReleasedItem, released_items
+from annotation.references.releases.selectors.releases import release_name
 
 BUFFER = 256 * 1024
 PIECE = 64 * 1024

@@ -6,12 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from annotation.core.parquet import batch_chunks
 from annotation.core.exports import gathered, table_chunks
-from annotation.models import Release
 from annotation.core.one_line import escaped
-from annotation.references.releases.selectors.releases import release_name
+from annotation.core.parquet import batch_chunks
+from annotation.models import Release
 from annotation.references.releases.files.reading import Reference, ReleasedItem, released_items
+from annotation.references.releases.selectors.releases import release_name
 
 SHORT_HASH = 12
 BATCH_REFERENCES = 5_000  # of a row group of Parquet

@@ -8,11 +8,11 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Count, F
 
-from annotation.models import Campaign, Release, ResponseSource, SeedSelection
 from annotation.core.numbers import finite_or_none
-from annotation.recruitment.providers import PROVIDERS
 from annotation.judgements.stand_ins import by_stand_ins
+from annotation.models import Campaign, Release, ResponseSource, SeedSelection
 from annotation.rating.selectors.ratings import JudgementTable
+from annotation.recruitment.providers import PROVIDERS
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
 from annotation.seeds.selectors import fallen_seeds
 from annotation.weighting import RatingTable, icc, krippendorff_alpha

@@ -17,6 +17,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
+from annotation.core.copying import MANY, allocate_ids, copy_rows
+from annotation.core.errors import AnnotationError
+from annotation.core.exports import FORMULA
+from annotation.core.normalisation import text_key
+from annotation.core.one_line import unescaped
+from annotation.core.problems import Problems, storable
 from annotation.core.rows import (
     ENDINGS,
     FORMATS,
@@ -29,8 +35,7 @@ from annotation.core.rows import (
     read_table,
     square,
 )
-from annotation.core.errors import AnnotationError
-from annotation.core.exports import FORMULA
+from annotation.core.versions import code_version
 from annotation.models import (
     Dataset,
     Item,
@@ -45,16 +50,11 @@ from annotation.models import (
     User,
 )
 from annotation.models.releases import IMPORTED
-from annotation.core.normalisation import text_key
-from annotation.core.one_line import unescaped
-from annotation.core.problems import Problems, storable
-from annotation.references.releases.selectors.releases import release_name
 from annotation.projects.services.audit import audit_record
-from annotation.core.copying import MANY, allocate_ids, copy_rows
-from annotation.references.sets.services import check_name, free_slug
 from annotation.references.releases.files.tables import FLAT_COLUMNS
+from annotation.references.releases.selectors.releases import release_name
 from annotation.references.releases.services.releases import LISTED_ITEMS, content_hash
-from annotation.core.versions import code_version
+from annotation.references.sets.services import check_name, free_slug
 
 SIGNATURE = "weights:imported"
 NUMBERS = ("mean", "standard_error", "low", "high")

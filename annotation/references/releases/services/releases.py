@@ -19,14 +19,19 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from annotation.core.canonical import canonical_json
-from annotation.core.progress import Progress, noop
+from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.core.jobs import Claim, job_run
 from annotation.core.numbers import finite_or_none
+from annotation.core.progress import Progress, noop
+from annotation.core.versions import code_version
 from annotation.judgements.stand_ins import by_stand_ins, without_intervals
+from annotation.models import Campaign, Item, JobState, Rater, Rating, ReferenceSet, Release, ReleaseWeight, User
+from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.checks import rater_names
 from annotation.quality.selectors.decisions import excluded_raters
 from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.rating.services.ratings import ratings_await
 from annotation.references.releases.selectors.facts import judged_agreement
 from annotation.references.releases.selectors.releases import (
     References,
@@ -39,12 +44,7 @@ from annotation.references.releases.selectors.releases import (
     release_name,
     used_ratings,
 )
-from annotation.projects.services.audit import audit_record
-from annotation.core.copying import copy_rows
 from annotation.references.releases.services.evidence import evidence_columns, release_bins, reported_bins
-from annotation.core.jobs import Claim, job_run
-from annotation.rating.services.ratings import ratings_await
-from annotation.core.versions import code_version
 from annotation.weighting import DEFAULT_SCHEME, SCHEMES, RatingTable, Scheme, WeightResult, get_scheme
 from annotation.weighting.evidence import Evidence, response_evidence
 from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data

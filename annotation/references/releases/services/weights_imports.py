@@ -6,10 +6,10 @@ from typing import Any
 from django.db import transaction
 
 from annotation.core.errors import ImportRefused
-from annotation.models import Dataset, ReferenceSet, SourceKind, User, WeightsImport
+from annotation.core.jobs import Claim, job_run
 from annotation.core.problems import Problems, storable
 from annotation.datasets.services.imports import refusal_report
-from annotation.core.jobs import Claim, job_run
+from annotation.models import Dataset, ReferenceSet, SourceKind, User, WeightsImport
 from annotation.references.releases.services.imports import import_check, read_weights, weights_store
 
 STEPS = 2  # reading, storing

@@ -8,10 +8,11 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.references.releases import charts as charts_releases
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
+from annotation.core.views import MemberRequest, object_view
 from annotation.models import Release, Role
+from annotation.references.releases import charts as charts_releases
 from annotation.references.releases.selectors.differences import (
     CONDITIONS,
     KINDS,
@@ -26,7 +27,6 @@ from annotation.references.releases.selectors.differences import (
     usual_comparison,
 )
 from annotation.references.releases.selectors.releases import release_name, release_named
-from annotation.core.chart_views import chart_response, chart_theme
 from annotation.references.sets.access import file_stem, finished_release_or_404
 
 ITEM_COLUMNS = ("item", "message", "split", "change")

@@ -6,10 +6,10 @@ from django.http import (
 )
 from django.views.decorators.http import require_GET, require_safe
 
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.exports import table_response
-from annotation.references.browsing.forms import WeightFilterForm
+from annotation.core.views import MemberRequest, object_view
 from annotation.models import Release, ReleaseWeight, Role
+from annotation.references.browsing.forms import WeightFilterForm
 from annotation.references.browsing.responses import HASH_HEADER, release_file_response
 from annotation.references.browsing.selectors.references import WEIGHT_COLUMNS, source_names, weight_rows
 from annotation.references.sets.access import file_stem, finished_release_or_404

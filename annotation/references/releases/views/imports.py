@@ -7,10 +7,10 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotation.core.access import get_in_project_or_404
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.exports import table_response
-from annotation.models import JobState, Project, Role, WeightsImport
 from annotation.core.jobs import job_request_cancel
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import JobState, Project, Role, WeightsImport
 from annotation.references.sets.access import release_url
 
 ERROR_COLUMNS = ("file", "line", "field", "found", "accepted")

@@ -10,11 +10,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import tasks
+from annotation.core import jobs
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.errors import AnnotationError
-from annotation.references.releases.forms import DeprecationForm
+from annotation.core.job_views import job_part, start_over
+from annotation.core.views import MemberRequest, object_view
 from annotation.models import JobState, Release, Role
+from annotation.references.browsing.views.references import old_address
+from annotation.references.releases.files import FILES
+from annotation.references.releases.forms import DeprecationForm
 from annotation.references.releases.selectors.facts import (
     fallen_seeds_of,
     release_agreement,
@@ -22,12 +26,8 @@ from annotation.references.releases.selectors.facts import (
     split_counts,
 )
 from annotation.references.releases.selectors.releases import latest_release, same_content
-from annotation.core import jobs
-from annotation.references.releases.files import FILES
 from annotation.references.releases.services.releases import release_deprecate as deprecate_release
 from annotation.references.releases.services.releases import release_restore as restore_release
-from annotation.core.job_views import job_part, start_over
-from annotation.references.browsing.views.references import old_address
 from annotation.references.sets.access import finished_release_or_404, release_or_404, release_url
 from annotation.weighting import SCHEMES
 

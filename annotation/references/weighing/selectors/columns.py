@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from django.core.cache import cache
 
-from annotation.models import Release
 from annotation.core.arrays import number_columns
+from annotation.models import Release
 from annotation.quality.selectors.checks import rater_names
 from annotation.rating.selectors.ratings import FloatArray, IntArray
 from annotation.references.releases.selectors.releases import release_judgements

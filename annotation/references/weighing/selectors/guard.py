@@ -8,6 +8,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import Max
 
+from annotation.core.normalisation import normalise
+from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -20,8 +22,6 @@ from annotation.models import (
     ResponseSource,
     System,
 )
-from annotation.core.normalisation import normalise
-from annotation.judgements.stand_ins import by_stand_ins
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
 from annotation.references.weighing.selectors.columns import release_columns

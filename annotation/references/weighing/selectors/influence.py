@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import FiguresPart, Participation, Rater, Release
 from annotation.judgements.stand_ins import by_stand_ins
+from annotation.models import FiguresPart, Participation, Rater, Release
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.weighing.selectors.columns import judged, release_columns

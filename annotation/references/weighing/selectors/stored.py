@@ -10,8 +10,8 @@ from django.db.models import Max
 
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
-from annotation.models import FiguresPart, JobState, Release, ResponseSource
 from annotation.core.packing import unpacked
+from annotation.models import FiguresPart, JobState, Release, ResponseSource
 from annotation.references.releases.selectors.releases import release_campaigns
 
 IN_REQUEST = 20_000  # references or judgements: with more of either, a page waits for a worker

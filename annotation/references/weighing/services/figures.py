@@ -4,15 +4,15 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.core.jobs import Claim, job_run
+from annotation.core.packing import packed
 from annotation.models import FiguresPart, JobState, Release, ReleaseFigures
 from annotation.models.jobs import FINISHED_STATES
-from annotation.core.packing import packed
 from annotation.references.weighing.selectors.attention import ATTENTION
 from annotation.references.weighing.selectors.guard import TEXTS
 from annotation.references.weighing.selectors.influence import INFLUENCE
 from annotation.references.weighing.selectors.sensitivity import SENSITIVITY
 from annotation.references.weighing.selectors.stored import Figures, figures_key, is_large
-from annotation.core.jobs import Claim, job_run
 
 EVERY: tuple[Figures[Any], ...] = (ATTENTION, SENSITIVITY, INFLUENCE, TEXTS)
 FIGURES = {one.part: one for one in EVERY}

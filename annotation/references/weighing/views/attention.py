@@ -10,14 +10,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.access import may_manage
-from annotation.core.views import MemberRequest, object_view
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
-from annotation.references.weighing.forms import SendBackForm
-from annotation.models import Release, Role
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Release, Role
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.references.sets.access import file_stem, finished_release_or_404
+from annotation.references.weighing.forms import SendBackForm
 from annotation.references.weighing.selectors.attention import (
     ABOUT,
     ATTENTION_COLUMNS,
@@ -33,7 +34,6 @@ from annotation.references.weighing.selectors.attention import (
 )
 from annotation.references.weighing.services.sending_back import references_send_back
 from annotation.references.weighing.views.awaiting import awaits_figures
-from annotation.references.sets.access import file_stem, finished_release_or_404
 
 PAGE = 50
 CHUNK = 1000

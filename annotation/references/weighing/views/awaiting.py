@@ -11,13 +11,13 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.core.access import may_manage
+from annotation.core.job_views import start_over
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import FiguresPart, Release, ReleaseFigures, Role
+from annotation.references.sets.access import finished_release_or_404
 from annotation.references.weighing.selectors.stored import FiguresAwaited
 from annotation.references.weighing.services.figures import figures_request
 from annotation.tasks import release_figures_compute
-from annotation.core.job_views import start_over
-from annotation.references.sets.access import finished_release_or_404
 
 P = ParamSpec("P")
 View = Callable[Concatenate[MemberRequest, P], HttpResponseBase]

@@ -9,15 +9,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.references.weighing import charts
 from annotation.core.access import may_manage
 from annotation.core.canonical import canonical_json
-from annotation.core.views import MemberRequest, object_view
+from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
-from annotation.models import Project, Release, Response, Role
 from annotation.core.numbers import finite_or_none
 from annotation.core.parameters import whole_number
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Project, Release, Response, Role
 from annotation.rating.selectors.ratings import IntArray
+from annotation.references.sets.access import file_stem, finished_release_or_404
+from annotation.references.weighing import charts
 from annotation.references.weighing.selectors.attention import page_of
 from annotation.references.weighing.selectors.columns import release_columns
 from annotation.references.weighing.selectors.guard import (
@@ -45,9 +47,7 @@ from annotation.references.weighing.selectors.sensitivity import (
     comparisons,
     scheme_row,
 )
-from annotation.core.chart_views import chart_response, chart_theme
 from annotation.references.weighing.views.awaiting import awaits_figures
-from annotation.references.sets.access import file_stem, finished_release_or_404
 from annotation.weighting import SCHEMES
 
 PAGE = 50

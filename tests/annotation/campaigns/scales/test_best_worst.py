@@ -6,13 +6,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.services import CriterionDraft, campaign_launch, launch_report
 from annotation.core.errors import AnnotationError
+from annotation.dry_runs.simulation import ShownText, SimulatedRater
 from annotation.models import Campaign, Project, Rating
 from annotation.rating.selectors.ratings import judgement_table
-from annotation.campaigns.services import CriterionDraft, campaign_launch, launch_report
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
-from annotation.dry_runs.simulation import ShownText, SimulatedRater
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset
 
 BEST_WORST = CriterionDraft("quality", "Which reply is the best, and which the worst?", kind="best_worst")

@@ -7,19 +7,19 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES
-from annotation.campaigns.forms.criteria import CriterionForm
+from annotation.campaigns.services import CriterionDraft, campaign_import, draft_of
+from annotation.campaigns.services.documents import campaign_export
+from annotation.dry_runs.simulation import ShownText, SimulatedRater
 from annotation.models import Campaign, Criterion, Project, Rating, User
 from annotation.rating.selectors.ratings import judgement_table
-from annotation.records.selectors.facts import campaign_facts
 from annotation.rating.selectors.screens import screen
-from annotation.campaigns.services.documents import campaign_export
-from annotation.campaigns.services import CriterionDraft, campaign_import, draft_of
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
+from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.methods import methods_text
-from annotation.dry_runs.simulation import ShownText, SimulatedRater
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset
 
 every_kind = pytest.mark.parametrize("kind", SCALES)

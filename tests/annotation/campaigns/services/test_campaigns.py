@@ -3,8 +3,6 @@ import json
 
 import pytest
 
-from annotation.core.errors import AnnotationError
-from annotation.models import CampaignState, Project, Slot, System, Unit
 from annotation.campaigns.services import (
     CampaignDraft,
     CriterionDraft,
@@ -14,6 +12,8 @@ from annotation.campaigns.services import (
     campaign_resume,
     campaign_update,
 )
+from annotation.core.errors import AnnotationError
+from annotation.models import CampaignState, Project, Slot, System, Unit
 from tests.annotation.worlds.campaigns import RELEVANCE, add_response, make_campaign, make_dataset
 
 

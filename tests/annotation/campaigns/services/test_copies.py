@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from annotation.campaigns.design import ALL_TEMPLATES
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
-from annotation.campaigns.services.documents import campaign_document, campaign_export
 from annotation.campaigns.services import (
     campaign_clone,
     campaign_create,
@@ -19,9 +16,12 @@ from annotation.campaigns.services import (
     draft_problems,
     template_draft,
 )
+from annotation.campaigns.services.documents import campaign_document, campaign_export
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
 from annotation.weighting.exclusion import GoldAccuracyBelow
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.campaigns.services.test_drafts import full_draft
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
 from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.services import (
     CampaignDraft,
@@ -21,6 +19,8 @@ from annotation.campaigns.services import (
     draft_problems,
     launch_report,
 )
+from annotation.core.errors import AnnotationError
+from annotation.models import Campaign, Criterion, Item, Project, ResponseSource, SourceKind, User
 from tests.annotation.worlds.campaigns import RELEVANCE, make_campaign, make_dataset
 from tests.annotation.worlds.field_examples import example
 

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Dataset, Project, QualityRules, Response, ResponseList, Target, User
 from annotation.campaigns.selectors import rated_sources
-from annotation.records.selectors.facts import campaign_facts
-from annotation.datasets.selectors.lists import response_lists_of, responses_page
-from annotation.rating.selectors.screens import preview_screen
-from annotation.campaigns.services.documents import campaign_document, campaign_export
 from annotation.campaigns.services import (
     CampaignDraft,
     campaign_clone,
@@ -24,11 +18,17 @@ from annotation.campaigns.services import (
     draft_of,
     launch_report,
 )
+from annotation.campaigns.services.documents import campaign_document, campaign_export
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
+from annotation.core.errors import AnnotationError
+from annotation.datasets.selectors.lists import response_lists_of, responses_page
 from annotation.dry_runs.services.sandbox import sandbox_purge
+from annotation.models import Campaign, Dataset, Project, QualityRules, Response, ResponseList, Target, User
 from annotation.quality.services.operations import campaign_extend, items_add
+from annotation.rating.selectors.screens import preview_screen
+from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.heds_record import recorded_answers
 from annotation.records.services.methods import methods_text
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
 from annotation.weighting.exclusion import GoldAccuracyBelow
 from tests.annotation.worlds.campaigns import RELEVANCE, join, make_campaign, make_dataset, rate_next
 

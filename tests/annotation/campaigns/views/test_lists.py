@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, Project, ResponseList, User
 from annotation.campaigns.services.lists import campaign_for_list, response_list_create
 from annotation.campaigns.views import lists as views
+from annotation.models import Campaign, Project, ResponseList, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
 AsUser = Callable[[User], Client]

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
 from annotation.datasets.selectors.datasets import item_page
+from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
 from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 

@@ -5,9 +5,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation import tasks
-from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
-from annotation.judgements.services import dataset_import_execute, rating_import_execute
 from annotation.datasets.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
+from annotation.judgements.services import dataset_import_execute, rating_import_execute
+from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 HTMX = {"HX-Request": "true"}

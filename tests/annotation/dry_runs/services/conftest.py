@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Campaign, DryRun, Project
 from annotation.dry_runs.services import dry_run_create, dry_run_execute
+from annotation.models import Campaign, DryRun, Project
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.worlds.designed import screen
 

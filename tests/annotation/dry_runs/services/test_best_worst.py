@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.models import Campaign
 from annotation.campaigns.services import CriterionDraft
+from annotation.models import Campaign
 from tests.annotation.dry_runs.services.conftest import play
 
 

@@ -8,17 +8,17 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from annotation.core.errors import AnnotationError
-from annotation.models import AuditEntry, Campaign, CampaignState, DryRun, JobState, Project, QualityRules
-from annotation.core import jobs
 from annotation.campaigns.services import campaign_launch
+from annotation.core import jobs
+from annotation.core.errors import AnnotationError
 from annotation.dry_runs.services import dry_run_create, dry_run_execute, sandboxes_sweep
 from annotation.dry_runs.services import running as module
 from annotation.dry_runs.services.sandbox import sandbox_open
 from annotation.dry_runs.services.specification import Specification, extent
+from annotation.models import AuditEntry, Campaign, CampaignState, DryRun, JobState, Project, QualityRules
+from tests.annotation.dry_runs.services.conftest import CHECKS, FEW, play
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, rate_next
 from tests.annotation.worlds.designed import QUALIFICATION
-from tests.annotation.dry_runs.services.conftest import CHECKS, FEW, play
 
 Draft = Callable[..., Campaign]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -3,8 +3,8 @@
 import pytest
 
 from annotation import tasks
-from annotation.models import DryRun, JobState, Project, Rating
 from annotation.dry_runs.services import dry_run_create
+from annotation.models import DryRun, JobState, Project, Rating
 from tests.annotation.dry_runs.services.conftest import FEW, make_draft
 from tests.worker import Worker, wait_until
 

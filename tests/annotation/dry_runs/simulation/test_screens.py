@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Criterion
 from annotation.dry_runs.simulation import ShownText, SimulatedRater
+from annotation.models import Criterion
 
 LIKERT = Criterion(name="quality", kind="likert", scale_min=1, scale_max=5).scale
 LENGTH = Criterion(name="length", kind="slider", scale_min=0, scale_max=100).scale

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from annotation.core.errors import ImportRefused
-from annotation.models import Campaign, Dataset
-from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
 from annotation.datasets.services.imports import campaign_import
+from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
+from annotation.models import Campaign, Dataset
 
 WIDE = """\
 item,system,ann,bob,cleo

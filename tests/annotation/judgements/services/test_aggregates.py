@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.models import Dataset, Project
 from annotation.judgements.stand_ins import REASON
+from annotation.models import Dataset, Project
 from annotation.quality.selectors.monitoring import campaign_monitor
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create
-from tests.annotation.worlds.datasets import example_dataset
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.judgements.services.shapes import stored
+from tests.annotation.worlds.datasets import example_dataset
 
 MEDIANS = "item,text,median\n1,I did. What a strike.,5\n1,Then you saw the goal!,1.5\n"
 ROWS = "rater,item,text,rating\nann,1,I did. What a strike.,4\nbob,1,I did. What a strike.,5\n" + "".join(

@@ -2,12 +2,12 @@
 
 import re
 
-from annotation.models import SourceKind
 from annotation.core.normalisation import RULES
 from annotation.datasets.services.content import REFERENCE_KINDS
 from annotation.datasets.services.files import COLUMNS, ITEM_NAMES, read_dataset
 from annotation.judgements.services.files import RatingOptions, read_ratings
 from annotation.judgements.services.options import OWN_COLUMNS, SHAPES
+from annotation.models import SourceKind
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "data-formats.md").read_text()

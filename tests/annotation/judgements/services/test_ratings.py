@@ -5,6 +5,9 @@ import json
 import pytest
 
 from annotation.core.errors import ImportRefused
+from annotation.datasets.services.files import read_dataset
+from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.judgements.services.files import RatingOptions, read_ratings
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -16,9 +19,6 @@ from annotation.models import (
     ResponseSource,
     Unit,
 )
-from annotation.datasets.services.files import read_dataset
-from annotation.judgements.services.files import RatingOptions, read_ratings
-from annotation.datasets.services.imports import campaign_import, dataset_create
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "demo" / "examples"

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
 from annotation.campaigns.selectors import RATING_COLUMNS
 from annotation.judgements.services import (
     rating_import_confirm,
@@ -18,8 +17,9 @@ from annotation.judgements.services import (
 )
 from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.recognition import recognised
-from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
+from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
 from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read
+from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from annotation.campaigns.selectors import RATING_COLUMNS, rating_rows
 from annotation.core.exports import table_response
 from annotation.models import Campaign, Dataset, Project
-from annotation.campaigns.selectors import RATING_COLUMNS, rating_rows
 from annotation.rating.selectors.ratings import judgement_table, rating_columns
 from annotation.weighting import RatingTable, icc, krippendorff_alpha, linear_weights
+from tests.annotation.judgements.services.shapes import WIDE_BY_CRITERION, read, stored
 from tests.annotation.worlds.datasets import example_dataset
 from tests.annotation.worlds.rated import (
     make_campaign,
@@ -21,7 +22,6 @@ from tests.annotation.worlds.rated import (
     rate,
     rate_in,
 )
-from tests.annotation.judgements.services.shapes import WIDE_BY_CRITERION, read, stored
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.core.errors import AnnotationError
+from annotation.judgements.services.files import RatingOptions
 from annotation.models import Dataset, Presentation, Project, RaterIdentity, Rating
 from annotation.rating.selectors.ratings import rating_columns
-from annotation.judgements.services.files import RatingOptions
-from tests.annotation.worlds.datasets import example_dataset
 from tests.annotation.judgements.services.shapes import (
     APPRAISE_DOCUMENTS,
     MEDIANS,
@@ -22,6 +21,7 @@ from tests.annotation.judgements.services.shapes import (
     stored,
     tasks,
 )
+from tests.annotation.worlds.datasets import example_dataset
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from annotation.core.errors import AnnotationError
-from annotation.models import AuditEntry, Corpus, JobState, Project, User
-from annotation.mining.selectors import corpora_folder, corpus_folder, corpus_index, corpus_search
 from annotation.core import jobs
+from annotation.core.errors import AnnotationError
 from annotation.mining import services
+from annotation.mining.selectors import corpora_folder, corpus_folder, corpus_index, corpus_search
+from annotation.models import AuditEntry, Corpus, JobState, Project, User
 from tests.annotation.worlds.mined import (
     TRIPLES,
     asked_run,

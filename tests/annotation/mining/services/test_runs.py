@@ -3,11 +3,10 @@
 import pytest
 from django.db.models.functions import Now
 
-from annotation.core import progress, shards
+from annotation.core import jobs, progress, shards
 from annotation.core.errors import AnnotationError
+from annotation.mining import services
 from annotation.mining.candidates import mine
-from annotation.mining.specification import MiningSpecification
-from annotation.models import JobState, MinedCandidate, MiningRun, MiningShard, Project, User
 from annotation.mining.selectors import (
     CandidateFilter,
     SeedChoice,
@@ -20,9 +19,9 @@ from annotation.mining.selectors import (
     forget_indexes,
     seeds,
 )
-from annotation.core import jobs
-from annotation.mining import services
 from annotation.mining.services import runs as module
+from annotation.mining.specification import MiningSpecification
+from annotation.models import JobState, MinedCandidate, MiningRun, MiningShard, Project, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, uploaded_corpus
 
 

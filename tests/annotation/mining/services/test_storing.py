@@ -3,6 +3,8 @@
 import pytest
 
 from annotation.core.errors import AnnotationError
+from annotation.core.normalisation import text_key
+from annotation.mining import services
 from annotation.models import (
     AuditEntry,
     Campaign,
@@ -14,8 +16,6 @@ from annotation.models import (
     ResponseSource,
     User,
 )
-from annotation.core.normalisation import text_key
-from annotation.mining import services
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
 

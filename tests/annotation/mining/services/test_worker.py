@@ -7,9 +7,9 @@ import pytest
 from django.conf import settings as django_settings
 
 from annotation import tasks
-from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, MiningShard, Project
 from annotation.mining.selectors import candidate_rows, corpus_folder
 from annotation.mining.services import corpus_index, mining_run_execute
+from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, MiningShard, Project
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
 from tests.worker import Worker, wait_until
 

@@ -5,8 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation import tasks
-from annotation.models import Corpus, JobState, Project, User
 from annotation.mining.services import corpus_index
+from annotation.models import Corpus, JobState, Project, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus
 
 HTMX = {"HX-Request": "true"}

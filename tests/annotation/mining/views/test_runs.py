@@ -5,8 +5,8 @@ import pytest
 from django.urls import reverse
 
 from annotation import tasks
-from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
 from annotation.mining.services import mining_run_execute, mining_run_store
+from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset
 
 HTMX = {"HX-Request": "true"}

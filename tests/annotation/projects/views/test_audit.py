@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.campaigns.services import campaign_pause, campaign_resume
 from annotation.models import Campaign, Project, User
 from annotation.projects.services.audit import audit_record
-from annotation.campaigns.services import campaign_pause, campaign_resume
 from annotation.quality.services.decisions import rater_flag
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset
 

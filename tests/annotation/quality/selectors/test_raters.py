@@ -3,10 +3,10 @@ import pytest
 
 from annotation.models import CheckAnswer, Criterion, Presentation
 from annotation.quality.selectors.checks import check_log, second_halves
-from annotation.quality.selectors.raters import campaign_log, moment, rater_quality_rows
 from annotation.quality.selectors.rater_work import rater_screens
-from annotation.rating.selectors.ratings import rating_columns
+from annotation.quality.selectors.raters import campaign_log, moment, rater_quality_rows
 from annotation.quality.services.decisions import rater_exclude
+from annotation.rating.selectors.ratings import rating_columns
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
 from tests.annotation.worlds.campaigns import answer, join, make_dataset

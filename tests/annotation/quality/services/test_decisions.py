@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from annotation.campaigns.services import campaign_close
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     AuditEntry,
@@ -23,8 +24,6 @@ from annotation.models import (
     User,
 )
 from annotation.quality.selectors.decisions import decisions, excluded_rater_ids
-from annotation.rating.selectors.handout import Waiting, waiting
-from annotation.campaigns.services import campaign_close
 from annotation.quality.services.decisions import (
     cannot_judge_reopen,
     rater_exclude,
@@ -33,6 +32,7 @@ from annotation.quality.services.decisions import (
     rater_unflag,
     raters_replace,
 )
+from annotation.rating.selectors.handout import Waiting, waiting
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next

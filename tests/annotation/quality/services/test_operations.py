@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from django.db import connection
 
+from annotation.campaigns.services import campaign_close, campaign_launch, campaign_pause
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Amendment,
@@ -24,9 +25,8 @@ from annotation.models import (
 )
 from annotation.quality.selectors.amendments import places, stopped_systems
 from annotation.quality.services.amendments import chain_check
-from annotation.campaigns.services import campaign_close, campaign_launch, campaign_pause
-from annotation.rating.services.handout import unit_request
 from annotation.quality.services.operations import campaign_extend, items_add, items_found, system_resume, system_stop
+from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import add_response, answer, join, make_campaign, make_dataset, rate_next
 
 pytestmark = pytest.mark.django_db

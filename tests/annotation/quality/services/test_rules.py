@@ -1,17 +1,17 @@
 import pytest
 
+from annotation.campaigns.services import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision, Rating, Slot
 from annotation.quality.selectors.raters import Moment, campaign_log, moment, replay, verdicts
-from annotation.references.releases.selectors.releases import release_judgements
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.campaigns.services import campaign_launch
 from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.quality.services.rules import rules_apply, rules_read, rules_register
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
-from annotation.references.sets.services import reference_set_create
+from annotation.references.releases.selectors.releases import release_judgements
 from annotation.references.releases.services.releases import release_build, release_create
-from annotation.quality.services.rules import rules_apply, rules_read, rules_register
+from annotation.references.sets.services import reference_set_create
 from annotation.weighting.exclusion import rules_from_data
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.designed import QUALITY, make_designed

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Amendment, Campaign, Project, Slot, Unit, User
 from annotation.campaigns.services import campaign_close
+from annotation.models import Amendment, Campaign, Project, Slot, Unit, User
 from annotation.quality.services.decisions import rater_exclude
 from annotation.quality.services.operations import system_stop
 from annotation.quality.views.operations import OPERATIONS

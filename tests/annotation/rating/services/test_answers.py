@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from django.db.models import F
 
+from annotation.campaigns.services import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Comment, Presentation, Project, Rating, ResponseSource, Unit
 from annotation.rating.selectors.handout import Waiting, seconds_to_wait, waiting
 from annotation.rating.selectors.ratings import judgement_table, rating_columns
-from annotation.campaigns.services import campaign_launch
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.pace import pace_update
 from annotation.rating.services.ratings import Submission, draft_save, ratings_submit

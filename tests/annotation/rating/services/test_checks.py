@@ -14,11 +14,11 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.rating.selectors.handout import Waiting, progress, waiting
 from annotation.projects.selectors.projects import project_overview
+from annotation.rating.selectors.handout import Waiting, progress, waiting
 from annotation.rating.selectors.ratings import rating_columns
-from annotation.records.selectors.payment import payment
 from annotation.rating.services.handout import unit_request, unit_return
+from annotation.records.selectors.payment import payment
 from tests.annotation.worlds.campaigns import answer, join, make_dataset
 from tests.annotation.worlds.designed import QUALIFICATION, QUALITY, make_designed, screen
 

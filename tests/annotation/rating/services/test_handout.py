@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from annotation.allocation import Candidate, next_unit, systems_to_avoid
+from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
@@ -21,7 +22,6 @@ from annotation.models import (
     System,
     Unit,
 )
-from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
 from annotation.rating.services.handout import slots_sweep, unit_request, unit_return
 from annotation.rating.services.raters import rater_create
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
-from annotation.rating.selectors.ratings import current_ratings
 from annotation.quality.services.decisions import cannot_judge_reopen, rater_exclude, rater_include
+from annotation.rating.selectors.ratings import current_ratings
 from annotation.rating.services.handout import slots_sweep, unit_request, unit_return
 from annotation.rating.services.raters import participation_start
 from annotation.rating.services.ratings import Submission, SubmissionRefused, ratings_await, ratings_submit

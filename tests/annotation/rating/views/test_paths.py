@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
+from annotation.campaigns.services import campaign_close
 from annotation.models import (
     AnswerDraft,
     Campaign,
@@ -24,7 +25,6 @@ from annotation.models import (
     User,
 )
 from annotation.rating.selectors.endings import Ending, stay_of
-from annotation.campaigns.services import campaign_close
 from annotation.rating.views import work
 from tests.annotation.worlds import rating_screens
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset

@@ -26,14 +26,14 @@ from annotation.models import (
     Submission,
     User,
 )
+from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.raters import rater_quality_rows
+from annotation.rating.services.handout import unit_request
+from annotation.rating.services.raters import rater_of_token
 from annotation.records.selectors.held import held_about
 from annotation.records.selectors.reading import table_rows
 from annotation.records.selectors.tables import ALL, TABLES
-from annotation.projects.services.audit import audit_record
 from annotation.records.services.erasure import rater_erase
-from annotation.rating.services.handout import unit_request
-from annotation.rating.services.raters import rater_of_token
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 
 PROLIFIC_ID = "5f3c9e1a2b4d6f8091a2b3c4"

@@ -25,8 +25,8 @@ from annotation.models import (
     Recruitment,
     Submission,
 )
-from annotation.records.selectors.facts import campaign_facts
 from annotation.rating.services.handout import unit_request
+from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.datasheet import Own, datasheet_update, sheet_json, sheet_markdown, sheet_of
 from annotation.records.services.heds import QUESTIONS
 from annotation.records.services.latex import escape

@@ -3,10 +3,10 @@ from collections.abc import Iterator
 import pytest
 
 from annotation.models import Campaign, Project, Recruitment
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@ import pytest
 
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Project, ProviderAccount, Recruitment
-from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment import services
+from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import secrets_of
-from tests.annotation.worlds.recruited import mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.recruited import mturk_account, prolific_account
 
 
 def test_a_token_is_stored_encrypted_and_the_connection_tells_whose_it_is(

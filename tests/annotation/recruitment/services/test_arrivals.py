@@ -5,17 +5,17 @@ from django.db import connections
 
 from annotation.models import Campaign, Participation, Rater, RaterIdentity, Recruitment, Slot, Submission
 from annotation.models import SubmissionStatus as Status
+from annotation.rating.selectors.endings import stay_of
+from annotation.rating.services.raters import participation_start
+from annotation.recruitment import services
 from annotation.recruitment.providers.base import Arrival
 from annotation.recruitment.providers.errors import ArrivalRefused
-from annotation.rating.selectors.endings import stay_of
-from annotation.recruitment import services
-from annotation.rating.services.raters import participation_start
 from annotation.recruitment.services.arrivals import Where
 from annotation.recruitment.services.terms import terms_of
-from tests.annotation.worlds.campaigns import rate_next
-from tests.annotation.worlds.recruited import arrival_of, comes, make_recruitment
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import arrival_of, comes, make_recruitment
 
 PERSON = "60bf9310e8dec401be6e9615"
 

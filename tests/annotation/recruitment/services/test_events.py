@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from annotation.models import ProviderEvent, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
-from annotation.recruitment.providers.errors import WebhookRefused
 from annotation.recruitment import services
-from tests.annotation.worlds.recruited import comes
+from annotation.recruitment.providers.errors import WebhookRefused
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.recruited import comes
 
 
 @pytest.fixture

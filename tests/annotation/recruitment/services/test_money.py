@@ -6,17 +6,17 @@ from annotation import tasks
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.rating.services.raters import participation_start
+from annotation.records.services.erasure import rater_erase
+from annotation.recruitment import services
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.selectors import submission_rows, top_ups
-from annotation.recruitment import services
-from annotation.records.services.erasure import rater_erase
-from annotation.rating.services.raters import participation_start
 from annotation.recruitment.services.bonuses import batch_of
-from tests.annotation.worlds.campaigns import rate_next
-from tests.annotation.worlds.recruited import arrival_of, comes
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import arrival_of, comes
 
 MESSAGE = "You answered the three attention checks with the lowest value, although their texts ask for the highest one."
 

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.campaigns.services import campaign_close
 from annotation.models import (
     Campaign,
     Participation,
@@ -19,15 +20,14 @@ from annotation.models import (
     Submission,
 )  # fmt: skip
 from annotation.models import SubmissionStatus as Status
-from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment import services
-from annotation.campaigns.services import campaign_close
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start
-from tests.annotation.worlds.campaigns import rate_next
-from tests.annotation.worlds.recruited import comes, make_recruitment
+from annotation.recruitment import services
+from annotation.recruitment.providers.errors import ProviderError
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import rate_next
+from tests.annotation.worlds.recruited import comes, make_recruitment
 
 
 def at_work(study: Recruitment, prolific: FakeProlific) -> tuple[Rater, str]:

@@ -3,17 +3,17 @@ from decimal import Decimal
 
 import pytest
 
+from annotation.campaigns.services import campaign_pause
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Recruitment, RecruitmentState
+from annotation.recruitment import services
 from annotation.recruitment.providers.base import AfterCode, Outcome
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment import services
-from annotation.campaigns.services import campaign_pause
 from annotation.recruitment.services.terms import terms_of, warnings_of
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import make_recruitment, mturk_account, prolific_account
 
 ENTRY = "http://127.0.0.1:8000/r/in/x/"
 

@@ -22,10 +22,10 @@ from annotation.models import (
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment import services
 from annotation.recruitment.services.terms import terms_of
-from tests.annotation.worlds.campaigns import make_campaign, make_dataset
-from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
 from tests.annotation.recruitment.providers.prolific.fake import FakeProlific
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.annotation.worlds.recruited import comes, make_recruitment, mturk_account, prolific_account
 
 AsUser = Callable[[User], Client]
 PERSON = "60bf9310e8dec401be6e9615"

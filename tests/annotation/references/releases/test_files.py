@@ -14,13 +14,13 @@ from django.core.cache import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import JobState, Release, ReleaseWeight, Response, ResponseSource
-from annotation.core.one_line import escaped, unescaped
-from annotation.references.releases.selectors.releases import release_named
 from annotation.core.copying import copy_rows
-from annotation.references.sets.services import reference_set_create
+from annotation.core.one_line import escaped, unescaped
+from annotation.models import JobState, Release, ReleaseWeight, Response, ResponseSource
 from annotation.references.releases.files import FILES, data_card, file_chunks, file_fingerprint, file_name
+from annotation.references.releases.selectors.releases import release_named
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 ODD = [

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from annotation.references.weighing.charts import rater_influence, weight_against, weights_against
 from annotation.core.charts import render
+from annotation.references.weighing.charts import rater_influence, weight_against, weights_against
 
 
 def drawn(specification, data):

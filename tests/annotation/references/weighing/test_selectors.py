@@ -6,6 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Participation, Rater, Rating, Response, System
+from annotation.quality.services.decisions import rater_exclude
+from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.weighing.selectors import (
     attention,
     circularity,
@@ -19,8 +21,6 @@ from annotation.references.weighing.selectors.attention import page_of, suggesti
 from annotation.references.weighing.selectors.guard import overlap_rows, rule_without_texts
 from annotation.references.weighing.selectors.influence import rater_influences, turned_by
 from annotation.references.weighing.selectors.sensitivity import changed
-from annotation.quality.services.decisions import rater_exclude
-from annotation.references.releases.services.releases import release_build, release_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, present, rate
 from tests.annotation.worlds.weighed import build, make_release, rate_all, texts_of
 

@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.lists import campaign_for_list, response_list_create
 from annotation.core.errors import AnnotationError
+from annotation.judgements.services import dataset_import_execute
 from annotation.mining.index import build_index
+from annotation.mining.selectors import corpus_folder
 from annotation.mining.triples import Triple
 from annotation.models import (
     Campaign,
@@ -33,7 +37,8 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.mining.selectors import corpus_folder
+from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from annotation.seeds.selectors import (
     exact_means,
     fallen_seeds,
@@ -47,11 +52,6 @@ from annotation.seeds.selectors import (
     thresholds,
     what_came_of,
 )
-from annotation.campaigns.services import campaign_launch
-from annotation.judgements.services import dataset_import_execute
-from annotation.references.sets.services import reference_set_create
-from annotation.references.releases.services.releases import release_build, release_create
-from annotation.campaigns.services.lists import campaign_for_list, response_list_create
 from annotation.seeds.services.selections import (
     bars,
     seeds_preview,

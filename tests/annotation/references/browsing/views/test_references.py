@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.core.searching import _has_word
 from annotation.models import ReleaseWeight, ResponseSource, SeedMember, SeedSelection
 from annotation.references.browsing.selectors.references import (
     EVERYTHING,
@@ -21,10 +22,9 @@ from annotation.references.browsing.selectors.references import (
     panels,
     references_by_item,
 )
-from annotation.core.searching import _has_word
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.imports import release_import
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from benchmarks.references import made_release
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 

@@ -6,8 +6,8 @@ from django.db import IntegrityError, connection, transaction
 from annotation import tasks
 from annotation.models import Criterion, Release, ReleaseWeight
 from annotation.references.releases.services.evidence import release_evidence_fill, releases_without_evidence
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create, stored_content_hash
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 RATERS = ("ann", "bob", "cem", "dot", "eve")

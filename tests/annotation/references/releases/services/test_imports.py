@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.errors import AnnotationError, ImportRefused
-from annotation.models import AuditEntry, JobState, Project, ReferenceSet, Release, Response
 from annotation.core.normalisation import text_key
 from annotation.core.one_line import escaped
 from annotation.core.problems import Problems
+from annotation.models import AuditEntry, JobState, Project, ReferenceSet, Release, Response
+from annotation.references.releases.files import data_card, file_chunks
 from annotation.references.releases.selectors.facts import release_agreement
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements, release_named
-from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
-from annotation.references.releases.files import data_card, file_chunks
 from annotation.references.releases.services.imports import read_weights, release_import
 from annotation.references.releases.services.releases import release_build, release_create, stored_content_hash
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, rate
 
 TEXTS = {

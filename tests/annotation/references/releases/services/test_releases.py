@@ -4,9 +4,8 @@ from django.db import IntegrityError, transaction
 
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, JobState, Participation, Rater, Rating, ReferenceSet, Release, ReleaseWeight
-from annotation.references.releases.selectors.releases import release_campaigns, release_judgements, same_content
 from annotation.quality.services.decisions import rater_exclude, rater_include
-from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
+from annotation.references.releases.selectors.releases import release_campaigns, release_judgements, same_content
 from annotation.references.releases.services.releases import (
     release_build,
     release_create,
@@ -14,6 +13,7 @@ from annotation.references.releases.services.releases import (
     release_restore,
     stored_content_hash,
 )
+from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
 from annotation.tasks import release_build as release_build_task
 from tests.annotation.worlds.rated import (
     make_campaign,

@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Release, WeightsImport
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.files import FILES
 from annotation.references.releases.services.imports import release_import
 from annotation.references.releases.services.releases import release_build, release_create, release_deprecate
 from annotation.references.releases.services.weights_imports import weights_import_create, weights_import_execute
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 

@@ -5,8 +5,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ResponseSource, SourceKind
-from annotation.references.sets.services import reference_set_create
 from annotation.references.releases.services.releases import release_build, release_create
+from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import (
     make_campaign,
     make_dataset,

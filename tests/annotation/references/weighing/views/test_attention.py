@@ -6,10 +6,10 @@ import io
 import pytest
 from django.urls import reverse
 
+from annotation.campaigns.services import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, ResponseList, Target
 from annotation.references.sets.selectors import campaigns_to_join, set_to_join
-from annotation.campaigns.services import campaign_launch
 from annotation.references.weighing.services.sending_back import references_send_back
 from tests.annotation.worlds.weighed import make_release
 
