@@ -1,16 +1,15 @@
 """What workers run: fetch, call the service. Every task may run twice."""
 
-from contextlib import suppress
-
 from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.core import jobs
-from annotation.core.errors import AnnotationError
 from annotation.core.shards import Enqueue
+from annotation.datasets.tasks import dataset_import_execute
 from annotation.dry_runs import services as dry_runs
-from annotation.judgements import services as imports
-from annotation.mining import services as mining
+from annotation.dry_runs.tasks import dry_run_execute
+from annotation.judgements.tasks import rating_import_execute
+from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import (
     Corpus,
     DatasetImport,
@@ -18,21 +17,24 @@ from annotation.models import (
     Job,
     MiningRun,
     RatingImport,
-    Recruitment,
     Release,
     ReleaseFigures,
     SeedSelecting,
-    Submission,
-    User,
     WeightsImport,
 )
 from annotation.quality.services import snapshots
+from annotation.quality.tasks import campaign_snapshot
 from annotation.rating.services import handout, pace
 from annotation.recruitment import services as recruitment
-from annotation.recruitment.providers.errors import ProviderError
-from annotation.references.releases.services import evidence, releases, weights_imports
-from annotation.references.weighing.services import figures
-from annotation.seeds.services import selecting as seeds_selecting
+from annotation.recruitment.tasks import provider_event_handle, recruitment_refresh
+from annotation.references.releases.services import evidence
+from annotation.references.tasks import (
+    release_build,
+    release_evidence_fill,
+    release_figures_compute,
+    weights_import_execute,
+)
+from annotation.seeds.tasks import seeds_select_execute
 
 
 def again(task: Task, job_id: int) -> None:
@@ -78,98 +80,3 @@ def sweep() -> None:
         again(recruitment_refresh, recruitment_id)
     for event_id in recruitment.events_due():
         again(provider_event_handle, event_id)
-
-
-@shared_task
-def campaign_snapshot(campaign_id: int) -> None:
-    snapshots.snapshot_update(campaign_id=campaign_id)
-
-
-@shared_task
-def release_build(release_id: int) -> None:
-    releases.release_build(release_id=release_id)
-    figures_follow(release_id)
-
-
-def figures_follow(release_id: int) -> None:
-    """What the pages of a large release will need is computed next, before anybody asks."""
-    for figures_id in figures.figures_prepare(release_id=release_id):
-        release_figures_compute.delay(figures_id)
-
-
-@shared_task
-def release_figures_compute(figures_id: int) -> None:
-    figures.figures_compute(figures_id=figures_id)
-
-
-@shared_task
-def release_evidence_fill(release_id: int) -> None:
-    evidence.release_evidence_fill(release_id=release_id)
-
-
-@shared_task
-def dataset_import_execute(import_id: int) -> None:
-    imports.dataset_import_execute(import_id=import_id)
-
-
-@shared_task
-def rating_import_execute(import_id: int) -> None:
-    imports.rating_import_execute(import_id=import_id)
-
-
-@shared_task
-def weights_import_execute(import_id: int) -> None:
-    made = weights_imports.weights_import_execute(import_id=import_id)
-    if made is not None:
-        figures_follow(made)
-
-
-@shared_task
-def seeds_select_execute(selecting_id: int) -> None:
-    seeds_selecting.seeds_select_execute(selecting_id=selecting_id)
-
-
-@shared_task
-def dry_run_execute(dry_run_id: int) -> None:
-    dry_runs.dry_run_execute(dry_run_id=dry_run_id)
-
-
-@shared_task
-def corpus_index(corpus_id: int) -> None:
-    mining.corpus_index(corpus_id=corpus_id)
-
-
-@shared_task
-def mining_run_execute(run_id: int) -> None:
-    mining.mining_run_execute(run_id=run_id, enqueue=helpers(mining_run_help, run_id))
-
-
-@shared_task
-def mining_run_help(run_id: int) -> None:
-    """Work beside the worker that holds the run; other tasks have their turn in between."""
-    if mining.mining_run_help(run_id=run_id):
-        mining_run_help.delay(run_id)
-
-
-@shared_task
-def recruitment_refresh(recruitment_id: int) -> None:
-    with recruitment.turn(recruitment.RECRUITMENTS, recruitment_id) as mine:
-        found = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
-        if mine and found is not None:
-            with suppress(ProviderError):  # written down with the recruitment, and tried again later
-                recruitment.recruitment_refresh(recruitment=found)
-
-
-@shared_task
-def submissions_approve(recruitment_id: int, submission_ids: list[int], user_id: int) -> None:
-    found = Recruitment.objects.select_related("account", "campaign").get(pk=recruitment_id)
-    chosen = Submission.objects.filter(recruitment=found, pk__in=submission_ids)
-    with suppress(AnnotationError):  # such as that all are decided, where this ran before
-        recruitment.submissions_approve(
-            recruitment=found, submissions=list(chosen), by=User.objects.get(pk=user_id), patient=True
-        )
-
-
-@shared_task
-def provider_event_handle(event_id: int) -> None:
-    recruitment.event_handle(event_id=event_id)

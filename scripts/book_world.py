@@ -16,7 +16,6 @@ from typing import Any
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from annotation import tasks
 from annotation.campaigns.design import TEMPLATES
 from annotation.campaigns.services import (
     CampaignDraft,
@@ -28,6 +27,7 @@ from annotation.campaigns.services import (
 from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED
 from annotation.demo.raters import worth_of_screen
+from annotation.dry_runs import tasks
 from annotation.dry_runs.services import dry_run_create, suggested
 from annotation.dry_runs.simulation.answers import Ladder, answer
 from annotation.dry_runs.simulation.raters import SimulatedRater

@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import tasks
 from annotation.campaigns.lookups import rated_here_or_404
 from annotation.core import jobs
 from annotation.core.access import may_manage
@@ -18,7 +17,7 @@ from annotation.core.job_views import job_part, start_over
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.dry_runs import charts as charts_dry_runs
-from annotation.dry_runs import services
+from annotation.dry_runs import services, tasks
 from annotation.dry_runs.forms import DryRunForm
 from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
 from annotation.models import Campaign, DryRun, JobState, Project, Role

@@ -25,8 +25,8 @@ from annotation.mining.services import (
     mining_run_create,
     mining_run_store,
 )
+from annotation.mining.tasks import corpus_index, mining_run_execute
 from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
-from annotation.tasks import corpus_index, mining_run_execute
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 

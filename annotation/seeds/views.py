@@ -20,13 +20,14 @@ from annotation.core.jobs import job_request_cancel
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
+from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
 from annotation.seeds import selectors
 from annotation.seeds.charts import seed_means
 from annotation.seeds.forms import SampleForm, SelectForm
 from annotation.seeds.services import selections as services
 from annotation.seeds.services.selecting import seeds_select_create
-from annotation.tasks import dataset_import_execute, seeds_select_execute
+from annotation.seeds.tasks import seeds_select_execute
 
 PAGE = 50
 MEMBER_COLUMNS = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation import tasks
 from annotation.campaigns.services import campaign_launch
 from annotation.models import Campaign, SeedSelecting, SeedSelection
+from annotation.seeds import tasks
 from annotation.seeds.services.selecting import seeds_select_execute
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 from tests.browser.support import DESKTOP, PHONE, axe, sign_in

@@ -18,10 +18,11 @@ from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, f
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.rows import FORMATS
 from annotation.datasets.services.imports import resolve_format
+from annotation.datasets.tasks import dataset_import_execute
 from annotation.judgements.services import dataset_import_create, rating_import_create, rating_preview
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
+from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Dataset, DatasetImport, RatingImport
-from annotation.tasks import dataset_import_execute, rating_import_execute
 
 
 class Upload(NamedTuple):

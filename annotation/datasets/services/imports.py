@@ -54,7 +54,7 @@ def dataset_import_create(
     *, project: Project, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
     normalisation: str = DEFAULT_RULE, turn_separator: str = TURN_SEPARATOR, **details: str,
 ) -> DatasetImport:  # fmt: skip
-    """Queue a file. The caller enqueues ``annotation.tasks.dataset_import_execute`` with its id."""
+    """Queue a file. The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id."""
     dataset_slug(project, name)
     if normalisation not in RULES:
         raise AnnotationError.at("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
@@ -143,7 +143,7 @@ def rating_import_create(
     *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
     options: RatingOptions | None = None,
 ) -> RatingImport:  # fmt: skip
-    """Queue a file of judgements. The caller enqueues ``annotation.tasks.rating_import_execute`` with its id."""
+    """Queue a file of judgements. The caller enqueues ``annotation.judgements.tasks.rating_import_execute`` with its id."""
     check_campaign_name(dataset.project, name)
     resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     options = options or RatingOptions()

@@ -18,13 +18,14 @@ from annotation.core.jobs import job_request_cancel
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetUploadForm
 from annotation.datasets.lookups import dataset_or_404
+from annotation.datasets.tasks import dataset_import_execute
 from annotation.judgements import services
 from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.judgements.services import report_rows
 from annotation.judgements.services.options import SHAPES
 from annotation.judgements.services.preview import is_draft
+from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Dataset, DatasetImport, JobState, Project, RatingImport, Role
-from annotation.tasks import dataset_import_execute, rating_import_execute
 
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"
 DATASET_EXAMPLES = ("dataset.jsonl", "dataset.csv", "dataset.tsv")

@@ -39,7 +39,7 @@ def corpus_upload(
     *, project: Project, by: User | None, name: str, filename: str, content: bytes, options: Mapping[str, Any],
     **details: str,
 ) -> Corpus:  # fmt: skip
-    """Queue an uploaded file. The caller enqueues ``annotation.tasks.corpus_index`` with its id."""
+    """Queue an uploaded file. The caller enqueues ``annotation.mining.tasks.corpus_index`` with its id."""
     if not content:
         raise AnnotationError.at("file", f"File: {filename!r} is empty; accepted: a file with triples.")
     _, asked = _begun(io.BytesIO(content), filename, options)

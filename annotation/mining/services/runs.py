@@ -57,7 +57,7 @@ def mining_run_create(
     *, project: Project, dataset: Dataset, corpus: Corpus, specification: Mapping[str, Any] | None = None,
     seed_choice: Mapping[str, Any] | None = None, by: User | None = None,
 ) -> MiningRun:  # fmt: skip
-    """Queue a run. The caller enqueues ``annotation.tasks.mining_run_execute`` with its id.
+    """Queue a run. The caller enqueues ``annotation.mining.tasks.mining_run_execute`` with its id.
 
     ``specification`` is what ``MiningSpecification`` takes, its defaults filled in; two texts are the same as the data
     set has it. ``seed_choice`` says which response of an item is its seed, and of which splits: ``kind`` or ``system``,

@@ -18,9 +18,9 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.mining import selectors, services
 from annotation.mining.forms import CorpusFromDatasetForm, CorpusSearchForm, CorpusUploadForm
 from annotation.mining.services.report import corpus_report_rows
+from annotation.mining.tasks import corpus_index
 from annotation.mining.views.common import corpus_or_404, page_or_part
 from annotation.models import Corpus, Project, Role
-from annotation.tasks import corpus_index
 
 CORPUS_COLUMNS = (
     "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",

@@ -14,9 +14,9 @@ from annotation.mining import services
 from annotation.mining.forms import MiningRunForm
 from annotation.mining.selectors import SeedChoice, near_duplicates_of
 from annotation.mining.services.report import RunReport, run_report
+from annotation.mining.tasks import mining_run_execute
 from annotation.mining.views.common import run_or_404
 from annotation.models import JobState, MiningRun, Role
-from annotation.tasks import mining_run_execute
 
 REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 

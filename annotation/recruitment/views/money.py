@@ -22,9 +22,9 @@ from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batch_of
 from annotation.recruitment.services.reviewing import Reviewed
 from annotation.recruitment.services.terms import fee_percent, terms_of
+from annotation.recruitment.tasks import submissions_approve
 from annotation.recruitment.views.accounts import refuse
 from annotation.recruitment.views.recruitment import campaign_of, recruitment_or_404
-from annotation.tasks import submissions_approve
 
 AT_ONCE = 25  # more are approved by a worker
 ACTS = {

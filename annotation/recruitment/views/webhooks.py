@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 from annotation.models import ProviderAccount
 from annotation.recruitment import services
 from annotation.recruitment.providers.errors import NotSupported, ProviderError
-from annotation.tasks import provider_event_handle
+from annotation.recruitment.tasks import provider_event_handle
 
 LARGEST = 64 * 1024
 

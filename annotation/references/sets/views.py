@@ -11,12 +11,12 @@ from django.http import (
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import tasks
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import ReferenceSet, Release, Role
+from annotation.references import tasks
 from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.forms import (
     AddCampaignForm,

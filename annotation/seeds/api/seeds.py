@@ -18,6 +18,7 @@ from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.api.datasets import ResponseSerializer
 from annotation.datasets.selectors.lists import response_lists_of, responses_named
+from annotation.datasets.tasks import dataset_import_execute
 from annotation.models import (
     Campaign,
     DatasetImport,
@@ -31,7 +32,7 @@ from annotation.models import (
 from annotation.seeds.selectors import has_fallen, means_now, selections_of
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
-from annotation.tasks import dataset_import_execute, seeds_select_execute
+from annotation.seeds.tasks import seeds_select_execute
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 

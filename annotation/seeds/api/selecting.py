@@ -7,7 +7,7 @@ from rest_framework.reverse import reverse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
 from annotation.models import SeedSelecting
-from annotation.tasks import seeds_select_execute
+from annotation.seeds.tasks import seeds_select_execute
 
 
 class SeedSelectingSerializer(JobSerializer):

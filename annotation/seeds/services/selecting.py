@@ -23,7 +23,7 @@ def seeds_select_create(
     again: bool = False,
     by: User | None = None,
 ) -> SeedSelecting:
-    """Queue a selection; see ``seeds_select``. The caller enqueues ``annotation.tasks.seeds_select_execute``."""
+    """Queue a selection; see ``seeds_select``. The caller enqueues ``annotation.seeds.tasks.seeds_select_execute``."""
     seeds_check(
         dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, min_ratings=min_ratings,
         again=again,

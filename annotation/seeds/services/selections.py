@@ -58,7 +58,7 @@ def seeds_sample(
 ) -> DatasetImport:
     """Queue a new data set of ``n`` triples drawn at random, without replacement: each with its response as seed.
 
-    The caller enqueues ``annotation.tasks.dataset_import_execute`` with its id.
+    The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
     """
     dataset_slug(corpus.project, name)
     if corpus.state != JobState.DONE:

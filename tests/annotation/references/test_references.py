@@ -115,8 +115,10 @@ def test_a_manager_starts_a_release_with_its_rules(
     reference_set, manager, as_user, monkeypatch, django_capture_on_commit_callbacks
 ):
     queued = []
-    monkeypatch.setattr("annotation.tasks.release_build.delay", lambda *args, **_: queued.append(args))
-    monkeypatch.setattr("annotation.tasks.release_build.apply_async", lambda args, *_, **__: queued.append(args))
+    monkeypatch.setattr("annotation.references.tasks.release_build.delay", lambda *args, **_: queued.append(args))
+    monkeypatch.setattr(
+        "annotation.references.tasks.release_build.apply_async", lambda args, *_, **__: queued.append(args)
+    )
     form = {"method": "linear", "criteria": ["quality"], "n_bootstrap": 100, "seed": 7, "exclude_raters": "ann,\nbob"}
     with django_capture_on_commit_callbacks(execute=True):
         answer = as_user(manager).post(page("release-create", "both"), form)

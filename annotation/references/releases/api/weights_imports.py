@@ -9,7 +9,7 @@ from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
 from annotation.datasets.api.imports import BadRowSerializer
 from annotation.models import WeightsImport
 from annotation.references.releases.selectors.releases import release_name
-from annotation.tasks import weights_import_execute
+from annotation.references.tasks import weights_import_execute
 
 
 class RefusalSerializer(serializers.Serializer):

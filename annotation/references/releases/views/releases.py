@@ -9,13 +9,13 @@ from django.http import (
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import tasks
 from annotation.core import jobs
 from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import job_part, start_over
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import JobState, Release, Role
+from annotation.references import tasks
 from annotation.references.browsing.views.references import old_address
 from annotation.references.releases.files import FILES
 from annotation.references.releases.forms import DeprecationForm

@@ -22,7 +22,7 @@ STEPS = 2  # computing, storing
 def figures_request(*, release: Release, part: FiguresPart) -> tuple[ReleaseFigures, bool]:
     """The row of a page's figures as they would be now, and whether it was made by this call.
 
-    The caller enqueues ``annotation.tasks.release_figures_compute`` with its id where it was.
+    The caller enqueues ``annotation.references.tasks.release_figures_compute`` with its id where it was.
     """
     return ReleaseFigures.objects.defer("content").get_or_create(
         release=release, part=part, key=figures_key(release, part), defaults={"progress_total": STEPS}

@@ -15,9 +15,9 @@ from annotation.core.job_views import start_over
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import FiguresPart, Release, ReleaseFigures, Role
 from annotation.references.sets.access import finished_release_or_404
+from annotation.references.tasks import release_figures_compute
 from annotation.references.weighing.selectors.stored import FiguresAwaited
 from annotation.references.weighing.services.figures import figures_request
-from annotation.tasks import release_figures_compute
 
 P = ParamSpec("P")
 View = Callable[Concatenate[MemberRequest, P], HttpResponseBase]

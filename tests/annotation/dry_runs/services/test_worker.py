@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation import tasks
+from annotation.dry_runs import tasks
 from annotation.dry_runs.services import dry_run_create
 from annotation.models import DryRun, JobState, Project, Rating
 from tests.annotation.dry_runs.services.conftest import FEW, make_draft

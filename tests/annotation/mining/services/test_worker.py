@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
-from annotation import tasks
+from annotation.mining import tasks
 from annotation.mining.selectors import candidate_rows, corpus_folder
 from annotation.mining.services import corpus_index, mining_run_execute
 from annotation.models import Corpus, JobState, MinedCandidate, MiningRun, MiningShard, Project

@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation import tasks
+from annotation.mining import tasks
 from annotation.mining.services import corpus_index
 from annotation.models import Corpus, JobState, Project, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file, uploaded_corpus

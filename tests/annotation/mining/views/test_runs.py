@@ -4,7 +4,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation import tasks
+from annotation.mining import tasks
 from annotation.mining.services import mining_run_execute, mining_run_store
 from annotation.models import AuditEntry, Campaign, JobState, MinedCandidate, MiningRun, Project, ResponseSource, User
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset

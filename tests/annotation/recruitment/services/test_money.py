@@ -2,13 +2,12 @@ from decimal import Decimal
 
 import pytest
 
-from annotation import tasks
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, Rater, Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.services.raters import participation_start
 from annotation.records.services.erasure import rater_erase
-from annotation.recruitment import services
+from annotation.recruitment import services, tasks
 from annotation.recruitment.providers.base import RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.selectors import submission_rows, top_ups

@@ -359,7 +359,7 @@ def test_a_webhook_takes_what_is_signed_once(
     comes(study, prolific)
     sent: list[int] = []
     monkeypatch.setattr(
-        "annotation.tasks.provider_event_handle.apply_async", lambda args=(), *_, **__: sent.append(*args)
+        "annotation.recruitment.tasks.provider_event_handle.apply_async", lambda args=(), *_, **__: sent.append(*args)
     )
     url = reverse("annotation:provider-webhook", args=[account.pk])
     headers, body = prolific.signed(prolific.events[-1].payload, event_id="event-1")

@@ -14,7 +14,7 @@ from annotation.references.releases.services.releases import (
     stored_content_hash,
 )
 from annotation.references.sets.services import reference_set_add_campaign, reference_set_create
-from annotation.tasks import release_build as release_build_task
+from annotation.references.tasks import release_build as release_build_task
 from tests.annotation.worlds.rated import (
     make_campaign,
     make_dataset,

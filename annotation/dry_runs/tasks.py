@@ -1,0 +1,10 @@
+"""What workers run for dry runs: fetch, call the service. Every task may run twice."""
+
+from celery import shared_task
+
+from annotation.dry_runs import services as dry_runs
+
+
+@shared_task
+def dry_run_execute(dry_run_id: int) -> None:
+    dry_runs.dry_run_execute(dry_run_id=dry_run_id)

@@ -1,0 +1,10 @@
+"""What workers run for ratings made elsewhere: fetch, call the service. Every task may run twice."""
+
+from celery import shared_task
+
+from annotation.judgements import services as imports
+
+
+@shared_task
+def rating_import_execute(import_id: int) -> None:
+    imports.rating_import_execute(import_id=import_id)

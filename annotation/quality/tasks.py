@@ -1,0 +1,10 @@
+"""What workers run for quality: fetch, call the service. Every task may run twice."""
+
+from celery import shared_task
+
+from annotation.quality.services import snapshots
+
+
+@shared_task
+def campaign_snapshot(campaign_id: int) -> None:
+    snapshots.snapshot_update(campaign_id=campaign_id)
