@@ -4,6 +4,7 @@ from rest_framework.routers import BaseRouter
 
 from annotation.campaigns.api import campaigns
 from annotation.datasets.api import datasets, imports
+from annotation.judgements import api as judgements_api
 from annotation.mining import api as mining
 from annotation.projects.api import projects
 from annotation.quality import api as operations
@@ -24,7 +25,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{DATASET}/items", datasets.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
-    router.register(f"{PROJECT}/rating-imports", imports.RatingImportsViewSet, "rating-import")
+    router.register(f"{PROJECT}/rating-imports", judgements_api.RatingImportsViewSet, "rating-import")
     router.register(f"{PROJECT}/corpora", mining.CorporaViewSet, "corpus")
     router.register(f"{PROJECT}/mining-runs", mining.MiningRunsViewSet, "mining-run")
     router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")

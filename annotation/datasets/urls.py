@@ -9,36 +9,12 @@ urlpatterns = [
     path("p/<slug:project_slug>/imports/new/", imports.dataset_import, name="dataset-import"),
     path("p/<slug:project_slug>/imports/<int:pk>/", imports.dataset_import_detail, name="dataset-import-detail"),
     path("p/<slug:project_slug>/imports/<int:pk>/cancel/", imports.dataset_import_cancel, name="dataset-import-cancel"),
-    path("p/<slug:project_slug>/rating-imports/<int:pk>/", imports.rating_import_detail, name="rating-import-detail"),
-    path(
-        "p/<slug:project_slug>/rating-imports/<int:pk>/cancel/",
-        imports.rating_import_cancel,
-        name="rating-import-cancel",
-    ),
-    path(
-        "p/<slug:project_slug>/rating-imports/<int:pk>/confirm/",
-        imports.rating_import_confirm,
-        name="rating-import-confirm",
-    ),
-    path(
-        "p/<slug:project_slug>/rating-imports/<int:pk>/read-again/",
-        imports.rating_import_read_again,
-        name="rating-import-read-again",
-    ),
-    path(
-        "p/<slug:project_slug>/rating-imports/<int:pk>/discard/",
-        imports.rating_import_discard,
-        name="rating-import-discard",
-    ),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/", datasets.dataset_detail, name="dataset-detail"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/edit/", datasets.dataset_edit, name="dataset-edit"),
     path(
         "p/<slug:project_slug>/datasets/<slug:dataset_slug>/download/<slug:table>.<str:format>",
         datasets.dataset_download,
         name="dataset-download",
-    ),
-    path(
-        "p/<slug:project_slug>/datasets/<slug:dataset_slug>/ratings/new/", imports.rating_import, name="rating-import"
     ),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/items/<int:pk>/", items.item_detail, name="item-detail"),
 ]

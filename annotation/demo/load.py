@@ -14,9 +14,10 @@ from annotation.core.problems import Problems
 from annotation.core.progress import Progress, noop
 from annotation.core.rows import Table, read_tsv
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
-from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.datasets.services.imports import dataset_create
 from annotation.demo import raters as demo_raters
 from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.imports import campaign_import
 from annotation.models import (
     Campaign,
     Dataset,

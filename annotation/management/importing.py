@@ -14,7 +14,7 @@ from tqdm import tqdm
 from annotation.core.errors import AnnotationError
 from annotation.core.progress import Progress
 from annotation.core.rows import FORMATS
-from annotation.judgements.services import report_rows
+from annotation.datasets.services.report import report_rows
 from annotation.models import DatasetImport, JobState, Membership, Project, RatingImport, Role, User
 
 

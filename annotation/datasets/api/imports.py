@@ -7,22 +7,18 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.decorators import action
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.rows import FORMATS
-from annotation.datasets.services.imports import resolve_format
+from annotation.datasets.services.imports import dataset_import_create
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.judgements.services import dataset_import_create, rating_import_create, rating_preview
-from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
-from annotation.judgements.tasks import rating_import_execute
-from annotation.models import Dataset, DatasetImport, RatingImport
+from annotation.models import Dataset, DatasetImport
 
 
 class Upload(NamedTuple):
@@ -78,83 +74,6 @@ class DatasetItemsSerializer(DatasetImportRequestSerializer):
         fields = (*DatasetImportRequestSerializer.Meta.fields, "items")
 
 
-class RatingOptionsSerializer(Strict, serializers.Serializer):
-    shape = serializers.ChoiceField(
-        choices=list(SHAPES.items()), required=False, allow_blank=True, help_text="Recognised where it is left out."
-    )
-    columns = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Assay's names to the file's: {“rater”: “JudgeID”}."
-    )
-    criteria = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Columns that hold ratings; by default all others."
-    )
-    only_systems = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Rows of others are left out and counted."
-    )
-    aliases = serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="A name in the file to the system whose outputs were shown.",
-    )
-    raters = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Columns of raters; by default all others."
-    )
-    criterion = serializers.CharField(required=False, help_text="Its name where the file names none: “rating”.")
-    aggregate = serializers.ChoiceField(
-        choices=list(AGGREGATES.items()), required=False, allow_blank=True, help_text="Of medians or means only."
-    )
-    item = serializers.CharField(required=False, help_text="The item's id, of Appraise's numbers: “{document}#{item}”.")
-    item_types = serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Appraise's checks that are judgements: {“CHK”: “*”, “REF”: “Human”}.",
-    )
-    choices = serializers.DictField(
-        child=serializers.CharField(), required=False, help_text="Numbers of Label Studio's choices: {“Good”: “4”}."
-    )
-    scale_min = serializers.IntegerField(required=False, help_text="1; 0 for Appraise.")
-    scale_max = serializers.IntegerField(required=False, help_text="5; 100 for Appraise.")
-
-
-@extend_schema_field(RatingOptionsSerializer)
-class RatingOptionsField(serializers.JSONField):
-    """An object; in multipart, its JSON text."""
-
-    def to_internal_value(self, data: Any) -> RatingOptions:
-        checked = RatingOptionsSerializer(data=super().to_internal_value(data))
-        checked.is_valid(raise_exception=True)
-        return RatingOptions(**checked.validated_data)
-
-
-class RatingImportRequestSerializer(Strict, serializers.ModelSerializer):
-    name = serializers.CharField(max_length=120, help_text="Of the campaign that the ratings become.")
-    dataset = serializers.SlugField(help_text="Slug of the data set that was rated.")
-    options = RatingOptionsField(required=False)
-
-    class Meta:
-        model = RatingImport
-        fields = ("dataset", "name", "options")
-
-
-class RatingFileSerializer(FileSerializer, RatingImportRequestSerializer):
-    file = serializers.FileField(help_text="CSV, TSV, JSON Lines, or Label Studio's JSON; in UTF-8.")
-    file_format = serializers.ChoiceField(
-        choices=list(RATING_FORMATS.items()), required=False, help_text="Where the file's name does not say it."
-    )
-
-    class Meta(RatingImportRequestSerializer.Meta):
-        fields = (*RatingImportRequestSerializer.Meta.fields, "file", "file_format")
-
-
-class JudgementsSerializer(RatingImportRequestSerializer):
-    judgements = serializers.ListField(
-        child=serializers.JSONField(), help_text="Each as a line of a JSON Lines file; “line” in a report counts them."
-    )
-
-    class Meta(RatingImportRequestSerializer.Meta):
-        fields = (*RatingImportRequestSerializer.Meta.fields, "judgements")
-
-
 def uploaded(asked: dict[str, Any]) -> Upload:
     file: UploadedFile = asked.pop("file")
     return Upload(file.name or "upload", file.read(), asked.pop("file_format", None))
@@ -199,31 +118,6 @@ class DatasetImportSerializer(JobSerializer):
         read_only_fields = fields
 
 
-class ReadSerializer(serializers.Serializer):
-    """What a file looks like: read, and looked for in the data set, as an import would; nothing is stored."""
-
-    sentence = serializers.CharField()
-    options = RatingOptionsSerializer(help_text="As asked for, with what was recognised: send them with the import.")
-    criteria = serializers.ListField(child=serializers.CharField())
-    counts = serializers.DictField(child=serializers.IntegerField())
-    sample = serializers.ListField(child=serializers.JSONField(), help_text="The first judgements, as they are read.")
-    errors = BadRowSerializer(many=True)
-    total = serializers.IntegerField(help_text="Of errors; the first hundred are listed.")
-    partial = serializers.BooleanField(help_text="Was only the beginning looked at?")
-
-
-class RatingImportSerializer(JobSerializer):
-    file_format = serializers.ChoiceField(choices=list(RATING_FORMATS.items()), read_only=True)
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    campaign = serializers.PrimaryKeyRelatedField(read_only=True, help_text="Set when done.")
-    report = ReportSerializer(read_only=True)
-
-    class Meta:
-        model = RatingImport
-        fields = (*IMPORT_FIELDS, "campaign")
-        read_only_fields = fields
-
-
 # --- Endpoints --------------------------------------------------------------------------------------------------------
 
 
@@ -257,50 +151,3 @@ class DatasetImportsViewSet(ImportsViewSet):
         job = dataset_import_create(project=self.project, by=request.user, **upload._asdict(), **asked)
         self.start(job)
         return self.answer(job, status.HTTP_202_ACCEPTED)
-
-
-class RatingImportsViewSet(ImportsViewSet):
-    queryset = RatingImport.objects.all()
-    serializer_class = RatingImportSerializer
-    lookup_url_kwarg = "rating_import_pk"
-    task = rating_import_execute
-
-    def get_queryset(self) -> QuerySet[RatingImport]:
-        return self.project.rating_imports.select_related("dataset", "requested_by").defer("content")
-
-    @extend_schema(
-        request={"multipart/form-data": RatingFileSerializer, "application/json": JudgementsSerializer},
-        responses={202: RatingImportSerializer},
-    )
-    def create(self, request: Request, **_: Any) -> Response:
-        """Judgements made elsewhere become a closed campaign. Poll the import's ``url``.
-
-        The answer's options say what was recognised; ``look/`` says more, before anything is stored.
-        """
-        dataset, upload, asked = self._sent()
-        job = rating_import_create(dataset=dataset, by=request.user, **upload._asdict(), **asked)
-        self.start(job)
-        return self.answer(job, status.HTTP_202_ACCEPTED)
-
-    @extend_schema(
-        request={"multipart/form-data": RatingFileSerializer, "application/json": JudgementsSerializer},
-        responses={200: ReadSerializer},
-    )
-    @action(detail=False, methods=["post"])
-    def look(self, request: Request, **_: Any) -> Response:
-        """What such an import would find. Nothing is stored."""
-        dataset, upload, asked = self._sent()
-        found = rating_preview(
-            dataset=dataset,
-            filename=upload.filename,
-            content=upload.content,
-            file_format=resolve_format(upload.filename, upload.file_format, endings=RATING_ENDINGS),
-            options=asked.get("options") or RatingOptions(),
-        )
-        return Response(ReadSerializer(found.as_json()).data)
-
-    def _sent(self) -> tuple[Dataset, Upload, dict[str, Any]]:
-        asked = self.asked(RatingFileSerializer if self.is_file else JudgementsSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
-        upload = uploaded(asked) if self.is_file else as_lines("judgements", asked.pop("judgements"))
-        return dataset, upload, asked

@@ -7,21 +7,15 @@ from django.db import transaction
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.jobs import Claim, job_run
-from annotation.core.names import check_length, slug_of
+from annotation.core.names import slug_of
 from annotation.core.normalisation import DEFAULT_RULE, RULES
-from annotation.core.problems import Problems
 from annotation.core.progress import Beat, Progress, noop
 from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
 from annotation.datasets.services.store import store_dataset
-from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
-from annotation.judgements.services.options import RATING_ENDINGS
-from annotation.judgements.services.preview import draft_store
-from annotation.judgements.services.recognition import recognised
-from annotation.judgements.services.store import join_shared, known_of, match, store_aliases, store_campaign
 from annotation.mining.services.sample import sample_draw
-from annotation.models import Campaign, Dataset, DatasetImport, Project, RatingImport, User
+from annotation.models import Dataset, DatasetImport, Project, User
 
 STEPS = 2  # reading, storing
 DETAILS = ("description", "language", "licence", "attribution")
@@ -131,99 +125,3 @@ def dataset_create(
 
 
 # --- Ratings ----------------------------------------------------------------------------------------------------------
-
-
-def check_campaign_name(project: Project, name: str) -> None:
-    check_length(name)
-    if Campaign.objects.filter(project=project, name=name).exists():
-        raise AnnotationError.at("name", f"Name: this project has a campaign {name!r} already; choose another name.")
-
-
-def rating_import_create(
-    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
-    options: RatingOptions | None = None,
-) -> RatingImport:  # fmt: skip
-    """Queue a file of judgements. The caller enqueues ``annotation.judgements.tasks.rating_import_execute`` with its id."""
-    check_campaign_name(dataset.project, name)
-    resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
-    options = options or RatingOptions()
-    if not options.shape:
-        options = recognised(content, file_format=resolved, options=options)
-    return RatingImport.objects.create(
-        project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
-        file_format=resolved, options=options.as_json(),
-    )  # fmt: skip
-
-
-def rating_import_draft(
-    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
-    options: RatingOptions | None = None,
-) -> RatingImport:  # fmt: skip
-    """Keep a file, with what it looks like in its report, until ``rating_import_confirm`` queues it."""
-    check_campaign_name(dataset.project, name)
-    resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
-    return draft_store(
-        dataset=dataset, by=by, name=name, filename=filename, content=content, file_format=resolved,
-        options=options or RatingOptions(),
-    )  # fmt: skip
-
-
-def rating_import_execute(*, import_id: int, progress: Progress = noop) -> None:
-    """Claim, work, finish; safe to run twice."""
-    job_run(RatingImport, import_id, _execute_rating_import, progress=progress)
-
-
-def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
-    def work() -> None:
-        note = f"Reading {job.filename}"
-        claim.progress(0, STEPS, note)
-        options = RatingOptions(**job.options)
-        problems = Problems(job.filename)
-        content = read_ratings(
-            bytes(job.content),
-            filename=job.filename,
-            file_format=job.file_format,
-            options=options,
-            beat=_beat(claim, note),
-            collect=problems,
-        )
-        claim.progress(1, STEPS, f"Storing {len(content.judgements)} judgements")
-        with transaction.atomic():
-            claim.lock()
-            campaign, counts = campaign_import(
-                dataset=job.dataset, name=job.name, by=job.requested_by, content=content, options=options,
-                filename=job.filename, problems=problems,
-            )  # fmt: skip
-            claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
-
-    _fail_with_report(claim, work)
-
-
-@transaction.atomic
-def campaign_import(
-    *,
-    dataset: Dataset,
-    name: str,
-    by: User | None,
-    content: RatingContent,
-    options: RatingOptions,
-    filename: str,
-    problems: Problems | None = None,
-) -> tuple[Campaign, dict[str, int]]:
-    """A closed campaign with everything in ``content``, and its counts.
-
-    Refused where the data set lacks something, together with what reading the file has put into ``problems``.
-    """
-    check_campaign_name(dataset.project, name)
-    problems = problems or Problems(filename)
-    options = content.options or options
-    known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
-    credited = store_aliases(dataset, known, options.aliases, problems)
-    matched = join_shared(content, match(content.judgements, known, dataset, problems))
-    problems.refuse()
-    judged = [what for what in matched if what is not None]
-    campaign, counts = store_campaign(
-        dataset=dataset, name=name, content=content, options=options, judged=judged,
-        source={"filename": filename, "imported_by": by.get_username() if by else ""},
-    )  # fmt: skip
-    return campaign, counts | {"alias_outputs": credited} | content.oddities.counts()

@@ -15,7 +15,7 @@ from annotation.datasets.forms import DatasetEditForm
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.selectors import datasets as selectors
 from annotation.datasets.services import datasets as services
-from annotation.judgements.services import report_rows
+from annotation.datasets.services.report import report_rows
 from annotation.models import Dataset, JobState, Role
 from annotation.seeds.selectors import has_seeds
 

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand
 
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.services.files import TURN_SEPARATOR
-from annotation.judgements.services import dataset_import_create, dataset_import_execute
+from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.management.importing import (
     add_common_arguments,
     content_of,

@@ -4,7 +4,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.datasets.services.imports import resolve_format
-from annotation.judgements.services import rating_import_create, rating_import_execute, rating_preview, report_rows
+from annotation.datasets.services.report import report_rows
+from annotation.judgements.services import rating_import_create, rating_import_execute, rating_preview
 from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,

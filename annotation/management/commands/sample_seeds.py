@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import AnnotationError
 from annotation.core.normalisation import DEFAULT_RULE, RULES
-from annotation.judgements.services import dataset_import_execute
+from annotation.datasets.services.imports import dataset_import_execute
 from annotation.management.importing import member_and_project, progress_bar, refusing, tell
 from annotation.seeds.services.selections import seeds_sample
 

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from annotation.core import jobs
+from annotation.datasets.services.report import report_rows
 from annotation.demo import load as demo_data
-from annotation.judgements.services import report_rows
 from annotation.models import (
     CampaignState,
     Dataset,

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.datasets.services.imports import rating_import_create, rating_import_execute
+from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.models import Campaign, Project, Rating
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, make_campaign, make_dataset, rate_next
 

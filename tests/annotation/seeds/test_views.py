@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.campaigns.services import campaign_launch
-from annotation.judgements.services import dataset_import_execute
+from annotation.datasets.services.imports import dataset_import_execute
 from annotation.models import Campaign, DatasetImport, Item, JobState, Project, SeedSelecting, SeedSelection, User
 from annotation.seeds.services.selecting import seeds_select_execute
 from annotation.seeds.services.selections import seeds_rate_again, seeds_select

@@ -1,8 +1,9 @@
 """A small data set for tests of pages: the example that users download."""
 
 from annotation.datasets.services.files import read_dataset
-from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.datasets.services.imports import dataset_create
 from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.imports import campaign_import
 from annotation.models import Campaign, Dataset, Project
 from tests.conftest import ROOT
 

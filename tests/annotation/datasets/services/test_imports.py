@@ -6,12 +6,8 @@ from django.db import IntegrityError
 from annotation.core import rows
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services import imports as runs
-from annotation.judgements.services import (
-    dataset_import_create,
-    dataset_import_execute,
-    rating_import_create,
-    rating_import_execute,
-)
+from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
+from annotation.judgements.services import rating_import_create, rating_import_execute
 from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, Project, RatingImport, Response, User
 
 ITEMS = b'{"id": "1", "message": "Hello", "references": ["Hi"], "outputs": {"A": "Hi", "B": "Hi "}}\n{"id": "2"}\n'

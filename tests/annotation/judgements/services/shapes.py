@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from annotation.core.errors import ImportRefused
-from annotation.datasets.services.imports import campaign_import
 from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
+from annotation.judgements.services.imports import campaign_import
 from annotation.models import Campaign, Dataset
 
 WIDE = """\

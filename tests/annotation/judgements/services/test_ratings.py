@@ -6,8 +6,9 @@ import pytest
 
 from annotation.core.errors import ImportRefused
 from annotation.datasets.services.files import read_dataset
-from annotation.datasets.services.imports import campaign_import, dataset_create
+from annotation.datasets.services.imports import dataset_create
 from annotation.judgements.services.files import RatingOptions, read_ratings
+from annotation.judgements.services.imports import campaign_import
 from annotation.models import (
     Campaign,
     CampaignState,

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.campaigns.services import campaign_launch
 from annotation.campaigns.services.lists import campaign_for_list, response_list_create
 from annotation.core.errors import AnnotationError
-from annotation.judgements.services import dataset_import_execute
+from annotation.datasets.services.imports import dataset_import_execute
 from annotation.mining.index import build_index
 from annotation.mining.selectors import corpus_folder
 from annotation.mining.triples import Triple

@@ -1,0 +1,129 @@
+"""Ratings made elsewhere: the upload, what the file looks like, and its import."""
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.core.access import may_manage
+from annotation.core.errors import AnnotationError
+from annotation.core.jobs import job_request_cancel
+from annotation.core.views import MemberRequest, object_view
+from annotation.datasets.lookups import dataset_or_404
+from annotation.datasets.services.report import report_rows
+from annotation.datasets.views.imports import (
+    RATING_EXAMPLES,
+    _import_with_file_or_404,
+    _job_page,
+    _rating_import_or_404,
+)
+from annotation.judgements import services
+from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
+from annotation.judgements.services.options import SHAPES
+from annotation.judgements.services.preview import is_draft
+from annotation.judgements.tasks import rating_import_execute
+from annotation.models import Dataset, RatingImport, Role
+
+
+@require_http_methods(["GET", "POST"])
+@object_view(dataset_or_404, Role.MANAGER)
+def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
+    form = RatingUploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            job = services.rating_import_draft(
+                dataset=dataset,
+                by=request.user,
+                name=form.cleaned_data["name"],
+                filename=file.name,
+                content=file.read(),
+                file_format=form.cleaned_data["file_format"],
+                options=form.cleaned_data["options"],
+            )
+        except AnnotationError as error:
+            form.add_refusal(error)
+        else:
+            return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    context = {"project": request.project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
+    return render(request, "annotation/judgements/rating_import.html", context)
+
+
+@require_GET
+@object_view(_rating_import_or_404, Role.VIEWER)
+def rating_import_detail(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    project = request.project
+    if is_draft(job):
+        return _preview_page(request, job, RatingOptionsForm(initial=job.options))
+    made = reverse("annotation:campaign-detail", args=[project.slug, job.campaign_id]) if job.campaign_id else ""
+    return _job_page(request, job, kind="rating", made_url=made, made_label="Open the campaign")
+
+
+def _shown_value(value: float | str | None) -> str:
+    if value is None:
+        return "not rated"
+    return value if isinstance(value, str) else f"{value:g}".replace("-", "−")
+
+
+def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptionsForm) -> HttpResponseBase:
+    """What a file looks like, for somebody to confirm."""
+    preview = job.report["preview"]
+    context = {
+        "project": request.project,
+        "dataset": job.dataset,
+        "job": job,
+        "preview": preview,
+        "shape": SHAPES[preview["options"]["shape"]],
+        "sample": [
+            {**one, "cells": list(zip(preview["criteria"], map(_shown_value, one["values"]), strict=True))}
+            for one in preview["sample"]
+        ],
+        "counts": report_rows(preview["counts"]),
+        "may_manage": may_manage(request.project),
+        "more": preview["total"] - len(preview["errors"]),
+        "form": form,
+    }
+    return render(request, "annotation/judgements/rating_import_preview.html", context)
+
+
+@require_POST
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_confirm(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    """Import the file as it was shown; one that is on its way already stays so."""
+    if services.rating_import_confirm(job=job):
+        rating_import_execute.delay_on_commit(job.pk)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+
+
+@require_POST
+@object_view(_import_with_file_or_404, Role.MANAGER)
+def rating_import_read_again(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    form = RatingOptionsForm(request.POST)
+    if form.is_valid():
+        try:
+            services.rating_import_read_again(job=job, options=form.cleaned_data["options"])
+        except AnnotationError as error:
+            messages.error(request, error.message)
+    elif is_draft(job):
+        return _preview_page(request, job, form)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+
+
+@require_POST
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    try:
+        services.rating_import_discard(job=job)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
+    messages.success(request, f"{job.filename} was discarded; nothing was stored.")
+    return redirect("annotation:dataset-detail", request.project.slug, job.dataset.slug)
+
+
+@require_POST
+@object_view(_rating_import_or_404, Role.MANAGER)
+def rating_import_cancel(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
+    job_request_cancel(job)
+    return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
