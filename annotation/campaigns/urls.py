@@ -13,7 +13,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{ALL}new/", campaign_copies.campaign_create, name="campaign-create"),
     path(f"{ALL}import/", campaign_copies.campaign_import, name="campaign-import"),
     path(f"{ALL}compare/", campaign_copies.campaign_compare, name="campaign-compare"),
-    path(ONE, campaigns.campaign_detail, name="campaign-detail"),
     path(f"{ONE}design/", campaigns.campaign_design, name="campaign-design"),
     path(f"{ONE}edit/", campaign_design.campaign_edit, name="campaign-edit"),
     path(f"{ONE}edit/<slug:step>/", campaign_design.campaign_step, name="campaign-step"),

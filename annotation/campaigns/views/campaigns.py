@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.campaigns import selectors, services
@@ -26,7 +25,6 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role, SourceKind
 from annotation.rating.languages import language_label
 from annotation.rating.selectors.screens import preview_screen
-from annotation.references.sets.selectors import set_to_join
 
 PAGE = 50
 
@@ -60,24 +58,6 @@ def campaign_list(request: MemberRequest) -> HttpResponseBase:
     if not sum(context["states"].values()) and may_manage(project):
         context |= {"form": StartForm(project), "templates": TEMPLATES, "blank": BLANK}
     return render(request, "annotation/campaigns/campaign_list.html", context)
-
-
-@require_GET
-@object_view(campaign_or_404, Role.VIEWER)
-def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    context: dict[str, Any] = {
-        "project": request.project,
-        "campaign": campaign,
-        "may_manage": may_manage(request.project),
-    }
-    if campaign.state == CampaignState.DRAFT:
-        report = services.launch_report(campaign)
-        context |= {"report": report, "launch_text": launch_text(report)}
-    if context["may_manage"]:  # whoever has the link can rate
-        landing = reverse("annotation:rater-landing", args=[campaign.link_token])
-        context["rater_link"] = request.build_absolute_uri(landing)
-        context["set_to_join"] = set_to_join(campaign)
-    return render(request, "annotation/campaigns/campaign_detail.html", context)
 
 
 def launch_text(report: services.LaunchReport) -> str:

@@ -5,7 +5,6 @@ from annotation.projects.views import projects
 urlpatterns = [
     path("projects/", projects.project_list, name="project-list"),
     path("projects/new/", projects.project_create, name="project-create"),
-    path("p/<slug:project_slug>/", projects.project_detail, name="project-detail"),
     path("p/<slug:project_slug>/edit/", projects.project_edit, name="project-edit"),
     path("p/<slug:project_slug>/members/", projects.project_members, name="project-members"),
     path("p/<slug:project_slug>/members/<int:pk>/", projects.member_change, name="project-members-change"),

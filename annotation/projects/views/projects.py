@@ -40,15 +40,6 @@ def project_create(request: UserRequest) -> HttpResponse:
     return render(request, "annotation/projects/project_create.html", {"form": form})
 
 
-@require_GET
-@project_view(Role.VIEWER)
-def project_detail(request: MemberRequest) -> HttpResponse:
-    overview = selectors.project_overview(request.project)
-    return render(
-        request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview}
-    )
-
-
 @require_http_methods(["GET", "POST"])
 @project_view(Role.OWNER)
 def project_edit(request: MemberRequest) -> HttpResponse:

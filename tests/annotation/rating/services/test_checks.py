@@ -14,7 +14,7 @@ from annotation.models import (
     Slot,
     SlotState,
 )
-from annotation.projects.selectors.projects import project_overview
+from annotation.overview.selectors import project_overview
 from annotation.rating.selectors.handout import Waiting, progress, waiting
 from annotation.rating.selectors.ratings import rating_columns
 from annotation.rating.services.handout import unit_request, unit_return

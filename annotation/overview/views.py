@@ -1,0 +1,44 @@
+"""Front pages: of a project and of a campaign. They show something of every room."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotation.campaigns import services
+from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.views.campaigns import launch_text
+from annotation.core.access import may_manage
+from annotation.core.views import MemberRequest, object_view, project_view
+from annotation.models import Campaign, CampaignState, Role
+from annotation.overview import selectors as overview_selectors
+from annotation.references.sets.selectors import set_to_join
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def project_detail(request: MemberRequest) -> HttpResponse:
+    overview = overview_selectors.project_overview(request.project)
+    return render(
+        request, "annotation/projects/project_detail.html", {"project": request.project, "overview": overview}
+    )
+
+
+@require_GET
+@object_view(campaign_or_404, Role.VIEWER)
+def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    context: dict[str, Any] = {
+        "project": request.project,
+        "campaign": campaign,
+        "may_manage": may_manage(request.project),
+    }
+    if campaign.state == CampaignState.DRAFT:
+        report = services.launch_report(campaign)
+        context |= {"report": report, "launch_text": launch_text(report)}
+    if context["may_manage"]:  # whoever has the link can rate
+        landing = reverse("annotation:rater-landing", args=[campaign.link_token])
+        context["rater_link"] = request.build_absolute_uri(landing)
+        context["set_to_join"] = set_to_join(campaign)
+    return render(request, "annotation/campaigns/campaign_detail.html", context)
