@@ -8,6 +8,7 @@ from annotation.judgements import api as judgements_api
 from annotation.mining import api as mining
 from annotation.projects.api import projects
 from annotation.quality import api as operations
+from annotation.rating import api as rating_api
 from annotation.references.releases.api import references, weights_imports
 from annotation.seeds.api import seeds
 from annotation.seeds.api import selecting as seeds_selecting
@@ -30,7 +31,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/mining-runs", mining.MiningRunsViewSet, "mining-run")
     router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
-    router.register(f"{CAMPAIGN}/ratings", campaigns.RatingsViewSet, "rating")
+    router.register(f"{CAMPAIGN}/ratings", rating_api.RatingsViewSet, "rating")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
     router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")
     router.register(f"{CAMPAIGN}/rules", operations.RulesViewSet, "rules")

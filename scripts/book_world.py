@@ -24,6 +24,7 @@ from annotation.campaigns.services import (
     campaign_launch,
     campaign_start,
 )
+from annotation.campaigns.services.rules import rules_register
 from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED
 from annotation.demo.raters import worth_of_screen
@@ -52,7 +53,7 @@ from annotation.models import (
     User,
 )
 from annotation.quality.services import operations
-from annotation.quality.services.rules import rules_apply, rules_register
+from annotation.quality.services.rules import rules_apply
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import ratings_submit

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models.functions import Now
 
 from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
+from annotation.campaigns.services.rules import rules_register
 from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
 from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.models import (
@@ -26,7 +27,6 @@ from annotation.models import (
     UnitResponse,
     User,
 )
-from annotation.quality.services.rules import rules_register
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start, rater_create
 from annotation.rating.services.ratings import ratings_submit

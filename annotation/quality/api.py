@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.campaigns.services.rules import rules_register
 from annotation.core.api import ReadViewSet, Strict, find_named
 from annotation.models import Amendment, DecisionAction, QualityRules, Rater, RaterDecision, System
 from annotation.quality.selectors.amendments import amendments
@@ -26,7 +27,7 @@ from annotation.quality.services.decisions import (
     raters_replace,
 )
 from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
-from annotation.quality.services.rules import rules_apply, rules_register
+from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion import rules_from_data
 
 # --- Changes of the campaign ------------------------------------------------------------------------------------------

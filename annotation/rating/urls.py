@@ -1,6 +1,7 @@
 from django.urls import path
 
 from annotation.rating import views as raters
+from annotation.rating.views import preview
 
 urlpatterns = [
     path("r/<uuid:link_token>/", raters.rater_landing, name="rater-landing"),
@@ -14,5 +15,10 @@ urlpatterns = [
     path("r/<uuid:link_token>/result/", raters.rater_result, name="rater-result"),
     path("r/<uuid:link_token>/break/", raters.rater_break, name="rater-break"),
     path("r/<uuid:link_token>/return/", raters.rater_return, name="rater-return"),
-    path("r/<uuid:link_token>/finish/", raters.rater_finish, name="rater-finish"),
+    path("p/<slug:project_slug>/campaigns/<int:pk>/preview/", preview.campaign_preview, name="campaign-preview"),
+    path(
+        "p/<slug:project_slug>/campaigns/<int:pk>/preview/frame/",
+        preview.campaign_preview_frame,
+        name="campaign-preview-frame",
+    ),
 ]

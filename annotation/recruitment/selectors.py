@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
-from annotation.models import Campaign, Project, ProviderAccount, Rater, Recruitment, Submission
+from annotation.models import Campaign, Project, ProviderAccount, Recruitment
 from annotation.models import SubmissionStatus as Status
 
 SUBMISSION_COLUMNS = [
@@ -153,11 +153,6 @@ def status_counts(recruitment: Recruitment) -> dict[str, int]:
 
 def accounts_of(project: Project) -> QuerySet[ProviderAccount]:
     return project.provider_accounts.annotate(n_recruitments=Count("recruitments")).order_by("name", "pk")
-
-
-def is_recruited(rater: Rater, campaign: Campaign) -> bool:
-    """Whether the rater came to this campaign through a provider."""
-    return Submission.objects.filter(rater=rater, recruitment__campaign=campaign).exists()
 
 
 def seconds_per_screen(campaign: Campaign) -> float | None:

@@ -9,6 +9,8 @@ ACCOUNT = f"{PROJECT}<int:pk>/"
 CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/recruitment/"
 ONE = f"{CAMPAIGN}<int:number>/"
 
+from annotation.recruitment.views import leaving
+
 urlpatterns: list[URLPattern] = [
     path(PROJECT, accounts.provider_account_list, name="provider-accounts"),
     path(
@@ -33,4 +35,5 @@ urlpatterns: list[URLPattern] = [
     path("r/in/<uuid:token>/arrived/", provider_entry.provider_arrived, name="provider-arrived"),
     path("r/<uuid:link_token>/decline/", provider_entry.rater_decline, name="rater-decline"),
     path("providers/<int:account_id>/webhook", webhooks.provider_webhook, name="provider-webhook"),
+    path("r/<uuid:link_token>/finish/", leaving.rater_finish, name="rater-finish"),
 ]

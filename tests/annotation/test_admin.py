@@ -2,6 +2,7 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
+from annotation.campaigns.services.rules import rules_register
 from annotation.models import (
     Amendment,
     AuditEntry,
@@ -19,7 +20,6 @@ from annotation.models import (
 )
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
-from annotation.quality.services.rules import rules_register
 from annotation.rating.services.ratings import ratings_submit
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.datasets import example_dataset, example_ratings

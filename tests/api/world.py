@@ -6,12 +6,12 @@ from typing import Any
 
 from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaign_create, campaign_launch
 from annotation.campaigns.services.lists import response_list_create
+from annotation.campaigns.services.rules import rules_register
 from annotation.judgements import services as imports
 from annotation.mining import services as mining
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend
-from annotation.quality.services.rules import rules_register
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.releases.services.weights_imports import weights_import_create
 from annotation.references.sets.services import reference_set_create

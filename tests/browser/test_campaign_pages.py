@@ -4,10 +4,11 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services import campaign_clone
+from annotation.campaigns.services.rules import rules_register
 from annotation.models import AuditEntry
 from annotation.quality.services.decisions import rater_flag
 from annotation.quality.services.operations import campaign_extend, system_stop
-from annotation.quality.services.rules import rules_apply, rules_register
+from annotation.quality.services.rules import rules_apply
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import answer, join, make_dataset
 from tests.annotation.worlds.designed import QUALITY, make_designed

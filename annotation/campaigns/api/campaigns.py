@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import mixins, serializers, status
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,7 +30,7 @@ from annotation.campaigns.services import (
 from annotation.campaigns.services.documents import campaign_export
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
-from annotation.models import Campaign, Criterion, Dataset, Rating
+from annotation.models import Campaign, Criterion, Dataset
 from annotation.quality.selectors.monitoring import campaign_monitor
 
 
@@ -46,11 +46,6 @@ def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
 DESCRIBED, DESCRIBED_CRITERION = _described(CAMPAIGN), _described(CRITERION)
 CONFIDENTIAL = [name for name, field in CAMPAIGN.items() if field.confidential]
 
-# The texts that the joined rows hold are most of what a page would otherwise carry.
-LOG_COLUMNS = (
-    "response__item__external_id", "presentation__source_row", "rater__pseudonym", "criterion__name", "rated_as__name",
-    "campaign", "value", "cannot_judge", "position", "revision", "extra", "sent_at", "created_at",
-)  # fmt: skip
 
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
@@ -138,22 +133,6 @@ class CampaignSerializer(serializers.ModelSerializer):
         if campaign.imported or not campaign.design_hash or not may_manage(self.context["view"].project):
             return None
         return reverse("annotation:rater-landing", args=[campaign.link_token], request=self.context["request"])
-
-
-class RatingSerializer(serializers.ModelSerializer):
-    item = serializers.CharField(source="response.item.external_id", read_only=True)
-    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
-    criterion = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    rated_as = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    source_row = serializers.IntegerField(source="presentation.source_row", read_only=True, allow_null=True)
-
-    class Meta:
-        model = Rating
-        fields = (
-            "id", "item", "response", "presentation", "rater", "criterion", "value", "cannot_judge", "position",
-            "revision", "extra", "rated_as", "source_row", "sent_at", "created_at",
-        )  # fmt: skip
-        read_only_fields = fields
 
 
 class FiniteField(serializers.FloatField):
@@ -332,28 +311,3 @@ class OfCampaign(ProjectViewSet):
         super().initial(request, *args, **kwargs)
         campaigns = Campaign.objects.select_related("dataset")
         self.campaign = get_in_project_or_404(campaigns, self.project, pk=kwargs["campaign_pk"])
-
-
-class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
-    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
-
-    queryset = Rating.objects.all()
-    serializer_class = RatingSerializer
-
-    def get_queryset(self) -> QuerySet[Rating]:
-        shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
-        found = shown.only(*LOG_COLUMNS)
-        if rater := self.parameter("rater"):
-            found = found.filter(rater__pseudonym=rater)
-        if item := self.parameter("item"):
-            found = found.filter(response__item__external_id=item)
-        return found
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("rater", str, description="Pseudonym of a rater."),
-            OpenApiParameter("item", str, description="External id of an item."),
-        ]
-    )
-    def list(self, request: Request, **kwargs: Any) -> Response:
-        return super().list(request, **kwargs)

@@ -11,6 +11,7 @@ from annotation.campaigns.design.files import FileProblems, draft_values, read_c
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.services.documents import campaign_export
 from annotation.campaigns.services.problems import refusal
+from annotation.campaigns.services.rules import rules_register
 from annotation.campaigns.services.validation import draft_problems
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
@@ -18,7 +19,6 @@ from annotation.datasets.selectors.lists import responses_named
 from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Dataset, Project, ResponseList, System, Target, User
 from annotation.projects.services.audit import audit_record
-from annotation.quality.services.rules import rules_register
 from annotation.weighting.exclusion import RuleError, rules_from_data
 
 SUFFIX = " (copy)"

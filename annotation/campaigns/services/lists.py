@@ -7,11 +7,11 @@ from django.db import transaction
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.services import campaign_create, draft_of, free_name
 from annotation.campaigns.services.documents import rules_document
+from annotation.campaigns.services.rules import rules_register
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.lists import response_list_create, response_list_delete
 from annotation.models import Campaign, ResponseList, Target, User
 from annotation.projects.services.audit import audit_record
-from annotation.quality.services.rules import rules_register
 
 __all__ = ["campaign_for_list", "response_list_create", "response_list_delete"]
 

@@ -24,7 +24,6 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role, SourceKind
 from annotation.rating.languages import language_label
-from annotation.rating.selectors.screens import preview_screen
 
 PAGE = 50
 
@@ -98,20 +97,6 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "amendments": campaign.amendments.select_related("made_by"),
     }  # fmt: skip
     return render(request, "annotation/campaigns/campaign_design.html", context)
-
-
-@require_GET
-@object_view(campaign_or_404, Role.VIEWER)
-def campaign_preview(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """The rater's screen with the first item; nothing is handed out."""
-    context = {
-        "project": request.project,
-        "campaign": campaign,
-        "screen": preview_screen(campaign),
-        "instructions": markdown(campaign.instructions),
-        "wide": campaign.presentation_kind.compares_systems,
-    }
-    return render(request, "annotation/campaigns/campaign_preview.html", context)
 
 
 def _action(request: MemberRequest, campaign: Campaign, service: Callable[..., Campaign], done: str) -> HttpResponse:

@@ -3,31 +3,23 @@
 import json
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import translation
-from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns import services
 from annotation.campaigns.forms import STEPS, LinesForm, PreparedForm, Step, WhatStep
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.scales import fewest_responses
-from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.views.campaigns import launch_text
 from annotation.core.errors import AnnotationError
-from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Item, Project, Role
-from annotation.rating.languages import SOURCE
-from annotation.rating.selectors.screens import preview_screen
 
 REVIEW = "review"
 GROUPS = {"gold": "quality", "attention": "quality", "training": "qualification", "test": "qualification"}
 GROUP_TITLES = {"gold": "Gold", "attention": "Attention checks", "training": "Training", "test": "Qualification test"}
-EXAMPLES = 200  # to page through
 IDS_OFFERED = 300
 
 
@@ -121,61 +113,6 @@ def step_of(path: str) -> tuple[str, str]:
 
 
 # --- The preview ------------------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "POST"])
-@object_view(campaign_or_404, Role.VIEWER)
-@xframe_options_sameorigin
-def campaign_preview_frame(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """What a rater will see, for the frame beside the form. Posted to, with what the form holds; nothing is stored."""
-    form_class = STEPS.get(request.POST.get("step", ""))
-    changes: dict[str, Any] = {}
-    if form_class is not None and campaign.state == CampaignState.DRAFT:
-        form = form_class(campaign, request.POST)
-        if not form.is_valid():
-            return _waits("The preview waits until every field makes sense.")
-        changes = form.changes()
-    number = _example(request)
-    try:
-        with (
-            services.campaign_imagined(campaign=campaign, changes=changes) as criteria,
-            translation.override(campaign.rater_language or SOURCE.code),
-        ):
-            response = _preview(request, campaign, criteria, number)
-    except AnnotationError as error:
-        return _waits(error.message)
-    framed = settings.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-    response["Content-Security-Policy"] = framed
-    return response
-
-
-def _waits(why: str) -> HttpResponse:
-    """Plain text instead of a page: the frame stays as it is. No error status: nothing is wrong with half a word."""
-    return HttpResponse(why, content_type="text/plain; charset=utf-8")
-
-
-def _example(request: HttpRequest) -> int:
-    text = request.POST.get("example", "")
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else whole_number(request, "example")
-    return max(number or 1, 1)
-
-
-def _preview(request: MemberRequest, campaign: Campaign, criteria: Any, number: int) -> HttpResponse:
-    items = Item.objects.filter(pk__in=rated_sources(campaign).order_by().values("item")).order_by("position")
-    n_items = items[:EXAMPLES].count()
-    number = min(number, max(n_items, 1))
-    item = items[number - 1 : number].first()
-    context = {
-        "project": request.project,
-        "campaign": campaign,
-        "screen": preview_screen(campaign, criteria=criteria, item=item) if item else None,
-        "wide": campaign.presentation_kind.compares_systems,
-        "number": number,
-        "n_items": n_items,
-        "previous": number - 1 if number > 1 else None,
-        "next": number + 1 if number < n_items else None,
-    }
-    return render(request, "annotation/campaigns/campaign_preview_frame.html", context)
 
 
 # --- Prepared screens -------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.errors import AnnotationError
@@ -36,7 +37,7 @@ from annotation.quality.selectors.raters import (
 )
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services import decisions as deciding
-from annotation.quality.services.rules import rules_apply, rules_read, rules_register
+from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion import rules_from_data
 
 PAGE = 100

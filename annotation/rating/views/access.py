@@ -8,9 +8,9 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from annotation.models import Admission, Campaign, Participation, Presentation, Rater
+from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.services.rater_accounts import rater_of_account
 from annotation.rating.services.raters import rater_of_token
-from annotation.recruitment.selectors import is_recruited
 
 COOKIE_SECONDS = 365 * 24 * 3600
 

@@ -12,12 +12,12 @@ from annotation.core.markdown import markdown
 from annotation.models import Admission, Campaign, CampaignState, Participation, Rater, Stage
 from annotation.rating.languages import LANGUAGES
 from annotation.rating.selectors.handout import participation_of, progress
+from annotation.rating.selectors.raters import is_recruited
 from annotation.rating.selectors.screens import criteria_of
 from annotation.rating.services.rater_accounts import rater_from_account
 from annotation.rating.services.raters import MAX_NAME, participation_start, rater_create
 from annotation.rating.views.access import COOKIE_SECONDS, cookie_path, participation_here, rater_here, remember
 from annotation.rating.views.pages import LANGUAGE_COOKIE, address, page, rater_view
-from annotation.recruitment.selectors import is_recruited
 
 LONGEST_NAME = MAX_NAME - 4
 

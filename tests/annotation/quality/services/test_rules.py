@@ -1,12 +1,13 @@
 import pytest
 
 from annotation.campaigns.services import campaign_launch
+from annotation.campaigns.services.rules import rules_read, rules_register
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Participation, QualityRules, RaterDecision, Rating, Slot
 from annotation.quality.selectors.raters import Moment, campaign_log, moment, replay, verdicts
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services.decisions import rater_exclude, rater_include
-from annotation.quality.services.rules import rules_apply, rules_read, rules_register
+from annotation.quality.services.rules import rules_apply
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.ratings import ratings_submit
 from annotation.references.releases.selectors.releases import release_judgements

@@ -1,0 +1,59 @@
+"""The raw log of ratings."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.campaigns.api.campaigns import OfCampaign
+from annotation.models import Rating
+
+# The texts that the joined rows hold are most of what a page would otherwise carry.
+LOG_COLUMNS = (
+    "response__item__external_id", "presentation__source_row", "rater__pseudonym", "criterion__name", "rated_as__name",
+    "campaign", "value", "cannot_judge", "position", "revision", "extra", "sent_at", "created_at",
+)  # fmt: skip
+
+
+class RatingSerializer(serializers.ModelSerializer):
+    item = serializers.CharField(source="response.item.external_id", read_only=True)
+    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    criterion = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    rated_as = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    source_row = serializers.IntegerField(source="presentation.source_row", read_only=True, allow_null=True)
+
+    class Meta:
+        model = Rating
+        fields = (
+            "id", "item", "response", "presentation", "rater", "criterion", "value", "cannot_judge", "position",
+            "revision", "extra", "rated_as", "source_row", "sent_at", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
+    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
+
+    queryset = Rating.objects.all()
+    serializer_class = RatingSerializer
+
+    def get_queryset(self) -> QuerySet[Rating]:
+        shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
+        found = shown.only(*LOG_COLUMNS)
+        if rater := self.parameter("rater"):
+            found = found.filter(rater__pseudonym=rater)
+        if item := self.parameter("item"):
+            found = found.filter(response__item__external_id=item)
+        return found
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("rater", str, description="Pseudonym of a rater."),
+            OpenApiParameter("item", str, description="External id of an item."),
+        ]
+    )
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        return super().list(request, **kwargs)
