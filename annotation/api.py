@@ -3,6 +3,7 @@
 from rest_framework.routers import BaseRouter
 
 from annotation.campaigns.api import campaigns
+from annotation.campaigns.api import lists as api_lists
 from annotation.datasets.api import datasets, imports
 from annotation.judgements import api as judgements_api
 from annotation.mining import api as mining
@@ -39,9 +40,9 @@ def register(router: BaseRouter) -> None:
     router.register(f"{REFERENCE_SET}/releases", references.ReleasesViewSet, "release")
     router.register(f"{REFERENCE_SET}/releases/<int:release_number>/weights", references.WeightsViewSet, "weight")
     router.register(f"{PROJECT}/weights-imports", weights_imports.WeightsImportsViewSet, "weights-import")
-    router.register(f"{PROJECT}/response-lists", seeds.ResponseListsViewSet, "response-list")
+    router.register(f"{PROJECT}/response-lists", api_lists.ResponseListsViewSet, "response-list")
     router.register(
-        f"{PROJECT}/response-lists/<int:list_pk>/responses", seeds.ListedResponsesViewSet, "listed-response"
+        f"{PROJECT}/response-lists/<int:list_pk>/responses", api_lists.ListedResponsesViewSet, "listed-response"
     )
     router.register(f"{PROJECT}/seed-samples", seeds.SeedSamplesViewSet, "seed-sample")
     router.register(f"{PROJECT}/seed-selectings", seeds_selecting.SeedSelectingsViewSet, "seed-selecting")

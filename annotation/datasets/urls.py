@@ -1,7 +1,6 @@
 from django.urls import path
 
 from annotation.datasets.views import datasets, imports
-from annotation.references.browsing.views import items
 
 urlpatterns = [
     path("examples/<str:filename>", imports.example_file, name="import-example"),
@@ -16,5 +15,4 @@ urlpatterns = [
         datasets.dataset_download,
         name="dataset-download",
     ),
-    path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/items/<int:pk>/", items.item_detail, name="item-detail"),
 ]

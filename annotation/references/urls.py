@@ -8,6 +8,8 @@ SET = "p/<slug:project_slug>/references/<slug:slug>/"
 RELEASE = f"{SET}v<int:number>/"
 RESPONSE = "p/<slug:project_slug>/responses/<int:pk>/"
 
+from annotation.references.browsing.views import items
+
 urlpatterns: list[URLPattern] = [
     path("p/<slug:project_slug>/references/", sets.reference_set_list, name="reference-set-list"),
     path("p/<slug:project_slug>/references/new/", sets.reference_set_create, name="reference-set-create"),
@@ -48,4 +50,5 @@ urlpatterns: list[URLPattern] = [
     path(RESPONSE, responses.response_detail, name="response-detail"),
     path(f"{RESPONSE}ratings.<str:file_format>", responses.response_ratings_download, name="response-ratings-download"),
     path(f"{RESPONSE}weights.<str:file_format>", responses.response_weights_download, name="response-weights-download"),
+    path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/items/<int:pk>/", items.item_detail, name="item-detail"),
 ]

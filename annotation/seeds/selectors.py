@@ -22,7 +22,6 @@ from annotation.models import (
     JobState,
     MiningRun,
     Project,
-    Release,
     ResponseSource,
     SeedMember,
     SeedSelection,
@@ -31,7 +30,6 @@ from annotation.models import (
 )
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import RatingColumns, campaign_criteria, rating_columns
-from annotation.references.releases.selectors.releases import release_campaigns
 
 CURVE_POINTS = 8  # half points of a scale of five; as many steps of a longer one
 ROUNDING = 1e-9  # of a mean that a release keeps as a float
@@ -200,10 +198,6 @@ def selections_of(project: Project) -> QuerySet[SeedSelection]:
     )
 
 
-def has_seeds(dataset: Dataset) -> bool:
-    return ResponseSource.objects.filter(item__dataset=dataset, kind=SourceKind.SEED).exists()
-
-
 def seeded_datasets(project: Project) -> QuerySet[Dataset]:
     """Data sets with original responses and no selection yet."""
     sources = ResponseSource.objects.filter(item__dataset=OuterRef("pk"), kind=SourceKind.SEED)
@@ -259,23 +253,3 @@ def members_page(
         found = found.filter(item__position__gt=after)
     page = list(found[: size + 1])
     return page[:size], (page[size - 1].item.position if len(page) > size else None)
-
-
-def fallen_seeds(release: Release) -> set[int]:
-    """Ids of the seeds whose mean in a release is below the threshold at which they were selected.
-
-    Empty where there was no selection, or where the release's ratings are on another scale.
-    """
-    selection = SeedSelection.objects.filter(dataset=release.reference_set.dataset_id).first()
-    if selection is None:
-        return set()
-    then, now = _scales(selection.campaigns.all()), _scales(release_campaigns(release))
-    if not now or now != then:
-        return set()
-    members = selection.members.order_by().values("response")
-    weights = release.weights.filter(response__in=members, rating_mean__lt=selection.threshold - ROUNDING)
-    return set(weights.order_by().values_list("response_id", flat=True))
-
-
-def _scales(campaigns: Iterable[Campaign]) -> set[str]:
-    return {one.scale.group for one in Criterion.objects.filter(campaign__in=[campaign.pk for campaign in campaigns])}

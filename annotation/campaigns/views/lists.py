@@ -9,6 +9,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.campaigns.forms.lists import RateListForm, models_for
 from annotation.campaigns.services import free_name
 from annotation.campaigns.services import lists as services
 from annotation.core.access import get_in_project_or_404, may_manage
@@ -19,7 +20,6 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.selectors.lists import response_lists_of, responses_page
 from annotation.models import Project, ResponseList, Role
-from annotation.seeds.forms import RateListForm, models_for
 
 PAGE = 50
 COLUMNS = ("item_id", "message", "response", "text_key", "text", "sources", "split")

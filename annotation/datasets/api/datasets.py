@@ -10,9 +10,10 @@ from rest_framework.response import Response as Answer
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ReadViewSet, Strict
-from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of, item_responses, items_matching
+from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of, items_matching
 from annotation.datasets.services.datasets import dataset_update
 from annotation.models import Dataset, Item, Response, ResponseSource
+from annotation.references.browsing.selectors.items import item_responses
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 

@@ -14,10 +14,10 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetEditForm
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.selectors import datasets as selectors
+from annotation.datasets.selectors.datasets import has_seeds
 from annotation.datasets.services import datasets as services
 from annotation.datasets.services.report import report_rows
 from annotation.models import Dataset, JobState, Role
-from annotation.seeds.selectors import has_seeds
 
 
 @require_GET

@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from annotation.models import Campaign, RaterIdentity, Submission
 from annotation.records.selectors.tables import AUDIT, Table
@@ -14,20 +13,6 @@ from annotation.records.selectors.tables import AUDIT, Table
 CHUNK = 2_000
 BLANKED = "[id]"
 SHORTEST_ID = 6  # shorter ones would blank ordinary words
-
-
-@contextmanager
-def snapshot() -> Iterator[None]:
-    """Everything read inside is as of one moment, whatever is written meanwhile, and nobody waits for it.
-
-    Inside somebody's transaction its isolation holds instead: it cannot be changed any more.
-    """
-    outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield
 
 
 def table_rows(table: Table, campaign: Campaign, *, json_as_text: bool = False) -> Iterator[tuple[Any, ...]]:

@@ -16,9 +16,10 @@ from django.db import connection
 
 from annotation.core.canonical import canonical_json
 from annotation.core.exports import table_chunks
+from annotation.core.snapshots import snapshot
 from annotation.core.zips import zip_chunks
 from annotation.models import Campaign
-from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.reading import table_rows
 from annotation.records.selectors.tables import ALL, Table
 from annotation.records.services.readme import readme
 

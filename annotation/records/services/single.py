@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.core.exports import table_chunks
+from annotation.core.snapshots import snapshot
 from annotation.models import Campaign
-from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.reading import table_rows
 from annotation.records.selectors.tables import Table
 from annotation.records.services.archive import column_types
 

@@ -34,7 +34,7 @@ from annotation.core.searching import read_as_words
 from annotation.models import Item, ReferenceSet, Release, ReleaseWeight, Response, ResponseSource
 from annotation.models.datasets import searched
 from annotation.models.releases import NO_SPREAD, NO_WIDTH
-from annotation.seeds.selectors import fallen_seeds
+from annotation.references.releases.selectors.seeds import fallen_seeds
 
 PAGE = 48  # references
 COUNTED = 1000

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.datasets.selectors import datasets as selectors
 from annotation.models import Dataset, Item, Role
+from annotation.references.browsing.selectors import items as selectors
 
 COLUMNS = ("response", "text", "systems", "kinds", "weight", "campaign", "criterion", "mean", "ratings")
 

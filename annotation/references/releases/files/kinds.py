@@ -10,8 +10,8 @@ from django.db.models import Count, Max
 from django.utils.text import get_valid_filename
 
 from annotation.core.canonical import canonical_json
+from annotation.core.snapshots import snapshot
 from annotation.models import Item, Release, ResponseSource
-from annotation.records.selectors.reading import snapshot
 from annotation.references.releases.files import tables
 from annotation.references.releases.files.bleu import multi_reference_zip
 from annotation.references.releases.files.card import data_card

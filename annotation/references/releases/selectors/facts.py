@@ -14,7 +14,7 @@ from annotation.models import Campaign, Release, ResponseSource, SeedSelection
 from annotation.rating.selectors.ratings import JudgementTable
 from annotation.recruitment.providers import PROVIDERS
 from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
-from annotation.seeds.selectors import fallen_seeds
+from annotation.references.releases.selectors.seeds import fallen_seeds
 from annotation.weighting import RatingTable, icc, krippendorff_alpha
 from annotation.weighting.agreement import Level
 

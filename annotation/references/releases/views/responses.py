@@ -7,8 +7,8 @@ from django.views.decorators.http import require_GET
 from annotation.core.exports import table_response
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import response_or_404
-from annotation.datasets.selectors.datasets import latest_release
 from annotation.models import Response, Role
+from annotation.references.browsing.selectors.items import latest_release
 from annotation.references.releases.selectors.responses import (
     EXPLAINED_COLUMNS,
     RATING_COLUMNS,

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from annotation.campaigns.services import campaign_close
 from annotation.core.errors import AnnotationError
+from annotation.core.snapshots import snapshot
 from annotation.models import Campaign, Presentation, Project, Rater, RaterIdentity, Rating, User
 from annotation.projects.services.audit import audit_record
-from annotation.records.selectors.reading import snapshot, table_rows
+from annotation.records.selectors.reading import table_rows
 from annotation.records.selectors.tables import ALL, RATINGS, TABLES
 from annotation.records.services.archive import record_chunks
 from annotation.records.services.papers import record_documents

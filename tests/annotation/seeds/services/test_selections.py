@@ -37,11 +37,11 @@ from annotation.models import (
     UnitResponse,
     User,
 )
+from annotation.references.releases.selectors.seeds import fallen_seeds
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from annotation.seeds.selectors import (
     exact_means,
-    fallen_seeds,
     has_fallen,
     means_now,
     members_page,
