@@ -10,6 +10,7 @@ from annotation.mining import api as mining
 from annotation.projects.api import projects
 from annotation.quality import api as operations
 from annotation.rating import api as rating_api
+from annotation.references.browsing import api as browsing_api
 from annotation.references.releases.api import references, weights_imports
 from annotation.seeds.api import seeds
 from annotation.seeds.api import selecting as seeds_selecting
@@ -24,7 +25,7 @@ def register(router: BaseRouter) -> None:
     router.register("projects", projects.ProjectsViewSet, "project")
     router.register(f"{PROJECT}/members", projects.MembersViewSet, "member")
     router.register(f"{PROJECT}/datasets", datasets.DatasetsViewSet, "dataset")
-    router.register(f"{DATASET}/items", datasets.ItemsViewSet, "item")
+    router.register(f"{DATASET}/items", browsing_api.ItemsViewSet, "item")
     router.register(f"{DATASET}/responses", datasets.ResponsesViewSet, "response")
     router.register(f"{PROJECT}/dataset-imports", imports.DatasetImportsViewSet, "dataset-import")
     router.register(f"{PROJECT}/rating-imports", judgements_api.RatingImportsViewSet, "rating-import")
@@ -32,6 +33,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/mining-runs", mining.MiningRunsViewSet, "mining-run")
     router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
+    router.register(f"{CAMPAIGN}/monitor", operations.MonitorViewSet, "monitor")
     router.register(f"{CAMPAIGN}/ratings", rating_api.RatingsViewSet, "rating")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
     router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")

@@ -12,9 +12,20 @@ from rest_framework.response import Response
 from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.campaigns.services.rules import rules_register
 from annotation.core.api import ReadViewSet, Strict, find_named
-from annotation.models import Amendment, DecisionAction, QualityRules, Rater, RaterDecision, System
+from annotation.models import (
+    Amendment,
+    Campaign,
+    DecisionAction,
+    QualityRules,
+    Rater,
+    RaterDecision,
+    System,
+)
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions
+
+# --- Changes of the campaign ------------------------------------------------------------------------------------------
+from annotation.quality.selectors.monitoring import campaign_monitor
 from annotation.quality.selectors.raters import Moment, Verdict
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services.decisions import (
@@ -29,8 +40,6 @@ from annotation.quality.services.decisions import (
 from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion import rules_from_data
-
-# --- Changes of the campaign ------------------------------------------------------------------------------------------
 
 
 class AmendmentSerializer(serializers.ModelSerializer):
@@ -295,3 +304,68 @@ class RulesViewSet(OfCampaign, ReadViewSet):
         seen = Moment(**asked["as_of"]) if "as_of" in asked else None
         done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=request.user)
         return Response(AppliedSerializer(done).data)
+
+
+class FiniteField(serializers.FloatField):
+    """Null where the number is undefined: JSON has no NaN."""
+
+    def to_representation(self, value: float) -> float | None:
+        number = super().to_representation(value)
+        return number if number == number and abs(number) != float("inf") else None
+
+
+class CriterionFiguresSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    ratings = serializers.IntegerField(source="n_ratings")
+    mean = FiniteField(allow_null=True)
+    values = serializers.ListField(
+        child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
+    )
+    cannot_judge = serializers.IntegerField(source="n_cannot_judge", help_text="Set aside with a reason; no ratings.")
+    alpha = FiniteField(
+        source="alpha.alpha",
+        allow_null=True,
+        help_text="Krippendorff's: ordinal for points and preferences, interval for sliders and magnitudes.",
+    )
+    alpha_low = FiniteField(source="alpha.low", allow_null=True, help_text="Of its 95% interval.")
+    alpha_high = FiniteField(source="alpha.high", allow_null=True)
+    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
+    icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
+    icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")
+    icc_1_high = FiniteField(source="icc.icc_1_high", allow_null=True)
+    icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
+    icc_k_low = FiniteField(source="icc.icc_k_low", allow_null=True, help_text="Of its 95% interval.")
+    icc_k_high = FiniteField(source="icc.icc_k_high", allow_null=True)
+    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")
+    kappa = FiniteField(source="kappa.kappa", allow_null=True, help_text="Pairwise quadratic weighted, averaged.")
+    kappa_low = FiniteField(source="kappa.low", allow_null=True, help_text="Of its 95% interval.")
+    kappa_high = FiniteField(source="kappa.high", allow_null=True)
+    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or nothing.")
+
+
+class MonitorSerializer(serializers.Serializer):
+    slots = serializers.IntegerField(source="slots_total")
+    slots_done = serializers.IntegerField()
+    slots_leased = serializers.IntegerField()
+    percent_done = serializers.FloatField()
+    raters_active = serializers.IntegerField()
+    raters = serializers.IntegerField(source="figures.n_raters", allow_null=True)
+    judgements = serializers.IntegerField(source="figures.n_judgements", allow_null=True)
+    ratings = serializers.IntegerField(source="figures.n_ratings", allow_null=True)
+    ratings_extra = serializers.IntegerField(source="figures.n_extra", allow_null=True)
+    ratings_superseded = serializers.IntegerField(source="figures.n_superseded", allow_null=True)
+    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True, allow_null=True)
+    computed_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When a worker computed the figures of a campaign with more than 20,000 ratings; they are null until "
+        "it has. Null where they are of this moment.",
+    )
+
+
+class MonitorViewSet(OfCampaign):
+    queryset = Campaign.objects.all()
+
+    @extend_schema(operation_id="projects_campaigns_monitor_retrieve", responses=MonitorSerializer)
+    def list(self, request: Request, **_: Any) -> Response:
+        """Completion, and the ratings' distribution and agreement as they stand now."""
+        return Response(MonitorSerializer(campaign_monitor(self.campaign)).data)

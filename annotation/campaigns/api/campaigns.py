@@ -31,7 +31,6 @@ from annotation.campaigns.services.documents import campaign_export
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.models import Campaign, Criterion, Dataset
-from annotation.quality.selectors.monitoring import campaign_monitor
 
 
 def _described(table: Mapping[str, Field]) -> dict[str, dict[str, Any]]:
@@ -133,62 +132,6 @@ class CampaignSerializer(serializers.ModelSerializer):
         if campaign.imported or not campaign.design_hash or not may_manage(self.context["view"].project):
             return None
         return reverse("annotation:rater-landing", args=[campaign.link_token], request=self.context["request"])
-
-
-class FiniteField(serializers.FloatField):
-    """Null where the number is undefined: JSON has no NaN."""
-
-    def to_representation(self, value: float) -> float | None:
-        number = super().to_representation(value)
-        return number if number == number and abs(number) != float("inf") else None
-
-
-class CriterionFiguresSerializer(serializers.Serializer):
-    name = serializers.CharField()
-    ratings = serializers.IntegerField(source="n_ratings")
-    mean = FiniteField(allow_null=True)
-    values = serializers.ListField(
-        child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
-    )
-    cannot_judge = serializers.IntegerField(source="n_cannot_judge", help_text="Set aside with a reason; no ratings.")
-    alpha = FiniteField(
-        source="alpha.alpha",
-        allow_null=True,
-        help_text="Krippendorff's: ordinal for points and preferences, interval for sliders and magnitudes.",
-    )
-    alpha_low = FiniteField(source="alpha.low", allow_null=True, help_text="Of its 95% interval.")
-    alpha_high = FiniteField(source="alpha.high", allow_null=True)
-    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
-    icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
-    icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")
-    icc_1_high = FiniteField(source="icc.icc_1_high", allow_null=True)
-    icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
-    icc_k_low = FiniteField(source="icc.icc_k_low", allow_null=True, help_text="Of its 95% interval.")
-    icc_k_high = FiniteField(source="icc.icc_k_high", allow_null=True)
-    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")
-    kappa = FiniteField(source="kappa.kappa", allow_null=True, help_text="Pairwise quadratic weighted, averaged.")
-    kappa_low = FiniteField(source="kappa.low", allow_null=True, help_text="Of its 95% interval.")
-    kappa_high = FiniteField(source="kappa.high", allow_null=True)
-    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or nothing.")
-
-
-class MonitorSerializer(serializers.Serializer):
-    slots = serializers.IntegerField(source="slots_total")
-    slots_done = serializers.IntegerField()
-    slots_leased = serializers.IntegerField()
-    percent_done = serializers.FloatField()
-    raters_active = serializers.IntegerField()
-    raters = serializers.IntegerField(source="figures.n_raters", allow_null=True)
-    judgements = serializers.IntegerField(source="figures.n_judgements", allow_null=True)
-    ratings = serializers.IntegerField(source="figures.n_ratings", allow_null=True)
-    ratings_extra = serializers.IntegerField(source="figures.n_extra", allow_null=True)
-    ratings_superseded = serializers.IntegerField(source="figures.n_superseded", allow_null=True)
-    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True, allow_null=True)
-    computed_at = serializers.DateTimeField(
-        allow_null=True,
-        help_text="When a worker computed the figures of a campaign with more than 20,000 ratings; they are null until "
-        "it has. Null where they are of this moment.",
-    )
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -294,12 +237,6 @@ class CampaignsViewSet(ReadViewSet):
     def close(self, request: Request, **_: Any) -> Response:
         """For good: from here on every rating is refused."""
         return self._change(campaign_close)
-
-    @extend_schema(responses=MonitorSerializer)
-    @action(detail=True)
-    def monitor(self, request: Request, **_: Any) -> Response:
-        """Completion, and the ratings' distribution and agreement as they stand now."""
-        return Response(MonitorSerializer(campaign_monitor(self.get_object())).data)
 
 
 class OfCampaign(ProjectViewSet):

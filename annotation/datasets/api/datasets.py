@@ -10,10 +10,9 @@ from rest_framework.response import Response as Answer
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ReadViewSet, Strict
-from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of, items_matching
+from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of
 from annotation.datasets.services.datasets import dataset_update
 from annotation.models import Dataset, Item, Response, ResponseSource
-from annotation.references.browsing.selectors.items import item_responses
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 
@@ -82,40 +81,11 @@ class ResponseSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class CriterionMeanSerializer(serializers.Serializer):
-    campaign = serializers.CharField()
-    criterion = serializers.CharField()
-    mean = serializers.FloatField()
-    n = serializers.IntegerField()
-
-
-class RatedResponseSerializer(serializers.Serializer):
-    id = serializers.IntegerField(source="response.pk")
-    text = serializers.CharField(source="response.text")
-    sources = SourceSerializer(many=True)
-    ratings = CriterionMeanSerializer(many=True)
-    weight = serializers.FloatField(
-        source="weight.weight", default=None, allow_null=True, help_text="In the data set's newest release."
-    )
-
-
 class ItemSerializer(serializers.ModelSerializer):
     class Meta:
         model = Item
         fields = ("id", "external_id", "position", "context", "message", "meaning_representation", "split")
         read_only_fields = fields
-
-
-class ItemDetailSerializer(ItemSerializer):
-    responses = serializers.SerializerMethodField()
-
-    class Meta(ItemSerializer.Meta):
-        fields = (*ItemSerializer.Meta.fields, "responses")
-        read_only_fields = fields
-
-    @extend_schema_field(RatedResponseSerializer(many=True))
-    def get_responses(self, item: Item) -> list[dict[str, Any]]:
-        return RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data
 
 
 # --- Endpoints --------------------------------------------------------------------------------------------------------
@@ -151,28 +121,6 @@ class InDatasetViewSet(ReadViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.dataset = get_in_project_or_404(Dataset.objects.all(), self.project, slug=kwargs["dataset_slug"])
-
-
-class ItemsViewSet(InDatasetViewSet):
-    queryset = Item.objects.all()
-    serializer_class = ItemSerializer
-    ordering = "position"
-    lookup_url_kwarg = "item_pk"
-    lookup_value_converter = "int"
-
-    def get_queryset(self) -> QuerySet[Item]:
-        return items_matching(self.dataset, self.parameter("search"))
-
-    @extend_schema(parameters=[OpenApiParameter("search", str, description="In the id, the context or the message.")])
-    def list(self, request: Request, **kwargs: Any) -> Answer:
-        return super().list(request, **kwargs)
-
-    @extend_schema(responses=ItemDetailSerializer)
-    def retrieve(self, request: Request, **_: Any) -> Answer:
-        """One item with its responses, what raters said of each, and its newest weight."""
-        item = self.get_object()
-        item.dataset = self.dataset
-        return Answer(ItemDetailSerializer(item).data)
 
 
 class ResponsesViewSet(InDatasetViewSet):

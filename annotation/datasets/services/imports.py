@@ -14,10 +14,11 @@ from annotation.core.rows import ENDINGS, OTHER_ENDINGS, format_of
 from annotation.datasets.services.content import DatasetContent
 from annotation.datasets.services.files import TURN_SEPARATOR, read_dataset
 from annotation.datasets.services.store import store_dataset
-from annotation.mining.services.sample import sample_draw
 from annotation.models import Dataset, DatasetImport, Project, User
 
 STEPS = 2  # reading, storing
+# Where a data set's content comes from if not from its file, by the name of the option; rooms above register theirs.
+CONTENT_SOURCES: dict[str, Callable[[Mapping[str, Any], Beat], tuple[DatasetContent, dict[str, int]]]] = {}
 DETAILS = ("description", "language", "licence", "attribution")
 
 

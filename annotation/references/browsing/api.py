@@ -1,0 +1,65 @@
+"""Items, with what raters said of their responses and the newest weights."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+
+from annotation.datasets.api.datasets import InDatasetViewSet, ItemSerializer, SourceSerializer
+from annotation.datasets.selectors.datasets import items_matching
+from annotation.models import Item
+from annotation.references.browsing.selectors.items import item_responses
+
+
+class CriterionMeanSerializer(serializers.Serializer):
+    campaign = serializers.CharField()
+    criterion = serializers.CharField()
+    mean = serializers.FloatField()
+    n = serializers.IntegerField()
+
+
+class RatedResponseSerializer(serializers.Serializer):
+    id = serializers.IntegerField(source="response.pk")
+    text = serializers.CharField(source="response.text")
+    sources = SourceSerializer(many=True)
+    ratings = CriterionMeanSerializer(many=True)
+    weight = serializers.FloatField(
+        source="weight.weight", default=None, allow_null=True, help_text="In the data set's newest release."
+    )
+
+
+class ItemDetailSerializer(ItemSerializer):
+    responses = serializers.SerializerMethodField()
+
+    class Meta(ItemSerializer.Meta):
+        fields = (*ItemSerializer.Meta.fields, "responses")
+        read_only_fields = fields
+
+    @extend_schema_field(RatedResponseSerializer(many=True))
+    def get_responses(self, item: Item) -> list[dict[str, Any]]:
+        return RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data
+
+
+class ItemsViewSet(InDatasetViewSet):
+    queryset = Item.objects.all()
+    serializer_class = ItemSerializer
+    ordering = "position"
+    lookup_url_kwarg = "item_pk"
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Item]:
+        return items_matching(self.dataset, self.parameter("search"))
+
+    @extend_schema(parameters=[OpenApiParameter("search", str, description="In the id, the context or the message.")])
+    def list(self, request: Request, **kwargs: Any) -> Answer:
+        return super().list(request, **kwargs)
+
+    @extend_schema(responses=ItemDetailSerializer)
+    def retrieve(self, request: Request, **_: Any) -> Answer:
+        """One item with its responses, what raters said of each, and its newest weight."""
+        item = self.get_object()
+        item.dataset = self.dataset
+        return Answer(ItemDetailSerializer(item).data)
