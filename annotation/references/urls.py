@@ -1,16 +1,16 @@
-from django.urls import URLPattern, path
+from django.urls import path
 
+from annotation.references.browsing.views import items
 from annotation.references.browsing.views import references as browsing
 from annotation.references.releases.views import compare, downloads, imports, releases, responses
 from annotation.references.sets import views as sets
+from annotation.references.weighing.views import attention, awaiting, weighing
 
 SET = "p/<slug:project_slug>/references/<slug:slug>/"
 RELEASE = f"{SET}v<int:number>/"
 RESPONSE = "p/<slug:project_slug>/responses/<int:pk>/"
 
-from annotation.references.browsing.views import items
-
-urlpatterns: list[URLPattern] = [
+urlpatterns = [
     path("p/<slug:project_slug>/references/", sets.reference_set_list, name="reference-set-list"),
     path("p/<slug:project_slug>/references/new/", sets.reference_set_create, name="reference-set-create"),
     path("p/<slug:project_slug>/references/import/", sets.reference_set_import, name="reference-set-import"),
@@ -51,4 +51,14 @@ urlpatterns: list[URLPattern] = [
     path(f"{RESPONSE}ratings.<str:file_format>", responses.response_ratings_download, name="response-ratings-download"),
     path(f"{RESPONSE}weights.<str:file_format>", responses.response_weights_download, name="response-weights-download"),
     path("p/<slug:project_slug>/datasets/<slug:dataset_slug>/items/<int:pk>/", items.item_detail, name="item-detail"),
+    path(f"{RELEASE}attention/", attention.release_attention, name="release-attention"),
+    path(f"{RELEASE}attention/send-back/", attention.release_attention_send, name="release-attention-send"),
+    path(f"{RELEASE}sensitivity/", weighing.release_sensitivity, name="release-sensitivity"),
+    path(
+        f"{RELEASE}sensitivity.<str:file_format>", weighing.release_sensitivity_chart, name="release-sensitivity-chart"
+    ),
+    path(f"{RELEASE}raters/", weighing.release_influence, name="release-influence"),
+    path(f"{RELEASE}raters.<str:file_format>", weighing.release_influence_chart, name="release-influence-chart"),
+    path(f"{RELEASE}figures/<int:pk>/retry/", awaiting.release_figures_retry, name="release-figures-retry"),
+    path(f"{RELEASE}circularity/", weighing.release_guard, name="release-guard"),
 ]

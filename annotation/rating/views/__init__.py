@@ -10,14 +10,12 @@ from annotation.rating.views.work import (
     rater_submit,
     rater_work,
 )
-from annotation.recruitment.views.leaving import rater_finish
 
 __all__ = [
     "rater_break",
     "rater_consent",
     "rater_draft",
     "rater_feedback",
-    "rater_finish",
     "rater_instructions",
     "rater_landing",
     "rater_language",

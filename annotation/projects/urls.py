@@ -1,12 +1,17 @@
 from django.urls import path
 
-from annotation.projects.views import projects
+from annotation.projects.views import account, audit, projects
 
 urlpatterns = [
+    path("account/token/", account.account_token, name="account-token"),
+    path("account/token/rotate/", account.account_token_rotate, name="account-token-rotate"),
+    path("account/token/revoke/", account.account_token_revoke, name="account-token-revoke"),
     path("projects/", projects.project_list, name="project-list"),
     path("projects/new/", projects.project_create, name="project-create"),
     path("p/<slug:project_slug>/edit/", projects.project_edit, name="project-edit"),
     path("p/<slug:project_slug>/members/", projects.project_members, name="project-members"),
     path("p/<slug:project_slug>/members/<int:pk>/", projects.member_change, name="project-members-change"),
     path("p/<slug:project_slug>/members/<int:pk>/remove/", projects.member_remove, name="project-members-remove"),
+    path("p/<slug:project_slug>/audit/", audit.project_audit, name="project-audit"),
+    path("p/<slug:project_slug>/campaigns/<int:pk>/audit/", audit.campaign_audit, name="campaign-audit"),
 ]
