@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from annotation.recruitment.views import accounts, recruitment, webhooks
+from annotation.recruitment.views import accounts, leaving, recruitment, webhooks
 from annotation.recruitment.views import entry as provider_entry
 from annotation.recruitment.views import money as recruitment_money
 
@@ -9,7 +9,6 @@ ACCOUNT = f"{PROJECT}<int:pk>/"
 CAMPAIGN = "p/<slug:project_slug>/campaigns/<int:pk>/recruitment/"
 ONE = f"{CAMPAIGN}<int:number>/"
 
-from annotation.recruitment.views import leaving
 
 urlpatterns: list[URLPattern] = [
     path(PROJECT, accounts.provider_account_list, name="provider-accounts"),
