@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.judgements import services as imports
+from annotation.datasets.services import imports
 
 
 @shared_task

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from annotation.mining import services as mining
+from annotation.mining.services import sample  # noqa: F401  # registers itself as a source of content
 from annotation.tasks import helpers
 
 

@@ -75,8 +75,8 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
         note = f"Reading {job.filename}"
         claim.progress(0, STEPS, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
-        if sample := job.options.get("sample"):
-            read, found = sample_draw(sample, _beat(claim, note))
+        if source := next((name for name in CONTENT_SOURCES if name in job.options), None):
+            read, found = CONTENT_SOURCES[source](job.options[source], _beat(claim, note))
         else:
             read, oddities = read_dataset(
                 bytes(job.content),

@@ -8,6 +8,7 @@ from annotation.allocation import draws
 from annotation.core.errors import AnnotationError
 from annotation.core.progress import Beat
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
+from annotation.datasets.services.imports import CONTENT_SOURCES
 from annotation.hygiene.steps import clean, mask, step_from_dict
 from annotation.mining.selectors import corpus_index
 from annotation.models import Corpus, SourceKind
@@ -50,3 +51,6 @@ def sample_draw(options: Mapping[str, Any], beat: Beat) -> tuple[DatasetContent,
             f"accepted: up to as many, {options['n']:,} were asked for.",
         )
     return content, dict(counts)
+
+
+CONTENT_SOURCES["sample"] = sample_draw
