@@ -133,7 +133,7 @@ def seed_selecting(request: MemberRequest, dataset: Dataset, pk: int) -> HttpRes
         "may_manage": may_manage(request.project),
     }
     template = "seed_selecting_status" if request.htmx else "seed_selecting"
-    return render(request, f"annotation/{template}.html", context)
+    return render(request, f"annotation/seeds/{template}.html", context)
 
 
 @require_POST

@@ -24,6 +24,6 @@ def run_or_404(project: Project, pk: int) -> MiningRun:
 def page_or_part(request: MemberRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:
     """One address, two answers: going back through the history must find the page, from whatever cache."""
     live = request.htmx and not request.htmx.history_restore_request
-    response = render(request, f"annotation/{part if live else page}.html", context)
+    response = render(request, f"annotation/mining/{part if live else page}.html", context)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response

@@ -70,7 +70,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         return render(request, "annotation/quality/campaign_monitor.html", context)
     if request.GET.get("seen") == PARTS[part](monitor):
         return HttpResponse(status=204)
-    return render(request, f"annotation/campaigns/campaign_{part}.html", context)
+    return render(request, f"annotation/quality/campaign_{part}.html", context)
 
 
 @require_GET

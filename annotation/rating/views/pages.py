@@ -71,7 +71,7 @@ def page(
         "languages": [] if part or supported(campaign.rater_language) else LANGUAGES.values(),
         **context,
     }
-    response = render(request, f"annotation/{template}.html", context, status=status)
+    response = render(request, f"annotation/rating/{template}.html", context, status=status)
     if part:
         response.headers[SHOWN_AT] = shown_at or request.get_full_path()
     return response

@@ -46,7 +46,7 @@ def weights_import_detail(request: MemberRequest, job: WeightsImport) -> HttpRes
         "counts": _counts(job),
     }
     template = "dataset_import_status" if request.htmx else "weights_import_detail"
-    return render(request, f"annotation/{template}.html", context)
+    return render(request, f"annotation/references/{template}.html", context)
 
 
 def _counts(job: WeightsImport) -> list[tuple[str, int]]:
