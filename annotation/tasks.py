@@ -4,7 +4,6 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from annotation.core import jobs
-from annotation.core.shards import Enqueue
 from annotation.datasets.tasks import dataset_import_execute
 from annotation.dry_runs import services as dry_runs
 from annotation.dry_runs.tasks import dry_run_execute
@@ -40,16 +39,6 @@ from annotation.seeds.tasks import seeds_select_execute
 def again(task: Task, job_id: int) -> None:
     """Enqueue once more; the message is worthless once the next sweep may have sent another."""
     task.apply_async((job_id,), expires=settings.SWEEP_SECONDS)
-
-
-def helpers(task: Task, job_id: int) -> Enqueue:
-    """Return what enqueues a number of helpers for a job in shards. A lost message costs speed, nothing else."""
-
-    def enqueue(number: int) -> None:
-        for _ in range(number):
-            task.delay(job_id)
-
-    return enqueue
 
 
 @shared_task

@@ -3,7 +3,8 @@
 from celery import shared_task
 
 from annotation.core import jobs
-from annotation.tasks import again, helpers
+from annotation.core.shards import helpers
+from annotation.tasks import again
 from metrics.models import ScoreRun, TrainedModel
 from metrics.services import results, runs, training
 

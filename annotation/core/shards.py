@@ -9,12 +9,16 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from celery import Task
 from django.db.models import QuerySet
 
 from annotation.core.errors import AnnotationError, JobCancelled
 from annotation.core.jobs import Claim, claimable, job_run, jobs_give_up, jobs_requeue
 from annotation.core.progress import Beat
-from annotation.models import Job, JobState
+from annotation.models import (
+    Job,
+    JobState,
+)
 
 AnyShard = TypeVar("AnyShard", bound=Job)
 Shards = QuerySet[Any, Any]  # of one job; the model has a ``number``
@@ -81,3 +85,13 @@ def _next_shard(shards: Shards) -> int | None:
 
 def _work_on_shard(shards: Shards, shard_id: int, work: Work[Any], beat: Beat) -> None:
     job_run(shards.model, shard_id, lambda shard, claim: work(shard, claim, beat))
+
+
+def helpers(task: Task, job_id: int) -> Enqueue:
+    """Return what enqueues a number of helpers for a job in shards. A lost message costs speed, nothing else."""
+
+    def enqueue(number: int) -> None:
+        for _ in range(number):
+            task.delay(job_id)
+
+    return enqueue

@@ -16,6 +16,7 @@ from annotation.mining.selectors import CandidateFilter, splits_of
 from annotation.mining.specification import MiningSpecification
 from annotation.models import CandidateFate, Corpus, Dataset, JobState, SourceKind
 from annotation.references.releases.selectors.releases import source_counts
+from annotation.seeds.fields import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 
 DEFAULT_INDEX = IndexParameters()
@@ -199,13 +200,6 @@ class CorpusSearchForm(forms.Form):
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------
-
-
-class CorpusField(forms.ModelChoiceField):  # type: ignore[type-arg] # it takes none when it runs
-    """A corpus, by its name and size."""
-
-    def label_from_instance(self, obj: Corpus) -> str:
-        return f"{obj.name} ({obj.n_triples:,} triples)"
 
 
 class MiningRunForm(HygieneForm):

@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
+from annotation.core.shards import helpers
 from annotation.mining import services as mining
 from annotation.mining.services import sample  # noqa: F401  # registers itself as a source of content
-from annotation.tasks import helpers
 
 
 @shared_task

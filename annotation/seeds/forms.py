@@ -7,7 +7,6 @@ from django.http import QueryDict
 
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
-from annotation.mining.forms import CorpusField
 from annotation.models import (
     Campaign,
     Corpus,
@@ -16,6 +15,7 @@ from annotation.models import (
     Project,
 )
 from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.seeds.fields import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.seeds.selectors import seed_campaigns
 from annotation.seeds.services.selections import LARGEST_SEED, MOST_SAMPLED

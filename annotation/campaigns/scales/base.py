@@ -1,7 +1,7 @@
 """What a kind of scale is: everything that the rest of Assay needs to know about it.
 
 A scale holds the settings of its criterion: a row of the database, or a draft. Each kind is one subclass in one file,
-its template is ``templates/annotation/scales/<key>.html``, and the registry has one line for it.
+its template is ``templates/annotation/campaigns/scales/<key>.html``, and the registry has one line for it.
 """
 
 from abc import ABC, abstractmethod
@@ -124,7 +124,7 @@ class Scale(ABC):
 
     @property
     def template(self) -> str:
-        return f"annotation/scales/{self.key}.html"
+        return f"annotation/campaigns/scales/{self.key}.html"
 
     @property
     def heading(self) -> str:
