@@ -153,15 +153,31 @@ def scrolling(release: Release, user: Any) -> list[dict[str, Any]]:
     what = f"while {seen['passed']:,} of 100,000 references are scrolled through"
     long = f"{LONG_MS} ms; {len(tasks)} in {len(frames):,} frames"
     return [
-        row(f"Frame time {what}, median", float(np.median(frames)), "ms",
-            against=f"{FRAME_MS:.1f} ms, a screen's", ratio=float(np.median(frames)) / FRAME_MS),
-        row(f"Frame time {what}, 99th percentile", float(np.percentile(frames, 99)), "ms",
-            against=f"{FRAME_MS:.1f} ms", ratio=float(np.percentile(frames, 99)) / FRAME_MS),
-        row(f"Longest task {what}", max(tasks, default=0.0), "ms", against=long,
-            ratio=max(tasks, default=0.0) / LONG_MS),
-        row("References kept in the page afterwards", seen["kept"], "", against=f"{seen['passed']:,} seen",
-            ratio=seen["kept"] / seen["passed"]),
-    ]  # fmt: skip
+        row(
+            f"Frame time {what}, median",
+            float(np.median(frames)),
+            "ms",
+            against=f"{FRAME_MS:.1f} ms, a screen's",
+            ratio=float(np.median(frames)) / FRAME_MS,
+        ),
+        row(
+            f"Frame time {what}, 99th percentile",
+            float(np.percentile(frames, 99)),
+            "ms",
+            against=f"{FRAME_MS:.1f} ms",
+            ratio=float(np.percentile(frames, 99)) / FRAME_MS,
+        ),
+        row(
+            f"Longest task {what}", max(tasks, default=0.0), "ms", against=long, ratio=max(tasks, default=0.0) / LONG_MS
+        ),
+        row(
+            "References kept in the page afterwards",
+            seen["kept"],
+            "",
+            against=f"{seen['passed']:,} seen",
+            ratio=seen["kept"] / seen["passed"],
+        ),
+    ]
 
 
 class _Quiet(WSGIRequestHandler):

@@ -67,13 +67,25 @@ def rows(steady: dict[str, Any], faulty: dict[str, Any], found: dict[str, int]) 
         f"longest for {faulty['longest']:.0f} s"
     )
     return [
-        _row(f"An answer taken in and the next screen sent back, {setting}: 95th percentile", float(high), "ms",
-             limit, high / P95_MS, "under 1"),
+        _row(
+            f"An answer taken in and the next screen sent back, {setting}: 95th percentile",
+            float(high),
+            "ms",
+            limit,
+            high / P95_MS,
+            "under 1",
+        ),
         _row(f"Ratings a second, {setting}", CRITERIA * len(taken) / steady["seconds"], "ratings/s", pace),
         _row(f"Answers of status 5xx, {setting}", float(steady["errors"]), "answers", "none", target="0"),
-        _row("Web server, worker and database killed one after another under that load: acknowledged answers lost, "
-             "stored twice, slots filled twice, units miscounted", float(wrong), "faults", faults, target="0"),
-    ]  # fmt: skip
+        _row(
+            "Web server, worker and database killed one after another under that load: acknowledged answers lost, "
+            "stored twice, slots filled twice, units miscounted",
+            float(wrong),
+            "faults",
+            faults,
+            target="0",
+        ),
+    ]
 
 
 def _row(
@@ -122,9 +134,18 @@ class Stack:
 
     def start_web(self) -> None:
         self.web = self._spawn(
-            "web", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}", "--workers", str(WORKERS),
-            "--threads", str(THREADS), "--worker-class", "gthread",
-        )  # fmt: skip
+            "web",
+            "gunicorn",
+            "config.wsgi",
+            "--bind",
+            f"127.0.0.1:{self.port}",
+            "--workers",
+            str(WORKERS),
+            "--threads",
+            str(THREADS),
+            "--worker-class",
+            "gthread",
+        )
         for _ in range(600):
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5):

@@ -75,13 +75,25 @@ def demo_rows() -> list[dict[str, Any]]:
     references = report["dataset"]["references"]
     copy, insert = copy_against_insert(Rating.objects.count())
     return [
-        row(f"Demo, to the commit: {references:,} references, {judgements:,} judgements", seconds, "s",
-            target=f"under {TARGET_SECONDS} s"),
-        row("Demo: rows a second (references, outputs, ratings)",
-            (references + report["dataset"]["outputs"] + 2 * judgements) / seconds, "rows/s"),
-        row(f"{Rating.objects.count():,} ratings by COPY", copy, "s", against=f"bulk_create: {insert:.2f} s",
-            ratio=insert / copy),
-    ]  # fmt: skip
+        row(
+            f"Demo, to the commit: {references:,} references, {judgements:,} judgements",
+            seconds,
+            "s",
+            target=f"under {TARGET_SECONDS} s",
+        ),
+        row(
+            "Demo: rows a second (references, outputs, ratings)",
+            (references + report["dataset"]["outputs"] + 2 * judgements) / seconds,
+            "rows/s",
+        ),
+        row(
+            f"{Rating.objects.count():,} ratings by COPY",
+            copy,
+            "s",
+            against=f"bulk_create: {insert:.2f} s",
+            ratio=insert / copy,
+        ),
+    ]
 
 
 def copy_against_insert(count: int) -> tuple[float, float]:

@@ -86,9 +86,11 @@ def made(project: Project, n_items: int) -> Dataset:
     copy_rows(
         Response,
         ["id", "item_id", "text", "text_key"],
-        ((pk, item, f"{system.name} on {item}.", f"{pk:064x}")
-         for pk, (item, system) in zip(responses, places, strict=True)),
-    )  # fmt: skip
+        (
+            (pk, item, f"{system.name} on {item}.", f"{pk:064x}")
+            for pk, (item, system) in zip(responses, places, strict=True)
+        ),
+    )
     copy_rows(
         ResponseSource,
         ["response_id", "item_id", "kind", "system_id", "source_context", "source_message", "raw_text"],

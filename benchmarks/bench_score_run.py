@@ -77,9 +77,13 @@ def asked(release: Release, system: System, metric: str) -> int:
     from metrics.services.runs import score_run_create
 
     run, _ = score_run_create(
-        project=release.reference_set.project, release=release, systems=[system], metric=metric,
-        parameters={"tokenize": "whitespace"}, by=None,
-    )  # fmt: skip
+        project=release.reference_set.project,
+        release=release,
+        systems=[system],
+        metric=metric,
+        parameters={"tokenize": "whitespace"},
+        by=None,
+    )
     return run.pk
 
 

@@ -123,9 +123,12 @@ def baseline_seconds(data: Data) -> float:
     BLEU's aggregation, as sacrebleu has no ΔBLEU.
     """
     scorer = BLEU(
-        tokenize="none", smooth_method="none", max_ngram_order=2, effective_order=False,
+        tokenize="none",
+        smooth_method="none",
+        max_ngram_order=2,
+        effective_order=False,
         references=[[" ".join(text) for text in stream] for stream in zip(*data.references, strict=True)],
-    )  # fmt: skip
+    )
     cached = scorer._extract_corpus_statistics([" ".join(text) for text in data.systems[0]], None)  # noqa: SLF001  # the cache is the point
     rng = np.random.default_rng(2)
     units = [rng.permutation(SEGMENTS)[:UNIT_SIZE] for _ in range(BASELINE_UNITS)]

@@ -56,21 +56,38 @@ def measure() -> list[dict[str, Any]]:
     small, large = (views(made[size], user, status=200) for size in SIZES)
     return [
         *(
-            row(f"{name}: first view, 100,000 references", large[name], "ms", target=f"at most {MOST_MS} ms",
-                against=f"1,000 references: {small[name]:.0f} ms", ratio=large[name] / small[name])
+            row(
+                f"{name}: first view, 100,000 references",
+                large[name],
+                "ms",
+                target=f"at most {MOST_MS} ms",
+                against=f"1,000 references: {small[name]:.0f} ms",
+                ratio=large[name] / small[name],
+            )
             for name in PAGES
         ),
         *(
-            row(f"{name}: that it is being computed", waiting[name], "ms", target=f"at most {MOST_MS} ms",
-                against=f"its first view: {large[name]:.0f} ms", ratio=waiting[name] / large[name])
+            row(
+                f"{name}: that it is being computed",
+                waiting[name],
+                "ms",
+                target=f"at most {MOST_MS} ms",
+                against=f"its first view: {large[name]:.0f} ms",
+                ratio=waiting[name] / large[name],
+            )
             for name in PAGES
         ),
         *(
-            row(f"{name}: computed once, by a worker", seconds, "s",
-                against=f"its first view: {large[name]:.0f} ms", ratio=1000 * seconds / large[name])
+            row(
+                f"{name}: computed once, by a worker",
+                seconds,
+                "s",
+                against=f"its first view: {large[name]:.0f} ms",
+                ratio=1000 * seconds / large[name],
+            )
             for name, seconds in zip(PAGES, computing, strict=True)
         ),
-    ]  # fmt: skip
+    ]
 
 
 def views(release: Release, user: Any, *, status: int) -> dict[str, float]:

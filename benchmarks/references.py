@@ -43,51 +43,99 @@ def made_release(project: Project, n_items: int, per_item: int = 16, *, seed: in
     copy_rows(
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
-        ((pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
-         for at, pk in enumerate(items)),
-    )  # fmt: skip
+        (
+            (pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
+            for at, pk in enumerate(items)
+        ),
+    )
     copy_rows(
         Response,
         ["id", "item_id", "text", "text_key"],
-        ((pk, items[at // per_item], _said(draw) + (f" {RARE}" if at % 1000 == 7 else ""), f"{at:064x}")
-         for at, pk in enumerate(responses)),
-    )  # fmt: skip
+        (
+            (pk, items[at // per_item], _said(draw) + (f" {RARE}" if at % 1000 == 7 else ""), f"{at:064x}")
+            for at, pk in enumerate(responses)
+        ),
+    )
     copy_rows(
         ResponseSource,
         ["response_id", "item_id", "kind", "rank", "score", "source_context", "source_message", "raw_text"],
-        ((pk, items[at // per_item], "seed", None, None, [], "", "") if at % per_item == 0
-         else (pk, items[at // per_item], "mined", at % per_item, 20 - at % per_item, [_said(draw)], _said(draw), "")
-         for at, pk in enumerate(responses)),
-    )  # fmt: skip
+        (
+            (pk, items[at // per_item], "seed", None, None, [], "", "")
+            if at % per_item == 0
+            else (pk, items[at // per_item], "mined", at % per_item, 20 - at % per_item, [_said(draw)], _said(draw), "")
+            for at, pk in enumerate(responses)
+        ),
+    )
     reference_set = ReferenceSet.objects.create(
-        project=project, dataset=dataset, name=f"{n} references", slug=f"references-{n}",
-        source_kinds=["seed", "mined"], original_kinds=["seed"],
-    )  # fmt: skip
+        project=project,
+        dataset=dataset,
+        name=f"{n} references",
+        slug=f"references-{n}",
+        source_kinds=["seed", "mined"],
+        original_kinds=["seed"],
+    )
     release = Release.objects.create(
         reference_set=reference_set, number=1, method=IMPORTED, signature="made up", content_hash="0" * 64
     )
     rows = list(_weights(draw, items, responses, per_item))
     copy_rows(
         ReleaseWeight,
-        ["release_id", "item_id", "item_position", "response_id", "is_original", "weight", "rating_mean", "n_ratings",
-         "standard_error", "low", "high", "rating_spread", "histogram"],
+        [
+            "release_id",
+            "item_id",
+            "item_position",
+            "response_id",
+            "is_original",
+            "weight",
+            "rating_mean",
+            "n_ratings",
+            "standard_error",
+            "low",
+            "high",
+            "rating_spread",
+            "histogram",
+        ],
         ((release.pk, *row) for row in rows),
-    )  # fmt: skip
+    )
     weights = [row[4] for row in rows]
     best = [max(weights[at : at + per_item]) for at in range(0, n, per_item)]
     release.state, release.finished_at = JobState.DONE, timezone.now()
     release.report = {
-        "campaigns": [], "criteria": ["quality"], "scale": [1, 5], "last_rating_id": 0,
+        "campaigns": [],
+        "criteria": ["quality"],
+        "scale": [1, 5],
+        "last_rating_id": 0,
         "histogram": {"kind": "points", "labels": ["1", "2", "3", "4", "5"]},
-        "references": {"all": n, "weighted": n, "originals": n_items, "without_weight": {},
-                       "positive": sum(one > 0 for one in weights), "zero": sum(one == 0 for one in weights),
-                       "negative": sum(one < 0 for one in weights), "interval_spans_zero": 0, "without_interval": 0},
-        "ratings": {"read": 5 * n, "kept": 5 * n, "excluded": [], "judgements": 5 * n, "incomplete_judgements": 0,
-                    "repeated_judgements": 0, "raters": 50},
-        "items": {"all": n_items, "with_reference": n_items, "with_weight": n_items,
-                  "without_positive": sum(one <= 0 for one in best), "without_positive_listed": [], "tied_best": 0,
-                  "best_interval_spans_zero": 0},
-    }  # fmt: skip
+        "references": {
+            "all": n,
+            "weighted": n,
+            "originals": n_items,
+            "without_weight": {},
+            "positive": sum(one > 0 for one in weights),
+            "zero": sum(one == 0 for one in weights),
+            "negative": sum(one < 0 for one in weights),
+            "interval_spans_zero": 0,
+            "without_interval": 0,
+        },
+        "ratings": {
+            "read": 5 * n,
+            "kept": 5 * n,
+            "excluded": [],
+            "judgements": 5 * n,
+            "incomplete_judgements": 0,
+            "repeated_judgements": 0,
+            "raters": 50,
+        },
+        "items": {
+            "all": n_items,
+            "with_reference": n_items,
+            "with_weight": n_items,
+            "without_positive": sum(one <= 0 for one in best),
+            "without_positive_listed": [],
+            "tied_best": 0,
+            "best_interval_spans_zero": 0,
+        },
+    }
     release.save()
     return release
 
@@ -109,7 +157,16 @@ def _weights(
         spread = (sum((value - mean) ** 2 for value in values) / (n - 1)) ** 0.5
         weight, error = (mean - 3) / 2, spread / n**0.5 / 2
         yield (
-            items[at // per_item], at // per_item, pk, original, weight, mean, n, error,
-            max(-1.0, weight - 1.96 * error), min(1.0, weight + 1.96 * error), spread,
+            items[at // per_item],
+            at // per_item,
+            pk,
+            original,
+            weight,
+            mean,
+            n,
+            error,
+            max(-1.0, weight - 1.96 * error),
+            min(1.0, weight + 1.96 * error),
+            spread,
             [values.count(point) for point in range(1, 6)],
-        )  # fmt: skip
+        )

@@ -26,9 +26,12 @@ def rated_release(project: Project, n_items: int, *, n_raters: int, seed: int = 
 
     campaign = rated_campaign(project, n_items, n_raters=n_raters, seed=seed)
     chosen = reference_set_create(
-        project=project, dataset=campaign.dataset, name=f"Rated {n_items}", campaigns=[campaign],
+        project=project,
+        dataset=campaign.dataset,
+        name=f"Rated {n_items}",
+        campaigns=[campaign],
         source_kinds=["seed", "mined"],
-    )  # fmt: skip
+    )
     release = release_create(reference_set=chosen, parameters={"n_bootstrap": BOOTSTRAP})
     release_build(release_id=release.pk)
     release.refresh_from_db()
@@ -59,9 +62,11 @@ def _dataset(project: Project, n_items: int, per_item: int, draw: random.Random)
     copy_rows(
         Item,
         ["id", "dataset_id", "external_id", "position", "context", "message", "meaning_representation", "split"],
-        ((pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
-         for at, pk in enumerate(items)),
-    )  # fmt: skip
+        (
+            (pk, dataset.pk, f"c{at:06d}", at, [_said(draw)], _said(draw) + " ?", "", SPLITS[at % 2])
+            for at, pk in enumerate(items)
+        ),
+    )
     n, m = n_items * per_item, n_items * len(SYSTEMS)
     responses = allocate_ids(Response, n + m)
     references = [(items[at // per_item], pk) for at, pk in enumerate(responses[:n])]
@@ -102,9 +107,15 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
 
     now = timezone.now()
     campaign = Campaign.objects.create(
-        project=dataset.project, dataset=dataset, name=name, state=CampaignState.CLOSED, launched_at=now,
-        closed_at=now, design_hash="0" * 64, ratings_per_unit=RATINGS,
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        name=name,
+        state=CampaignState.CLOSED,
+        launched_at=now,
+        closed_at=now,
+        design_hash="0" * 64,
+        ratings_per_unit=RATINGS,
+    )
     criterion = Criterion.objects.create(campaign=campaign, name="quality", question="Good?")
     units = allocate_ids(Unit, len(shown))
     copy_rows(
@@ -129,15 +140,19 @@ def _campaign(dataset: Dataset, name: str, shown: Pairs, raters: list[int], draw
     copy_rows(
         Presentation,
         ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "seconds_given"],
-        ((pk, campaign.pk, unit, rater, UUID(int=draw.getrandbits(128)), "imported", [0], 4.0)
-         for pk, (unit, _, rater) in zip(screens, judged, strict=True)),
-    )  # fmt: skip
+        (
+            (pk, campaign.pk, unit, rater, UUID(int=draw.getrandbits(128)), "imported", [0], 4.0)
+            for pk, (unit, _, rater) in zip(screens, judged, strict=True)
+        ),
+    )
     copy_rows(
         Rating,
         ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "value", "revision", "extra"],
-        ((campaign.pk, pk, response, rater, criterion.pk, value, 0, False)
-         for pk, (_, response, rater), value in zip(screens, judged, _values(judged, draw), strict=True)),
-    )  # fmt: skip
+        (
+            (campaign.pk, pk, response, rater, criterion.pk, value, 0, False)
+            for pk, (_, response, rater), value in zip(screens, judged, _values(judged, draw), strict=True)
+        ),
+    )
     return campaign
 
 

@@ -129,9 +129,14 @@ class EmbeddedPostgres:
             _open_to_system_user(self.home, self.data, password)
         try:
             self._run(
-                "initdb", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--username=postgres",
-                f"--pwfile={password}", f"--pgdata={self.data}",
-            )  # fmt: skip
+                "initdb",
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+                "--username=postgres",
+                f"--pwfile={password}",
+                f"--pgdata={self.data}",
+            )
         finally:
             password.unlink()
 
@@ -145,9 +150,18 @@ class EmbeddedPostgres:
         try:
             # No unix socket: a data directory deep in the tree would exceed the length limit of its path.
             self._run(
-                "pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-l", str(self.log),
-                "-o", f"{arguments} -c unix_socket_directories=", "start",
-            )  # fmt: skip
+                "pg_ctl",
+                "-w",
+                "-t",
+                "60",
+                "-D",
+                str(self.data),
+                "-l",
+                str(self.log),
+                "-o",
+                f"{arguments} -c unix_socket_directories=",
+                "start",
+            )
         except EmbeddedPostgresError as error:
             tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:]) if self.log.exists() else ""
             raise EmbeddedPostgresError(f"{error}\nEnd of {self.log}:\n{tail}") from error

@@ -20,7 +20,35 @@ LIMITS = {"bootstrap": (0, 10_000), "halves": (0, 5000), "seed": (0, 2**63 - 1)}
 MAX_VALUES = 200
 MAX_SWEEPS = 6
 # Dimensions worth a look, of any space; a model's own number of them is added.
-DIMENSIONS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 700, 1000, 1500, 2000)  # fmt: skip  # noqa: E501
+DIMENSIONS = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    8,
+    10,
+    12,
+    15,
+    20,
+    25,
+    30,
+    40,
+    50,
+    60,
+    80,
+    100,
+    150,
+    200,
+    300,
+    400,
+    500,
+    700,
+    1000,
+    1500,
+    2000,
+)
 NUMBERS = ("whole", "real")
 
 

@@ -85,8 +85,10 @@ class Specification:
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 found[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
         for name, accepted in (
-            ("orientation", ORIENTATIONS), ("remainder", REMAINDERS), ("tokenize", TOKENIZERS),
-        ):  # fmt: skip
+            ("orientation", ORIENTATIONS),
+            ("remainder", REMAINDERS),
+            ("tokenize", TOKENIZERS),
+        ):
             if getattr(self, name) not in accepted:
                 found[name] = [f"found {getattr(self, name)!r}; accepted: {', '.join(accepted)}"]
         for name in ("lowercase", "sweeps"):

@@ -22,18 +22,26 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = 
         "mark": {"type": "rect", "cornerRadius": 2},
         "encoding": {
             "x": {
-                "field": "low", "bin": {"binned": True, "step": step}, "type": "quantitative",
+                "field": "low",
+                "bin": {"binned": True, "step": step},
+                "type": "quantitative",
                 "title": "Segment score",
                 "axis": {"grid": False, "tickCount": 6},
             },
             "x2": {"field": "high"},
             "y": {"field": "system", "type": "nominal", "title": None},
             "color": {
-                "field": "share", "type": "quantitative", "title": "Share of segments",
+                "field": "share",
+                "type": "quantitative",
+                "title": "Share of segments",
                 "scale": {"range": shades, "type": "sqrt"},
                 "legend": {
-                    "format": ".0%", "orient": "bottom", "gradientLength": 180, "tickCount": 3,
-                    "labelOverlap": "greedy", "labelSeparation": 6,
+                    "format": ".0%",
+                    "orient": "bottom",
+                    "gradientLength": 180,
+                    "tickCount": 3,
+                    "labelOverlap": "greedy",
+                    "labelSeparation": 6,
                 },
             },
             "tooltip": [
@@ -43,7 +51,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, theme: Theme = 
                 {"field": "share", "title": "Share", "format": ".1%"},
             ],
         },
-    }  # fmt: skip
+    }
     return themed(spec, theme)
 
 

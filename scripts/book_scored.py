@@ -63,16 +63,26 @@ def scored(user: User) -> dict[str, str]:
 def _at_work(job: Job, done: int, total: int, note: str) -> None:
     """As if a worker had it for a day to come, so that no other takes it."""
     type(job)._default_manager.filter(pk=job.pk).update(
-        state=JobState.RUNNING, lease_token=uuid.uuid4(), lease_expires_at=Now() + timedelta(days=1), started_at=Now(),
-        finished_at=None, error="", progress_done=done, progress_total=total, progress_note=note,
-    )  # fmt: skip
+        state=JobState.RUNNING,
+        lease_token=uuid.uuid4(),
+        lease_expires_at=Now() + timedelta(days=1),
+        started_at=Now(),
+        finished_at=None,
+        error="",
+        progress_done=done,
+        progress_total=total,
+        progress_note=note,
+    )
 
 
 def _given_up(job: Job) -> None:
     type(job)._default_manager.filter(pk=job.pk).update(
-        state=JobState.FAILED, finished_at=Now(), lease_token=None, lease_expires_at=None,
+        state=JobState.FAILED,
+        finished_at=Now(),
+        lease_token=None,
+        lease_expires_at=None,
         error=f"Given up after {MAX_ATTEMPTS} attempts: each worker that took it died.",
-    )  # fmt: skip
+    )
 
 
 # --- Runs, models, parameters -----------------------------------------------------------------------------------------
@@ -170,9 +180,14 @@ def _weights(dataset: Dataset, user: User) -> dict[str, str]:
     def imported(filename: str, content: str) -> WeightsImport:
         found = WeightsImport.objects.filter(dataset=dataset, filename=filename).first()
         return found or weights_import_create(
-            dataset=dataset, filename=filename, content=content.encode(), by=user, name=f"DSTC7: {filename[:-4]}",
-            origin="Jaccard’s index of the words of reference and message, from −1 to 1", licence=dataset.licence,
-        )  # fmt: skip
+            dataset=dataset,
+            filename=filename,
+            content=content.encode(),
+            by=user,
+            name=f"DSTC7: {filename[:-4]}",
+            origin="Jaccard’s index of the words of reference and message, from −1 to 1",
+            licence=dataset.licence,
+        )
 
     header = ("item", "text", "weight")
     done = imported("word-overlap.csv", _table(header, _weighted(dataset, IN_REQUEST + 1)))
@@ -203,9 +218,13 @@ def _seeds() -> dict[str, str]:
     """The tour's selection once more, on its way and given up."""
     made = SeedSelection.objects.filter(project__slug="tour").latest("pk")
     asked = {
-        "campaigns": [one.pk for one in made.campaigns.all()], "threshold": made.threshold, "shares": made.shares,
-        "seed": made.seed, "min_ratings": 1, "again": False,
-    }  # fmt: skip
+        "campaigns": [one.pk for one in made.campaigns.all()],
+        "threshold": made.threshold,
+        "shares": made.shares,
+        "seed": made.seed,
+        "min_ratings": 1,
+        "again": False,
+    }
     jobs = list(SeedSelecting.objects.filter(dataset=made.dataset, selection=None).order_by("pk")[:2])
     while len(jobs) < 2:
         jobs.append(

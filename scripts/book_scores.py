@@ -16,11 +16,16 @@ AREAS = (RUNNING, TRYING_OUT, JUDGING, ELSEWHERE, WAITING)
 SCORES = Path(tempfile.gettempdir()) / "assay-book" / "word-overlap.csv"
 TYPED = urlencode(
     [
-        ("h", "that movie was great"), ("s", "how was the film ?"),
-        ("r", "it was a good film"), ("w", "1"), ("r", "i think it is one of the best movies"), ("w", "0.8"),
-        ("r", "that was my seat"), ("w", "-0.6"),
+        ("h", "that movie was great"),
+        ("s", "how was the film ?"),
+        ("r", "it was a good film"),
+        ("w", "1"),
+        ("r", "i think it is one of the best movies"),
+        ("w", "0.8"),
+        ("r", "that was my seat"),
+        ("w", "-0.6"),
     ]
-)  # fmt: skip
+)
 
 
 def part(heading: str) -> Act:
@@ -75,7 +80,11 @@ SCORED = [
     Shot(RUNNING, "runs", "Score runs", "Each with its signature; the same is never computed twice.", "demo", "runs/"),
     Shot(RUNNING, "run-new", "New score run", "The metric first.", "demo", "runs/new/"),
     Shot(
-        RUNNING, "run-new-am-fm", "New score run: AM-FM", "What this metric can be told.", "run-new",
+        RUNNING,
+        "run-new-am-fm",
+        "New score run: AM-FM",
+        "What this metric can be told.",
+        "run-new",
         "&metric=am_fm",
     ),
     Shot(RUNNING, "run", "A score run", "Each system with its interval; which may share a place.", "run"),
@@ -85,20 +94,39 @@ SCORED = [
     Shot(RUNNING, "segment-am-fm", "Under another metric", "The same segment as AM-FM sees it.", "segment-am-fm"),
     Shot(TRYING_OUT, "playground", "Playground", "Empty, with examples.", "demo", "playground/"),
     Shot(
-        TRYING_OUT, "playground-filled", "Typed into", "ΔBLEU’s account, as the keys go.", "demo",
+        TRYING_OUT,
+        "playground-filled",
+        "Typed into",
+        "ΔBLEU’s account, as the keys go.",
+        "demo",
         f"playground/?{TYPED}",
     ),
     Shot(
-        TRYING_OUT, "playground-am", "Adequacy", "The cosine, pair of words by pair of words.", "demo",
-        f"playground/?{TYPED}", part("Adequacy (AM)"),
+        TRYING_OUT,
+        "playground-am",
+        "Adequacy",
+        "The cosine, pair of words by pair of words.",
+        "demo",
+        f"playground/?{TYPED}",
+        part("Adequacy (AM)"),
     ),
     Shot(
-        TRYING_OUT, "playground-fm", "Fluency", "How likely each word is after those before it.", "demo",
-        f"playground/?{TYPED}", part("Fluency (FM)"),
+        TRYING_OUT,
+        "playground-fm",
+        "Fluency",
+        "How likely each word is after those before it.",
+        "demo",
+        f"playground/?{TYPED}",
+        part("Fluency (FM)"),
     ),
     Shot(
-        TRYING_OUT, "playground-metrics", "Every metric", "With each reference alone, too.", "demo",
-        f"playground/?{TYPED}", part("Every metric"),
+        TRYING_OUT,
+        "playground-metrics",
+        "Every metric",
+        "With each reference alone, too.",
+        "demo",
+        f"playground/?{TYPED}",
+        part("Every metric"),
     ),
     Shot(TRYING_OUT, "models", "Trained models", "What some metrics must have learnt.", "demo", "models/"),
     Shot(TRYING_OUT, "model-new", "New model", "Texts to learn from, and those to leave out.", "demo", "models/new/"),
@@ -106,7 +134,11 @@ SCORED = [
     Shot(JUDGING, "run-apart", "Against the raters", "Where they part, raters agreeing.", "run", "disagreements/"),
     Shot(JUDGING, "parameter-studies", "Parameter studies", "A metric’s own choices.", "demo", "parameter-studies/"),
     Shot(
-        JUDGING, "parameter-study-new", "New parameter study", "Which values to try.", "parameter-study-new",
+        JUDGING,
+        "parameter-study-new",
+        "New parameter study",
+        "Which values to try.",
+        "parameter-study-new",
         "&metric=am_fm",
     ),
     Shot(JUDGING, "parameter-study", "A parameter study", "What each value does.", "parameter-study"),
@@ -122,8 +154,12 @@ SCORED = [
     Shot(WAITING, "seeds-selecting", "Seeds being selected", "By a worker.", "selecting"),
     Shot(WAITING, "seeds-failed", "A selection given up", "Choose again, as it was chosen.", "selecting-failed"),
     Shot(
-        WAITING, "release-computing", "Figures being computed", "Of a release too large for a page.", "large-release",
+        WAITING,
+        "release-computing",
+        "Figures being computed",
+        "Of a release too large for a page.",
+        "large-release",
         "sensitivity/",
     ),
     Shot(WAITING, "release-given-up", "Figures given up", "And asked for again.", "large-release", "attention/"),
-]  # fmt: skip
+]

@@ -435,9 +435,14 @@ def _links(project: Project) -> dict[str, str]:
 
 
 def _paths(
-    project: Project, main: Campaign, upcoming: Campaign, watched: Campaign, single: Campaign,
-    drafts: Sequence[Campaign], runs: Sequence[int],
-) -> dict[str, str]:  # fmt: skip
+    project: Project,
+    main: Campaign,
+    upcoming: Campaign,
+    watched: Campaign,
+    single: Campaign,
+    drafts: Sequence[Campaign],
+    runs: Sequence[int],
+) -> dict[str, str]:
     slug = project.slug
     through = list(main.recruitments.order_by("pk"))
     here = Participation.objects.filter(campaign=main)

@@ -30,18 +30,23 @@ LOCALE = ROOT / "locale"
 LANGUAGES = tuple(to_locale(language.code) for language in TRANSLATIONS)
 SOURCES = (
     "templates/base_rater.html",
-    "templates/annotation/rater_*.html",
-    "templates/annotation/provider_*.html",
-    "templates/annotation/scales/*.html",
+    "templates/annotation/rating/*.html",
+    "templates/annotation/recruitment/provider_*.html",
+    "templates/annotation/campaigns/scales/*.html",
     "annotation/campaigns/presentations/*.py",
     "annotation/campaigns/scales/*.py",
     "annotation/rating/views/*.py",
     "annotation/rating/selectors/screens.py",
+    "annotation/recruitment/views/leaving.py",
 )
 KEYWORDS = {
-    "_": None, "gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2),
+    "_": None,
+    "gettext": None,
+    "gettext_lazy": None,
+    "ngettext": (1, 2),
+    "pgettext": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
-}  # fmt: skip
+}
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # when something was compiled is no part of it
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%%")
 
@@ -103,8 +108,9 @@ def written(catalog: Catalog) -> bytes:
 
 
 def _is_noise(line: bytes) -> bool:
-    return line.startswith((b'"POT-Creation', b'"PO-Revision', b'"Last-Translator', b'"Language-Team', b'"Report-Msgid',
-                            b'"Generated-By'))  # fmt: skip
+    return line.startswith(
+        (b'"POT-Creation', b'"PO-Revision', b'"Last-Translator', b'"Language-Team', b'"Report-Msgid', b'"Generated-By')
+    )
 
 
 def compiled(po: bytes, language: str) -> bytes:

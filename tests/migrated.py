@@ -72,8 +72,11 @@ def _same_version() -> bool:
 def _run(program: str, *arguments: str) -> None:
     database = connection.settings_dict
     where = {
-        "PGHOST": database["HOST"], "PGPORT": str(database["PORT"]), "PGUSER": database["USER"],
-        "PGPASSWORD": database["PASSWORD"], "PGDATABASE": TEMPLATE,
-    }  # fmt: skip
+        "PGHOST": database["HOST"],
+        "PGPORT": str(database["PORT"]),
+        "PGUSER": database["USER"],
+        "PGPASSWORD": database["PASSWORD"],
+        "PGDATABASE": TEMPLATE,
+    }
     command = [str(BINARIES / program), *arguments]
     subprocess.run(command, env={**os.environ, **where}, stdout=subprocess.DEVNULL, check=True)

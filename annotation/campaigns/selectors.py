@@ -25,9 +25,22 @@ from annotation.models import (
 )
 
 RATING_COLUMNS = (
-    "rating", "item", "response", "text", "systems", "rated_as", "rater", "criterion", "value", "position", "revision",
-    "extra", "seconds", "sent_at", "source_row",
-)  # fmt: skip
+    "rating",
+    "item",
+    "response",
+    "text",
+    "systems",
+    "rated_as",
+    "rater",
+    "criterion",
+    "value",
+    "position",
+    "revision",
+    "extra",
+    "seconds",
+    "sent_at",
+    "source_row",
+)
 
 
 class RaterRow(NamedTuple):
@@ -120,11 +133,24 @@ def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[
 def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
     """The whole log, every revision, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
     columns = (
-        "pk", "response__item__external_id", "response_id", "response__text", "presentation__unit__label",
-        "rated_as__name", "rater__pseudonym", "criterion__name", "value", "position", "revision", "extra",
-        "presentation__shown_at", "presentation__ended_at", "presentation__seconds_given", "sent_at",
+        "pk",
+        "response__item__external_id",
+        "response_id",
+        "response__text",
+        "presentation__unit__label",
+        "rated_as__name",
+        "rater__pseudonym",
+        "criterion__name",
+        "value",
+        "position",
+        "revision",
+        "extra",
+        "presentation__shown_at",
+        "presentation__ended_at",
+        "presentation__seconds_given",
+        "sent_at",
         "presentation__source_row",
-    )  # fmt: skip
+    )
     found = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
     for *before, shown, ended, given, sent, row in found.iterator(chunk_size=2000):
         seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given

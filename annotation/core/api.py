@@ -84,8 +84,16 @@ class ProgressSerializer(serializers.Serializer):
 
 
 JOB_FIELDS = (
-    "url", "state", "progress", "error", "attempt", "requested_by", "created_at", "started_at", "finished_at",
-)  # fmt: skip
+    "url",
+    "state",
+    "progress",
+    "error",
+    "attempt",
+    "requested_by",
+    "created_at",
+    "started_at",
+    "finished_at",
+)
 
 
 class JobSerializer(serializers.ModelSerializer):

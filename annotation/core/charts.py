@@ -131,20 +131,38 @@ def _config(colours: Palette, width: object) -> Spec:
         "autosize": {"type": "fit-x" if width == "container" else "pad", "contains": "padding"},
         "view": {"stroke": None},
         "title": {
-            "anchor": "start", "frame": "bounds", "color": colours.ink, "subtitleColor": colours.muted, "fontSize": 16,
-            "fontWeight": 600, "subtitleFontSize": 12, "subtitlePadding": 5, "subtitleLineHeight": 16, "offset": 14,
+            "anchor": "start",
+            "frame": "bounds",
+            "color": colours.ink,
+            "subtitleColor": colours.muted,
+            "fontSize": 16,
+            "fontWeight": 600,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 5,
+            "subtitleLineHeight": 16,
+            "offset": 14,
         },
         "axis": {
-            **words, "labelColor": colours.muted, "titleColor": colours.ink, "gridColor": colours.line,
-            "domainColor": colours.line_strong, "tickColor": colours.line_strong, "titlePadding": 10,
+            **words,
+            "labelColor": colours.muted,
+            "titleColor": colours.ink,
+            "gridColor": colours.line,
+            "domainColor": colours.line_strong,
+            "tickColor": colours.line_strong,
+            "titlePadding": 10,
             "labelSeparation": 10,
         },
         "axisQuantitative": {"tickCount": 6},
         "legend": {
-            **words, "labelColor": colours.ink, "titleColor": colours.muted, "orient": "top",
-            "direction": "horizontal", "symbolSize": 90, "offset": 8,
+            **words,
+            "labelColor": colours.ink,
+            "titleColor": colours.muted,
+            "orient": "top",
+            "direction": "horizontal",
+            "symbolSize": 90,
+            "offset": 8,
         },
-    }  # fmt: skip
+    }
 
 
 def render(spec: Spec, format: str = "svg", *, width: int = FILE_WIDTH) -> bytes:  # noqa: A002 - the brief word

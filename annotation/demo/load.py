@@ -127,14 +127,27 @@ def demo_project() -> Project:
 def _dataset(project: Project) -> tuple[Dataset, dict[str, int]]:
     content, oddities = read_raw_dataset()
     dataset = dataset_create(
-        project=project, name="DSTC7 task 2", slug=DATASET_SLUG, content=content, language="en", licence=LICENCE,
-        attribution=ATTRIBUTION, description="Grounded conversation: passages, replies of ten systems and of people.",
-    )  # fmt: skip
+        project=project,
+        name="DSTC7 task 2",
+        slug=DATASET_SLUG,
+        content=content,
+        language="en",
+        licence=LICENCE,
+        attribution=ATTRIBUTION,
+        description="Grounded conversation: passages, replies of ten systems and of people.",
+    )
     counts = content.counts(dataset.normalisation) | oddities
     DatasetImport.objects.create(
-        project=project, dataset=dataset, name=dataset.name, filename=", ".join(DATASET_FILES), file_format="tsv",
-        content=b"", report={"counts": counts}, state=JobState.DONE, finished_at=Now(),
-    )  # fmt: skip
+        project=project,
+        dataset=dataset,
+        name=dataset.name,
+        filename=", ".join(DATASET_FILES),
+        file_format="tsv",
+        content=b"",
+        report={"counts": counts},
+        state=JobState.DONE,
+        finished_at=Now(),
+    )
     return dataset, counts
 
 
@@ -180,9 +193,18 @@ def _ratings(dataset: Dataset, name: str, systems: list[str], by: User) -> dict[
         dataset=dataset, name=name, by=by, content=content, options=options, filename=JUDGE_FILE
     )
     RatingImport.objects.create(
-        project=dataset.project, dataset=dataset, campaign=campaign, name=name, filename=JUDGE_FILE, file_format="tsv",
-        content=b"", options=options.as_json(), report={"counts": counts}, state=JobState.DONE, finished_at=Now(),
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        campaign=campaign,
+        name=name,
+        filename=JUDGE_FILE,
+        file_format="tsv",
+        content=b"",
+        options=options.as_json(),
+        report={"counts": counts},
+        state=JobState.DONE,
+        finished_at=Now(),
+    )
     return counts
 
 

@@ -157,9 +157,21 @@ class MaskHandles(_Mask):
 NO_LANGUAGE = "zxx"  # the library's label for what is no language: addresses, rows of letters
 # Labels of the library that are part of another, a macrolanguage of ISO 639-3; and other tags of the same languages.
 PARTS = {
-    "arz": "ar", "ary": "ar", "gug": "gn", "ltg": "lv", "nn": "no", "sdh": "ku", "uzs": "uz", "wuu": "zh", "yue": "zh",
-    "nb": "no", "cmn": "zh", "fil": "tl", "iw": "he", "in": "id",
-}  # fmt: skip
+    "arz": "ar",
+    "ary": "ar",
+    "gug": "gn",
+    "ltg": "lv",
+    "nn": "no",
+    "sdh": "ku",
+    "uzs": "uz",
+    "wuu": "zh",
+    "yue": "zh",
+    "nb": "no",
+    "cmn": "zh",
+    "fil": "tl",
+    "iw": "he",
+    "in": "id",
+}
 
 
 @cache

@@ -69,9 +69,14 @@ class CorpusFileSerializer(CorpusAboutSerializer):
 
     class Meta(CorpusAboutSerializer.Meta):
         fields = (
-            *CorpusAboutSerializer.Meta.fields, "file", "file_format", "compression", "columns", "header",
+            *CorpusAboutSerializer.Meta.fields,
+            "file",
+            "file_format",
+            "compression",
+            "columns",
+            "header",
             "turn_separator",
-        )  # fmt: skip
+        )
 
     def validate_file(self, file: UploadedFile) -> UploadedFile:
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
@@ -127,9 +132,18 @@ class CorpusSerializer(JobSerializer):
     class Meta:
         model = Corpus
         fields = (
-            "slug", *JOB_FIELDS, *DESCRIBED, "filename", "dataset", "options", "n_triples", "index_bytes",
-            "index_signature", "content_hash", "report",
-        )  # fmt: skip
+            "slug",
+            *JOB_FIELDS,
+            *DESCRIBED,
+            "filename",
+            "dataset",
+            "options",
+            "n_triples",
+            "index_bytes",
+            "index_signature",
+            "content_hash",
+            "report",
+        )
         read_only_fields = fields
 
 
@@ -161,9 +175,23 @@ class CandidateSerializer(serializers.ModelSerializer):
     class Meta:
         model = MinedCandidate
         fields = (
-            "id", "item", "kind", "rank", "score", "message_score", "response_score", "text", "raw_text", "fate",
-            "reasons", "near_duplicate", "left_out", "triple", "source_context", "source_message",
-        )  # fmt: skip
+            "id",
+            "item",
+            "kind",
+            "rank",
+            "score",
+            "message_score",
+            "response_score",
+            "text",
+            "raw_text",
+            "fate",
+            "reasons",
+            "near_duplicate",
+            "left_out",
+            "triple",
+            "source_context",
+            "source_message",
+        )
         read_only_fields = fields
 
 

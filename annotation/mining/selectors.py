@@ -364,9 +364,25 @@ def near_duplicates_of(run: MiningRun) -> NearDuplicates:
 
 
 CANDIDATE_COLUMNS = (
-    "item_id", "split", "context", "message", "kind", "rank", "score", "message_score", "response_score", "text",
-    "raw_text", "fate", "reasons", "near_duplicate", "left_out", "triple", "source_context", "source_message",
-)  # fmt: skip
+    "item_id",
+    "split",
+    "context",
+    "message",
+    "kind",
+    "rank",
+    "score",
+    "message_score",
+    "response_score",
+    "text",
+    "raw_text",
+    "fate",
+    "reasons",
+    "near_duplicate",
+    "left_out",
+    "triple",
+    "source_context",
+    "source_message",
+)
 CANDIDATE_TYPES = {"score": "number", "message_score": "number", "response_score": "number", "triple": "whole"}
 
 
@@ -377,7 +393,22 @@ def candidate_rows(run: MiningRun, chosen: CandidateFilter = EVERYTHING) -> Iter
         found = found.filter(item__in=_short_items(run))
     for one in found.select_related("item").order_by("item__position", "kind", "rank").iterator(chunk_size=2000):
         yield (
-            one.item.external_id, one.item.split, one.item.context, one.item.message, one.kind, one.rank, one.score,
-            one.message_score, one.response_score, one.text, one.raw_text, one.fate, one.reasons, one.near_duplicate,
-            one.left_out, one.triple, one.source_context, one.source_message,
-        )  # fmt: skip
+            one.item.external_id,
+            one.item.split,
+            one.item.context,
+            one.item.message,
+            one.kind,
+            one.rank,
+            one.score,
+            one.message_score,
+            one.response_score,
+            one.text,
+            one.raw_text,
+            one.fate,
+            one.reasons,
+            one.near_duplicate,
+            one.left_out,
+            one.triple,
+            one.source_context,
+            one.source_message,
+        )

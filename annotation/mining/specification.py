@@ -99,13 +99,18 @@ class MiningSpecification:
             steps = f"{len(self.hygiene)} steps,{digest}"
         return "|".join(
             [
-                f"mining.v{VERSION}", f"n:{self.n}", f"depth:{self.depth}", f"parrot:{'yes' if self.parrot else 'no'}",
-                f"negatives:{self.negatives}", f"seed:{self.seed}", f"same:{self.normalisation}",
+                f"mining.v{VERSION}",
+                f"n:{self.n}",
+                f"depth:{self.depth}",
+                f"parrot:{'yes' if self.parrot else 'no'}",
+                f"negatives:{self.negatives}",
+                f"seed:{self.seed}",
+                f"same:{self.normalisation}",
                 f"near:{MEASURE}>={self.near_duplicate:g}",
                 f"score:sordoni2015(alpha={self.alpha:g},epsilon={self.epsilon:g})",
                 f"hygiene:{steps}",
             ]
-        )  # fmt: skip
+        )
 
 
 def _steps(given: object) -> tuple[AnyStep, ...]:

@@ -92,9 +92,13 @@ class DryRun(Job):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="dry_runs")
     specification = models.JSONField(default=dict, help_text="How many raters of what kind, and the seed.")
     sandbox = models.ForeignKey(
-        "annotation.Project", null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        "annotation.Project",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
         help_text="Where the copy lives while the run lasts.",
-    )  # fmt: skip
+    )
     result = models.JSONField(default=dict, blank=True)
 
     class Meta(Job.Meta):

@@ -57,9 +57,13 @@ class Recruitment(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="recruitments")
     account = models.ForeignKey(
-        ProviderAccount, null=True, blank=True, on_delete=models.PROTECT, related_name="recruitments",
+        ProviderAccount,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="recruitments",
         help_text="None where the study was made by hand on the provider's own pages.",
-    )  # fmt: skip
+    )
     provider = models.CharField(max_length=20, choices=provider_choices)
     name = models.CharField(max_length=120)
     state = models.CharField(max_length=10, choices=RecruitmentState.choices, default=RecruitmentState.DRAFT)

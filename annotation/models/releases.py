@@ -173,9 +173,13 @@ class WeightsImport(Job):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="weights_imports")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="weights_imports")
     reference_set = models.ForeignKey(
-        ReferenceSet, null=True, blank=True, on_delete=models.CASCADE, related_name="+",
+        ReferenceSet,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
         help_text="Whose next release it is to be; none where a set is to be made.",
-    )  # fmt: skip
+    )
     release = models.ForeignKey(
         Release, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", help_text="Set when done."
     )

@@ -139,23 +139,39 @@ def _steps(counts: dict[str, int]) -> list[Step]:
 
     return [
         Step(
-            1, "Rate", hint("judgements", "judgement of a rater", "judgements of raters"),
+            1,
+            "Rate",
+            hint("judgements", "judgement of a rater", "judgements of raters"),
             "Draft a campaign and share its link, or import ratings into a data set.",
-            "Campaigns", "annotation:campaign-list", counts["judgements"],
+            "Campaigns",
+            "annotation:campaign-list",
+            counts["judgements"],
         ),
         Step(
-            2, "Weigh", hint("releases", "release of weights", "releases of weights"),
+            2,
+            "Weigh",
+            hint("releases", "release of weights", "releases of weights"),
             "Turn ratings into reference weights from −1 to +1.",
-            "Reference sets", "annotation:reference-set-list", counts["releases"],
+            "Reference sets",
+            "annotation:reference-set-list",
+            counts["releases"],
         ),
         Step(
-            3, "Score", hint("runs", "finished score run", "finished score runs"),
+            3,
+            "Score",
+            hint("runs", "finished score run", "finished score runs"),
             "Score the systems with metrics that use the weights.",
-            "Score runs", "metrics:run-list", counts["runs"],
+            "Score runs",
+            "metrics:run-list",
+            counts["runs"],
         ),
         Step(
-            4, "Correlate", hint("studies", "finished study", "finished studies"),
+            4,
+            "Correlate",
+            hint("studies", "finished study", "finished studies"),
             "Test the metrics against the same people.",
-            "Studies", "correlations:study-list", counts["studies"],
+            "Studies",
+            "correlations:study-list",
+            counts["studies"],
         ),
-    ]  # fmt: skip
+    ]

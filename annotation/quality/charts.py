@@ -167,15 +167,20 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme) -> 
     points = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=55)).encode(
         y=alt.Y("difference:Q", title="Rating less own mean"),
         tooltip=[
-            "criterion:N", "stretch:N", alt.Tooltip("difference:Q", format="+.2f"),
-            alt.Tooltip("low:Q", format="+.2f"), alt.Tooltip("high:Q", format="+.2f"),
+            "criterion:N",
+            "stretch:N",
+            alt.Tooltip("difference:Q", format="+.2f"),
+            alt.Tooltip("low:Q", format="+.2f"),
+            alt.Tooltip("high:Q", format="+.2f"),
             alt.Tooltip("ratings:Q", format=","),
         ],
-    )  # fmt: skip
+    )
     bars = base.mark_rule(opacity=0.45).encode(y="low:Q", y2="high:Q")
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4]).encode(
-        y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(palette(theme).line_strong)
-    )  # fmt: skip
+    zero = (
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+        .mark_rule(strokeDash=[4, 4])
+        .encode(y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(palette(theme).line_strong))
+    )
     return finish(alt.layer(zero, bars, points), theme)
 
 
@@ -190,18 +195,23 @@ def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light
             x=alt.X("seconds:Q", title="Median seconds", scale=alt.Scale(zero=True), axis=alt.Axis(grid=False)),
             y=alt.Y("agreement:Q", title="Agreement with the others", scale=alt.Scale(zero=False)),
             color=alt.Color(
-                "state:N", title=None, scale=alt.Scale(domain=list(states), range=list(states.values())),
+                "state:N",
+                title=None,
+                scale=alt.Scale(domain=list(states), range=list(states.values())),
                 legend=alt.Legend(direction="horizontal"),
             ),
             shape=alt.Shape(
                 "state:N", title=None, scale=alt.Scale(domain=list(states), range=["circle", "triangle-up", "cross"])
             ),
             tooltip=[
-                "rater:N", alt.Tooltip("seconds:Q", format=".1f"), alt.Tooltip("agreement:Q", format=".2f"),
-                alt.Tooltip("ratings:Q", format=","), "state:N",
+                "rater:N",
+                alt.Tooltip("seconds:Q", format=".1f"),
+                alt.Tooltip("agreement:Q", format=".2f"),
+                alt.Tooltip("ratings:Q", format=","),
+                "state:N",
             ],
         )
-    )  # fmt: skip
+    )
     return finish(chart, theme)
 
 

@@ -13,9 +13,20 @@ from annotation.models import Rating
 
 # The texts that the joined rows hold are most of what a page would otherwise carry.
 LOG_COLUMNS = (
-    "response__item__external_id", "presentation__source_row", "rater__pseudonym", "criterion__name", "rated_as__name",
-    "campaign", "value", "cannot_judge", "position", "revision", "extra", "sent_at", "created_at",
-)  # fmt: skip
+    "response__item__external_id",
+    "presentation__source_row",
+    "rater__pseudonym",
+    "criterion__name",
+    "rated_as__name",
+    "campaign",
+    "value",
+    "cannot_judge",
+    "position",
+    "revision",
+    "extra",
+    "sent_at",
+    "created_at",
+)
 
 
 class RatingSerializer(serializers.ModelSerializer):
@@ -28,9 +39,22 @@ class RatingSerializer(serializers.ModelSerializer):
     class Meta:
         model = Rating
         fields = (
-            "id", "item", "response", "presentation", "rater", "criterion", "value", "cannot_judge", "position",
-            "revision", "extra", "rated_as", "source_row", "sent_at", "created_at",
-        )  # fmt: skip
+            "id",
+            "item",
+            "response",
+            "presentation",
+            "rater",
+            "criterion",
+            "value",
+            "cannot_judge",
+            "position",
+            "revision",
+            "extra",
+            "rated_as",
+            "source_row",
+            "sent_at",
+            "created_at",
+        )
         read_only_fields = fields
 
 

@@ -12,9 +12,21 @@ from annotation.models import Campaign, Project, ProviderAccount, Recruitment
 from annotation.models import SubmissionStatus as Status
 
 SUBMISSION_COLUMNS = [
-    "submission", "rater", "status", "outcome", "code_given", "screens", "minutes", "excluded", "flagged", "paid",
-    "bonus", "started_at", "ended_at", "note",
-]  # fmt: skip
+    "submission",
+    "rater",
+    "status",
+    "outcome",
+    "code_given",
+    "screens",
+    "minutes",
+    "excluded",
+    "flagged",
+    "paid",
+    "bonus",
+    "started_at",
+    "ended_at",
+    "note",
+]
 
 BADGES = {
     Status.ACTIVE: "running",
@@ -116,9 +128,21 @@ def submission_table(recruitment: Recruitment) -> Iterator[tuple[object, ...]]:
     for row in submission_rows(recruitment):
         minutes = None if row.minutes is None else round(row.minutes, 2)
         yield (
-            row.external_id, row.rater, row.status, row.outcome, row.code, row.screens, minutes, row.excluded,
-            row.flagged, _float(row.paid), _float(row.bonus), row.started_at, row.ended_at, row.note,
-        )  # fmt: skip
+            row.external_id,
+            row.rater,
+            row.status,
+            row.outcome,
+            row.code,
+            row.screens,
+            minutes,
+            row.excluded,
+            row.flagged,
+            _float(row.paid),
+            _float(row.bonus),
+            row.started_at,
+            row.ended_at,
+            row.note,
+        )
 
 
 def _float(amount: Decimal | None) -> float | None:

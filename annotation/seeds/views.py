@@ -31,9 +31,17 @@ from annotation.seeds.tasks import seeds_select_execute
 
 PAGE = 50
 MEMBER_COLUMNS = (
-    "item_id", "split", "response", "text", "message", "mean_when_selected", "ratings_when_selected", "mean_now",
-    "ratings_now", "fell_below",
-)  # fmt: skip
+    "item_id",
+    "split",
+    "response",
+    "text",
+    "message",
+    "mean_when_selected",
+    "ratings_when_selected",
+    "mean_now",
+    "ratings_now",
+    "fell_below",
+)
 FEW = 20  # rows of a table of thresholds
 
 
@@ -46,10 +54,18 @@ def seed_list(request: MemberRequest) -> HttpResponseBase:
     if wanted := request.GET.get("format"):
         columns = ["dataset", "threshold", "candidates", "kept", "splits", "seed", "campaigns", "selected_at"]
         rows = (
-            (one.dataset.slug, one.threshold, one.report["candidates"], one.n_members, one.report["splits"], one.seed,
-             [campaign.name for campaign in one.campaigns.all()], one.created_at)
+            (
+                one.dataset.slug,
+                one.threshold,
+                one.report["candidates"],
+                one.n_members,
+                one.report["splits"],
+                one.seed,
+                [campaign.name for campaign in one.campaigns.all()],
+                one.created_at,
+            )
             for one in selections
-        )  # fmt: skip
+        )
         return table_response(format=wanted, filename=f"{project.slug}-seeds", columns=columns, rows=rows)
     context = {
         "project": project,
@@ -258,10 +274,17 @@ def _member_rows(selection: SeedSelection, now: dict[int, selectors.Mean]) -> It
     for one in members.iterator(chunk_size=2000):
         mean = now.get(one.response_id)
         yield (
-            one.item.external_id, one.split, one.response_id, one.response.text, one.item.message, one.rating_mean,
-            one.n_ratings, float(mean.value) if mean else None, mean.n if mean else 0,
+            one.item.external_id,
+            one.split,
+            one.response_id,
+            one.response.text,
+            one.item.message,
+            one.rating_mean,
+            one.n_ratings,
+            float(mean.value) if mean else None,
+            mean.n if mean else 0,
             selectors.has_fallen(selection, mean),
-        )  # fmt: skip
+        )
 
 
 @require_POST

@@ -273,9 +273,18 @@ def list_position_bias(
             else float(chi2.sf(statistic, df))
         )
     return ListBias(
-        places, n, mean, ends.low, ends.high, statistic, df, pvalue, "permutation" if permute else "asymptotic",
-        len(table.deviation), reason,
-    )  # fmt: skip
+        places,
+        n,
+        mean,
+        ends.low,
+        ends.high,
+        statistic,
+        df,
+        pvalue,
+        "permutation" if permute else "asymptotic",
+        len(table.deviation),
+        reason,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,8 +100,16 @@ class StudySerializer(JobSerializer):
     class Meta:
         model = Study
         fields = (
-            "id", *JOB_FIELDS, "name", "dataset", "release", "campaigns", "specification", "signature", "score_runs",
-        )  # fmt: skip
+            "id",
+            *JOB_FIELDS,
+            "name",
+            "dataset",
+            "release",
+            "campaigns",
+            "specification",
+            "signature",
+            "score_runs",
+        )
         read_only_fields = fields
 
     def get_release(self, study: Study) -> str:

@@ -188,14 +188,16 @@ def _marked(axis: ParameterAxis, x: alt.X, domain: tuple[float, float], colours:
     for row, (place, name, dash) in enumerate(marked):
         last = place > (len(axis.values) - 1) / 2
         height = domain[0] + (0.03 + 0.07 * row) * (domain[1] - domain[0])
-        data = inline([
-            {
-                "point": axis.values[place] if axis.numeric else 0,
-                "name": axis.shown[place],
-                "text": f"{name}: {axis.shown[place]}",
-                "value": height,
-            }
-        ])  # fmt: skip
+        data = inline(
+            [
+                {
+                    "point": axis.values[place] if axis.numeric else 0,
+                    "name": axis.shown[place],
+                    "text": f"{name}: {axis.shown[place]}",
+                    "value": height,
+                }
+            ]
+        )
         chart = alt.Chart(data).encode(x=x)
         drawn.append(chart.mark_rule(color=colours.muted, strokeDash=dash, aria=False))
         text = chart.mark_text(

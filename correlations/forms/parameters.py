@@ -214,8 +214,10 @@ class ParameterStudyForm(RefusableForm):
         data = self.cleaned_data
         own = {one.name: data[OWN + one.name] for one in self.metric.parameter_list()}
         given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name"}
-        parameters = {name: None if value == "" and parameter_named(self.metric, name).optional else value
-                      for name, value in own.items()}  # fmt: skip
+        parameters = {
+            name: None if value == "" and parameter_named(self.metric, name).optional else value
+            for name, value in own.items()
+        }
         return given | {
             "release": release_name(self.release),
             "metric": {"name": self.metric.name, "parameters": parameters},

@@ -42,10 +42,17 @@ def parameter_study_create(
     dataset = release.reference_set.dataset
     _check_splits(settled, set(Item.objects.filter(dataset=dataset).values_list("split", flat=True)) - {""})
     return study_store(
-        ParameterStudy, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
-        specification=settled.as_dict(), sources=settled.built_metric().needs_sources,
-        result_version=ParameterResult.VERSION, by=by,
-    )  # fmt: skip
+        ParameterStudy,
+        project=project,
+        name=name,
+        release=release,
+        campaigns=campaigns,
+        systems=systems,
+        specification=settled.as_dict(),
+        sources=settled.built_metric().needs_sources,
+        result_version=ParameterResult.VERSION,
+        by=by,
+    )
 
 
 def _settled(project: Project, asked: ParameterSpecification) -> ParameterSpecification:

@@ -49,10 +49,17 @@ def study_create(
     metrics = settled.built_metrics()  # refuses two names of one trained model: one metric twice
     systems = study_systems(release, settled.systems)
     return study_store(
-        Study, project=project, name=name, release=release, campaigns=campaigns, systems=systems,
-        specification=settled.as_dict(), sources=any(metric.needs_sources for metric in metrics),
-        result_version=StudyResult.VERSION, by=by,
-    )  # fmt: skip
+        Study,
+        project=project,
+        name=name,
+        release=release,
+        campaigns=campaigns,
+        systems=systems,
+        specification=settled.as_dict(),
+        sources=any(metric.needs_sources for metric in metrics),
+        result_version=StudyResult.VERSION,
+        by=by,
+    )
 
 
 @transaction.atomic

@@ -36,36 +36,79 @@ class Kind:
 def _study_row(study: Study) -> tuple[object, ...]:
     spec = study.specification
     return (
-        study.pk, study.name, study.state, study.dataset.slug, release_name(study.release), spec["systems"],
-        spec["campaigns"], spec["unit_size"], spec["assignments"], study.signature, study.created_at,
-    )  # fmt: skip
+        study.pk,
+        study.name,
+        study.state,
+        study.dataset.slug,
+        release_name(study.release),
+        spec["systems"],
+        spec["campaigns"],
+        spec["unit_size"],
+        spec["assignments"],
+        study.signature,
+        study.created_at,
+    )
 
 
 def _parameter_study_row(study: ParameterStudy) -> tuple[object, ...]:
     spec = study.specification
     return (
-        study.pk, study.name, study.state, study.dataset.slug, release_name(study.release), spec["metric"]["name"],
-        [sweep["parameter"] for sweep in spec["sweeps"]], spec["systems"], spec["campaigns"], study.signature,
+        study.pk,
+        study.name,
+        study.state,
+        study.dataset.slug,
+        release_name(study.release),
+        spec["metric"]["name"],
+        [sweep["parameter"] for sweep in spec["sweeps"]],
+        spec["systems"],
+        spec["campaigns"],
+        study.signature,
         study.created_at,
-    )  # fmt: skip
+    )
 
 
 STUDY = Kind(
-    Study, "study", "studies",
+    Study,
+    "study",
+    "studies",
     (
-        "study", "name", "state", "dataset", "release", "systems", "campaigns", "unit_size", "assignments",
-        "signature", "created_at",
+        "study",
+        "name",
+        "state",
+        "dataset",
+        "release",
+        "systems",
+        "campaigns",
+        "unit_size",
+        "assignments",
+        "signature",
+        "created_at",
     ),
-    _study_row, reports.table, reports.figure,
-)  # fmt: skip
+    _study_row,
+    reports.table,
+    reports.figure,
+)
 PARAMETER_STUDY = Kind(
-    ParameterStudy, "parameter-study", "parameter-studies",
+    ParameterStudy,
+    "parameter-study",
+    "parameter-studies",
     (
-        "parameter_study", "name", "state", "dataset", "release", "metric", "parameters", "systems", "campaigns",
-        "signature", "created_at",
+        "parameter_study",
+        "name",
+        "state",
+        "dataset",
+        "release",
+        "metric",
+        "parameters",
+        "systems",
+        "campaigns",
+        "signature",
+        "created_at",
     ),
-    _parameter_study_row, parameter_reports.table, parameter_reports.figure,
-)  # fmt: skip
+    _parameter_study_row,
+    parameter_reports.table,
+    parameter_reports.figure,
+)
 
 
 @require_GET

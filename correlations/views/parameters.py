@@ -66,9 +66,14 @@ def parameter_study_create(request: MemberRequest) -> HttpResponse:
                 messages.info(request, "Opened the existing study with these settings.")
             return redirect("correlations:parameter-study-detail", project.slug, study.pk)
     context = {
-        "project": project, "releases": releases, "release": release, "form": form, "step": step, "metric": metric,
+        "project": project,
+        "releases": releases,
+        "release": release,
+        "form": form,
+        "step": step,
+        "metric": metric,
         "about": METRICS[metric],
-    }  # fmt: skip
+    }
     return render(request, "correlations/parameter_study_create.html", context)
 
 

@@ -73,9 +73,20 @@ class TrainedModelSerializer(JobSerializer):
     class Meta:
         model = TrainedModel
         fields = (
-            "id", *JOB_FIELDS, "name", "slug", "version", "kind", "options", "dataset", "corpus", "source",
-            "reference", "digest", "size",
-        )  # fmt: skip
+            "id",
+            *JOB_FIELDS,
+            "name",
+            "slug",
+            "version",
+            "kind",
+            "options",
+            "dataset",
+            "corpus",
+            "source",
+            "reference",
+            "digest",
+            "size",
+        )
         read_only_fields = fields
 
 

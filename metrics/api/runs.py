@@ -66,8 +66,16 @@ class ScoreRunSerializer(JobSerializer):
     class Meta:
         model = ScoreRun
         fields = (
-            "id", *JOB_FIELDS, "dataset", "release", "metric", "parameters", "subset", "systems", "signature",
-        )  # fmt: skip
+            "id",
+            *JOB_FIELDS,
+            "dataset",
+            "release",
+            "metric",
+            "parameters",
+            "subset",
+            "systems",
+            "signature",
+        )
         read_only_fields = fields
 
     def get_release(self, run: ScoreRun) -> str | None:
@@ -137,9 +145,14 @@ class ScoreRunsViewSet(JobViewSet):
         except ValueError as error:
             raise ValidationError({"subset": [str(error).removeprefix("subset: ")]}) from error
         run, created = score_run_create(
-            project=self.project, release=release, dataset=dataset, systems=systems, subset=subset, by=request.user,
+            project=self.project,
+            release=release,
+            dataset=dataset,
+            systems=systems,
+            subset=subset,
+            by=request.user,
             **asked,
-        )  # fmt: skip
+        )
         if not created:
             return self.answer(run)
         self.start(run)

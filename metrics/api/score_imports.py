@@ -37,9 +37,12 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer):
     )
     dataset = serializers.SlugField(help_text="Whose systems and items were scored.")
     name = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=NAME_CHARACTERS,
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=NAME_CHARACTERS,
         help_text="What the metric is called; score files name it themselves.",
-    )  # fmt: skip
+    )
     lower_is_better = serializers.BooleanField(required=False, default=False, help_text="Of every metric in the file.")
     lower = serializers.ListField(
         child=serializers.CharField(), required=False, default=list, help_text="Metrics of which lower is better."
@@ -47,9 +50,12 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer):
     lowest = serializers.FloatField(required=False, allow_null=True, default=None, help_text="Left out: no bound.")
     highest = serializers.FloatField(required=False, allow_null=True, default=None, help_text="Left out: no bound.")
     note = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=NOTE_CHARACTERS,
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=NOTE_CHARACTERS,
         help_text="Version and settings of the scorer, a link, a licence.",
-    )  # fmt: skip
+    )
     check = serializers.BooleanField(
         required=False, default=False, help_text="Say what the file holds, and store nothing."
     )

@@ -98,12 +98,14 @@ def _as_json(given: Given, own: Scores, undefined: Sequence[Counter[str]]) -> di
         "segments": given.n_segments,
         "systems": [
             {
-                "system": name, "score": finite_or_none(value),
-                "segments_without_score": why.total(), "undefined_reasons": dict(why),
+                "system": name,
+                "score": finite_or_none(value),
+                "segments_without_score": why.total(),
+                "undefined_reasons": dict(why),
             }
             for name, value, why in zip(given.names, own.systems, undefined, strict=True)
         ],
-    }  # fmt: skip
+    }
 
 
 def write_segments(

@@ -101,9 +101,12 @@ class PlaygroundForm(forms.Form):
     fm = forms.TypedChoiceField(label="Language model", coerce=int, required=False, empty_value=None)
     n = forms.IntegerField(label="n, its longest n-gram", min_value=1, max_value=MAX_ORDER, initial=2)
     balance = forms.FloatField(
-        label="λ, the share of AM", min_value=0, max_value=1, initial=0.8,
+        label="λ, the share of AM",
+        min_value=0,
+        max_value=1,
+        initial=0.8,
         widget=forms.NumberInput(attrs={"step": "0.05"}),
-    )  # fmt: skip
+    )
     wv = forms.TypedChoiceField(label="Word vectors", coerce=int, required=False, empty_value=None)
 
     texts = ("h", "s")

@@ -23,25 +23,33 @@ class ScoreImportForm(RefusableForm):
     inputs = {"scorer": "name", "lower_is_better": "direction"}
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="slug", label="Data set", empty_label=None)
     file = forms.FileField(
-        label="File", error_messages={"required": "Found none; accepted: a file with scores."},
+        label="File",
+        error_messages={"required": "Found none; accepted: a file with scores."},
         help_text="A .csv, .tsv or .jsonl table, a .seg.score or .sys.score file, or an archive of such files.",
-    )  # fmt: skip
+    )
     name = forms.CharField(
-        label="Name of the metric", max_length=NAME_CHARACTERS, required=False, strip=True,
+        label="Name of the metric",
+        max_length=NAME_CHARACTERS,
+        required=False,
+        strip=True,
         help_text="As pages and reports shall call it: COMET-22, say. Score files name it themselves.",
-    )  # fmt: skip
+    )
     direction = forms.ChoiceField(
         label="Better is", choices=[(HIGHER, "higher"), (LOWER, "lower, as with an error rate")], initial=HIGHER
     )
     lowest = forms.FloatField(label="Lowest possible score", required=False)
     highest = forms.FloatField(
-        label="Highest possible score", required=False,
+        label="Highest possible score",
+        required=False,
         help_text="Empty: no bound. A file with a score outside is refused.",
-    )  # fmt: skip
+    )
     note = forms.CharField(
-        label="Where the scores come from", max_length=NOTE_CHARACTERS, required=False,
-        widget=forms.Textarea(attrs={"rows": 3}), help_text="Version and settings of the scorer, a link, a licence.",
-    )  # fmt: skip
+        label="Where the scores come from",
+        max_length=NOTE_CHARACTERS,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Version and settings of the scorer, a link, a licence.",
+    )
     lower = forms.MultipleChoiceField(required=False)  # one box for each metric of an archive, drawn with the preview
     carried = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
     filename = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)

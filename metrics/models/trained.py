@@ -17,13 +17,21 @@ class TrainedModel(Job):
     kind = models.CharField(max_length=40, help_text="See metrics.scoring.models.kinds.")
     options = models.JSONField(default=dict, blank=True, help_text="What may be chosen about a training of its kind.")
     dataset = models.ForeignKey(
-        Dataset, null=True, blank=True, on_delete=models.SET_NULL, related_name="trained_models",
+        Dataset,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="trained_models",
         help_text="Whose texts it was trained on.",
-    )  # fmt: skip
+    )
     corpus = models.ForeignKey(
-        Corpus, null=True, blank=True, on_delete=models.SET_NULL, related_name="trained_models",
+        Corpus,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="trained_models",
         help_text="Whose texts it was trained on.",
-    )  # fmt: skip
+    )
     source = models.JSONField(
         default=dict, blank=True, help_text="Which texts of which data set or corpus, or which file."
     )

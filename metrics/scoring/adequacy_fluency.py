@@ -160,17 +160,25 @@ def weights_for(metric: Metric, weights: ArrayLike | None) -> ArrayLike | None:
 def dimension_parameter() -> Any:
     """The parameter k of AM and AM-FM."""
     return whole(
-        10, low=1, high=MAX_COMPONENTS, label="Dimensions of the space", key="k",
+        10,
+        low=1,
+        high=MAX_COMPONENTS,
+        label="Dimensions of the space",
+        key="k",
         hint="More tell finer meanings apart; fewer keep to the main themes.",
-    )  # fmt: skip
+    )
 
 
 def order_parameter() -> Any:
     """The parameter n of FM and AM-FM."""
     return whole(
-        2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order",
+        2,
+        low=1,
+        high=MAX_ORDER,
+        label="Longest n-gram",
+        key="order",
         hint="2: a word's probability follows from the one before it.",
-    )  # fmt: skip
+    )
 
 
 def reference_parameter(*accepted: str) -> Any:

@@ -49,9 +49,12 @@ class AmFm(Metric):
     order: int = order_parameter()
     references: str = reference_parameter("max", "mean", "weighted")
     combine: str = choice(
-        "parts", COMBINE, label="Best of each part, or of the two together", key="combine",
+        "parts",
+        COMBINE,
+        label="Best of each part, or of the two together",
+        key="combine",
         hint="parts: the best AM and the best FM, perhaps of two references; pairs: both of one reference.",
-    )  # fmt: skip
+    )
     am_model: str = trained("lsa", label="LSA model", key="am")
     fm_model: str = trained("language_model", label="Language model", key="fm")
 

@@ -210,9 +210,18 @@ def build_gram_table(numbered: NumberedSegments) -> GramTable:
     gap = (bigrams[0][pairs.row] - bigrams[1][pairs.reference]).astype(np.float64)
     matches = _matches(hypotheses, references, holders, numbered, keys.size)
     return GramTable(
-        keys, order, hypotheses, references, holders, matches, gap,
-        numbered.empty_pairs(), numbered.rows, numbered.reference_segment, pairs,
-    )  # fmt: skip
+        keys,
+        order,
+        hypotheses,
+        references,
+        holders,
+        matches,
+        gap,
+        numbered.empty_pairs(),
+        numbered.rows,
+        numbered.reference_segment,
+        pairs,
+    )
 
 
 def _gram_hashes(texts: TokenIds, hashes: Keys) -> tuple[Ints, Ints, Keys]:
@@ -348,9 +357,12 @@ class Cider(Metric):
     high: ClassVar[float] = SCALE
 
     variant: str = choice(
-        "cider_d", VARIANTS, label="Variant", key="var",
+        "cider_d",
+        VARIANTS,
+        label="Variant",
+        key="var",
         hint="cider_d: counts clipped, length penalised, the CIDEr of most tables; cider: the plain cosine.",
-    )  # fmt: skip
+    )
     sigma: float = real(
         6.0, low=0.1, high=1000, label="Width of the length penalty, words", key="sigma", hint="Read by cider_d alone."
     )

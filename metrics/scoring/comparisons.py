@@ -179,11 +179,17 @@ def compare_on_shared_segments(
     adjusted = holm_adjusted([test.p_value for test in tests])
     return [
         PairOfSystems(
-            *(pair if sign > 0 else pair[::-1]), test.difference, test.low, test.high, test.p_value, p,
-            test.reason if n else "no segment has a score of both", n,
+            *(pair if sign > 0 else pair[::-1]),
+            test.difference,
+            test.low,
+            test.high,
+            test.p_value,
+            p,
+            test.reason if n else "no segment has a score of both",
+            n,
         )
         for pair, sign, test, p, n in zip(pairs, signs, tests, adjusted.tolist(), map(int, n_shared), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def best_first(scores: ArrayLike, *, higher_is_better: bool = True) -> list[int]:

@@ -79,9 +79,13 @@ class DeltaBleu(Metric):
         "galley2015", SEMANTICS, label="Formula", key="sem", hint="The paper's equation, or its author's later code."
     )
     smoothing: str | None = choice(
-        None, SMOOTHINGS, label="Smoothing of an order without a match", key="smooth", optional=True,
+        None,
+        SMOOTHINGS,
+        label="Smoothing of an order without a match",
+        key="smooth",
+        optional=True,
         hint="As usual with the formula, if left open: the paper never smooths, the later code always.",
-    )  # fmt: skip
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

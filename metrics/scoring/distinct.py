@@ -36,9 +36,12 @@ class Distinct(SpectrumMetric):
     summary: ClassVar[str] = "How many of a system's n-grams are different ones: diversity, not quality."
 
     over: str = choice(
-        NGRAMS, (NGRAMS, TOKENS), label="Divided by the number of", key="over",
+        NGRAMS,
+        (NGRAMS, TOKENS),
+        label="Divided by the number of",
+        key="over",
         hint="tokens: as the paper prints it, never quite 1 for n above 1; n-grams: 1 where none comes twice.",
-    )  # fmt: skip
+    )
 
     def statistics(
         self,

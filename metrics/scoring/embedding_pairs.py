@@ -136,6 +136,9 @@ def pair_statistics(
 def reference_parameter() -> Any:
     """The parameter that says which of `OVER_REFERENCES` is meant."""
     return choice(
-        "best", OVER_REFERENCES, label="Of several references", key="multi",
+        "best",
+        OVER_REFERENCES,
+        label="Of several references",
+        key="multi",
         hint="best: the closest reference counts; mean: all alike.",
-    )  # fmt: skip
+    )

@@ -44,13 +44,23 @@ class External(Metric):
     scorer: str = text("", label="Name of the metric", key="name", hint="As reports shall call it: COMET-22, say.")
     lower_is_better: bool = flag(False, label="Lower is better", key="lower", hint="As with an error rate.")
     lowest: float | None = real(
-        None, low=-math.inf, high=math.inf, label="Lowest possible score", key="low", hint="Empty: no bound.",
+        None,
+        low=-math.inf,
+        high=math.inf,
+        label="Lowest possible score",
+        key="low",
+        hint="Empty: no bound.",
         optional=True,
-    )  # fmt: skip
+    )
     highest: float | None = real(
-        None, low=-math.inf, high=math.inf, label="Highest possible score", key="high", hint="Empty: no bound.",
+        None,
+        low=-math.inf,
+        high=math.inf,
+        label="Highest possible score",
+        key="high",
+        hint="Empty: no bound.",
         optional=True,
-    )  # fmt: skip
+    )
     level: str = choice(SEGMENT, (SEGMENT, SYSTEM), label="Scores of", key="level")
     content: str = text("", label="Content hash of the scores", key="content")
 

@@ -45,9 +45,12 @@ class Fm(Metric):
 
     order: int = order_parameter()
     form: str = choice(
-        "relative", FORMS, label="Probability, relative to a reference's or its own", key="form",
+        "relative",
+        FORMS,
+        label="Probability, relative to a reference's or its own",
+        key="form",
         hint="relative: the smaller probability over the larger; absolute: the response's own, no reference read.",
-    )  # fmt: skip
+    )
     references: str = reference_parameter("max", "mean", "weighted")
     model: str = trained("language_model", label="Language model", key="fm")
 

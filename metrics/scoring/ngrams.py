@@ -207,9 +207,18 @@ def match_table(
     )
     lengths = _length_pairs(hyp_len, reference_len, offsets, row_segment)
     return MatchTable(
-        max_order, tokenize, lowercase, segments.rows, row_segment, hyp_len,
-        offsets, reference_segment, reference_len, orders, lengths,
-    )  # fmt: skip
+        max_order,
+        tokenize,
+        lowercase,
+        segments.rows,
+        row_segment,
+        hyp_len,
+        offsets,
+        reference_segment,
+        reference_len,
+        orders,
+        lengths,
+    )
 
 
 @dataclass(frozen=True)

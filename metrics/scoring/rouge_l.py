@@ -81,9 +81,11 @@ def shared_subsequences(numbered: NumberedSegments) -> SharedSubsequences:
         return np.where(nothing, np.nan, lcs / np.maximum(lengths, 1))
 
     return SharedSubsequences(
-        numbered.rows, pairs,
-        share(numbered.hypotheses.lengths[pairs.row]), share(numbered.references.lengths[pairs.reference]),
-    )  # fmt: skip
+        numbered.rows,
+        pairs,
+        share(numbered.hypotheses.lengths[pairs.row]),
+        share(numbered.references.lengths[pairs.reference]),
+    )
 
 
 def f_measure(precision: ArrayLike, recall: ArrayLike, beta: float) -> Floats:
@@ -121,9 +123,12 @@ class RougeL(Metric):
     group: ClassVar[str] = "overlap"
 
     variant: str = choice(
-        "coco", VARIANTS, label="Over several references", key="var",
+        "coco",
+        VARIANTS,
+        label="Over several references",
+        key="var",
         hint="coco: best precision and best recall, each for itself; best_f: the best F measure.",
-    )  # fmt: skip
+    )
     beta: float = real(1.2, low=0, high=100, label="Weight of recall", key="beta", hint="1 weighs both alike.")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")

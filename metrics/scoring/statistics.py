@@ -34,8 +34,11 @@ EXACT_SCALES = (10, 1000, 2_882_880)
 
 # By order: faster than exp(log / N), and 1 of 1.
 ROOTS: dict[int, Callable[[Floats], Floats]] = {
-    1: np.positive, 2: np.sqrt, 3: np.cbrt, 4: lambda values: np.sqrt(np.sqrt(values))
-}  # fmt: skip
+    1: np.positive,
+    2: np.sqrt,
+    3: np.cbrt,
+    4: lambda values: np.sqrt(np.sqrt(values)),
+}
 
 
 @dataclass(frozen=True, eq=False)

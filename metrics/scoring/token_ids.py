@@ -91,9 +91,14 @@ def number_segments(segments: Segments, *, tokenize: str = "none", lowercase: bo
         return TokenIds(ids, np.concatenate(([0], np.cumsum(lengths))))
 
     return NumberedSegments(
-        numbered(hypotheses), numbered(references), list(vocabulary),
-        segments.rows, segments.row_segment, segments.reference_segment, segments.pairs,
-    )  # fmt: skip
+        numbered(hypotheses),
+        numbered(references),
+        list(vocabulary),
+        segments.rows,
+        segments.row_segment,
+        segments.reference_segment,
+        segments.pairs,
+    )
 
 
 def number_tokens(token_lists: Iterable[Tokens], number: Callable[[Iterable[str]], Iterable[int]]) -> tuple[Ints, Ints]:

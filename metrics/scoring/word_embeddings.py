@@ -120,9 +120,12 @@ class WordEmbeddingMetric(Metric):
 
     model: str = trained(WordVectors.kind, label="Word vectors", key="vectors")
     variant: str = choice(
-        NLG_EVAL, VARIANTS, label="As computed by", key="variant",
+        NLG_EVAL,
+        VARIANTS,
+        label="As computed by",
+        key="variant",
         hint="nlg-eval: vectors as they are, an unknown word as their mean; liu2016: of length 1, unknown skipped.",
-    )  # fmt: skip
+    )
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
     lowercase: bool = flag(False, label="Lowercase first", key="lc")
     over_references: str = reference_parameter()

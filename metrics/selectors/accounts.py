@@ -21,8 +21,10 @@ from metrics.subsets import Subset
 
 BY_NGRAMS = ("bleu", "sbleu", "delta_bleu")
 # These start a program, or load a model of hundreds of megabytes: only when asked.
-ON_REQUEST = {Meteor.name: "METEOR's program is started for it, which takes a second or two.",
-              SentenceCosine.name: "The sentence model is loaded for it, which can take a while."}  # fmt: skip
+ON_REQUEST = {
+    Meteor.name: "METEOR's program is started for it, which takes a second or two.",
+    SentenceCosine.name: "The sentence model is loaded for it, which can take a while.",
+}
 RULES = {
     "best": "The best reference counts.",
     "mean": "The mean over the references counts.",
@@ -171,8 +173,16 @@ def _mark(account: Account, metric: RougeL, hypothesis: Response, wanted: int | 
 
 
 ACCOUNT_COLUMNS = (
-    "hypothesis", "score", "reference", "response_id", "text", "weight", "counts", "score_alone", "is_score",
-)  # fmt: skip
+    "hypothesis",
+    "score",
+    "reference",
+    "response_id",
+    "text",
+    "weight",
+    "counts",
+    "score_alone",
+    "is_score",
+)
 ACCOUNT_TYPES = {"score": "number", "score_alone": "number"}
 
 

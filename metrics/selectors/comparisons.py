@@ -150,9 +150,19 @@ def _on_shared_segments(run: ScoreRun, *, higher_is_better: bool) -> list[PairOf
 
 
 PAIR_COLUMNS = (
-    "better", "worse", "better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "differs",
-    "undefined_reason", "shared_items",
-)  # fmt: skip
+    "better",
+    "worse",
+    "better_score",
+    "worse_score",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+    "p_holm",
+    "differs",
+    "undefined_reason",
+    "shared_items",
+)
 PAIR_TYPES = dict.fromkeys(
     ("better_score", "worse_score", "difference", "low", "high", "p_value", "p_holm", "shared_items"), "number"
 )
@@ -162,7 +172,16 @@ def pair_rows(found: Comparisons) -> Iterator[tuple[Any, ...]]:
     for pair in found.pairs:
         test = pair.test
         yield (
-            pair.better.system.name, pair.worse.system.name, pair.better.score, pair.worse.score, test.difference,
-            test.low, test.high, test.p_value, test.adjusted, test.differs, test.reason,
+            pair.better.system.name,
+            pair.worse.system.name,
+            pair.better.score,
+            pair.worse.score,
+            test.difference,
+            test.low,
+            test.high,
+            test.p_value,
+            test.adjusted,
+            test.differs,
+            test.reason,
             test.segments,
-        )  # fmt: skip
+        )

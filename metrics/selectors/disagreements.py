@@ -148,10 +148,17 @@ def disagreements_of(
         at = agreed[place]
         pk = int(codes[at])
         return Disagreement(
-            outputs[pk].item_id, pk, outputs[pk].systems, float(scores[at]), float(mean[at]), int(n_judged[at]),
-            float(evidence.spread[at]), float(metric_rank[place]), float(rater_rank[place]),
+            outputs[pk].item_id,
+            pk,
+            outputs[pk].systems,
+            float(scores[at]),
+            float(mean[at]),
+            int(n_judged[at]),
+            float(evidence.spread[at]),
+            float(metric_rank[place]),
+            float(rater_rank[place]),
             evidence.counts[at].tolist(),
-        )  # fmt: skip
+        )
 
     found.liked_by_metric = [one for one in map(told, order[:n].tolist()) if one.gap > 0]
     found.liked_by_raters = [one for one in map(told, order[::-1][:n].tolist()) if one.gap < 0]
@@ -182,9 +189,18 @@ def with_texts(run: ScoreRun, found: Disagreements) -> None:
 
 
 DISAGREEMENT_COLUMNS = (
-    "list", "item", "systems", "output", "score", "metric_rank", "mean_rating", "rater_rank", "gap", "judgements",
+    "list",
+    "item",
+    "systems",
+    "output",
+    "score",
+    "metric_rank",
+    "mean_rating",
+    "rater_rank",
+    "gap",
+    "judgements",
     "spread",
-)  # fmt: skip
+)
 
 
 def disagreement_rows(run: ScoreRun, found: Disagreements) -> Iterator[tuple[Any, ...]]:
@@ -194,9 +210,18 @@ def disagreement_rows(run: ScoreRun, found: Disagreements) -> Iterator[tuple[Any
         for one in rows:
             if one.item and one.response:
                 yield (
-                    name, one.item.external_id, [system for _, system in one.systems], one.response.text, one.score,
-                    one.metric_rank, one.rating, one.rater_rank, one.gap, one.n_judgements, one.spread,
-                )  # fmt: skip
+                    name,
+                    one.item.external_id,
+                    [system for _, system in one.systems],
+                    one.response.text,
+                    one.score,
+                    one.metric_rank,
+                    one.rating,
+                    one.rater_rank,
+                    one.gap,
+                    one.n_judgements,
+                    one.spread,
+                )
 
 
 @dataclass

@@ -264,11 +264,15 @@ def _hypothesis(
 def _ngram(key: str, part: NgramContribution, counted: Sequence[Reference], scale: int) -> Ngram:
     holders = [
         Holder(
-            counted[offer.reference], offer.starts, offer.clipped, offer.value, offer.reference == part.reference,
+            counted[offer.reference],
+            offer.starts,
+            offer.clipped,
+            offer.value,
+            offer.reference == part.reference,
             written(offer.value, scale, plus=True),
         )
         for offer in part.offers
-    ]  # fmt: skip
+    ]
     winner = None if part.reference is None else counted[part.reference]
     return Ngram(key, part, holders, scale, winner)
 

@@ -104,14 +104,35 @@ def _system_total(hypothesis: Hypothesis, given: Sequence[Given], scale: int) ->
 
 
 MATCH_COLUMNS = (
-    "ngram", "order", "in_hypothesis", "counted", "won_by_reference", "won_by_response_id", "weight", "adds",
-    "of_at_most", "held_by",
-)  # fmt: skip
+    "ngram",
+    "order",
+    "in_hypothesis",
+    "counted",
+    "won_by_reference",
+    "won_by_response_id",
+    "weight",
+    "adds",
+    "of_at_most",
+    "held_by",
+)
 ITEM_MATCH_COLUMNS = ("item", "system", "response_id", "hypothesis", *MATCH_COLUMNS)
 GIVEN_COLUMNS = (
-    "release", "item", "system", "response_id", "hypothesis", "ngram", "order", "in_hypothesis", "in_reference",
-    "counted", "weight", "would_add", "won", "adds", "won_by_response_id",
-)  # fmt: skip
+    "release",
+    "item",
+    "system",
+    "response_id",
+    "hypothesis",
+    "ngram",
+    "order",
+    "in_hypothesis",
+    "in_reference",
+    "counted",
+    "weight",
+    "would_add",
+    "won",
+    "adds",
+    "won_by_response_id",
+)
 MATCH_TYPES = {"won_by_reference": "whole", "won_by_response_id": "whole", "weight": "number"}
 
 
@@ -146,7 +167,19 @@ def given_rows(release: str, item: Item, matches: Matches | None) -> Iterable[tu
         winner = ngram.reference
         for name in one.hypothesis.names:
             yield (
-                release, item.external_id, name, response.pk, response.text, ngram.text, ngram.order, ngram.count,
-                len(holder.starts), holder.clipped, holder.reference.weight, holder.value, holder.wins, one.added,
+                release,
+                item.external_id,
+                name,
+                response.pk,
+                response.text,
+                ngram.text,
+                ngram.order,
+                ngram.count,
+                len(holder.starts),
+                holder.clipped,
+                holder.reference.weight,
+                holder.value,
+                holder.wins,
+                one.added,
                 winner.response.pk if winner else None,
-            )  # fmt: skip
+            )

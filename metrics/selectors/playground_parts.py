@@ -207,11 +207,17 @@ def adequacy(
     against = [AgainstReference(place + 1, one.score, place == best, place == shown) for place, one in enumerate(found)]
     pairs, n_others, others = _pair_lines(told)
     return Adequacy(
-        model, "", against, told, shown + 1,
+        model,
+        "",
+        against,
+        told,
+        shown + 1,
         _tinted(told.hypothesis_words, told.hypothesis, told.of_hypothesis.tolist()),
         _tinted(told.reference_words, told.reference, told.of_reference.tolist()),
-        pairs, n_others, others,
-    )  # fmt: skip
+        pairs,
+        n_others,
+        others,
+    )
 
 
 def fluency(
@@ -259,11 +265,13 @@ def _pair_lines(told: AmExplanation) -> tuple[list[PairLine], int, float]:
     top = abs(largest[0].amount) if largest else 1.0
     lines = [
         PairLine(
-            told.hypothesis[pair.hypothesis], told.reference[pair.reference], amount,
+            told.hypothesis[pair.hypothesis],
+            told.reference[pair.reference],
+            amount,
             f"{abs(pair.amount) / top:.2f}",
         )
         for pair, amount in zip(largest, written, strict=True)
-    ]  # fmt: skip
+    ]
     return lines, n_others, others
 
 
@@ -283,10 +291,16 @@ def _spoken(told: FluencyExplanation) -> Spoken:
     return Spoken(
         [
             SpokenWord(
-                word.text, word.is_known, place == last, word.order, word.backed_off, word.probability,
-                finite_or_none(log), f"{min(1.0, -word.log_probability / FULL_BAR):.2f}",
+                word.text,
+                word.is_known,
+                place == last,
+                word.order,
+                word.backed_off,
+                word.probability,
+                finite_or_none(log),
+                f"{min(1.0, -word.log_probability / FULL_BAR):.2f}",
             )
             for place, (word, log) in enumerate(zip(told.words, written, strict=True))
         ],
         told,
-    )  # fmt: skip
+    )

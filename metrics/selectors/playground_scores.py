@@ -27,7 +27,7 @@ ALONE = {
     Cider.name: "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "
     "is nothing to learn that from: score a data set.",
     SelfBleu.name: "It compares the outputs of a system with one another; here is one.",
-}  # fmt: skip
+}
 # What is put together where the score is none of those with one reference alone.
 TOGETHER = {
     "bleu": "together: an n-gram may match in any of them",

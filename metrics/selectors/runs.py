@@ -159,9 +159,22 @@ def self_references(run: ScoreRun) -> list[tuple[str, int]]:
 
 
 SCORE_COLUMNS = (
-    "run", "metric", "references", "system", "score", "low", "high", "segments", "undefined_reason", "clamped_orders",
-    "precisions", "brevity_penalty", "hypothesis_length", "reference_length", "signature",
-)  # fmt: skip
+    "run",
+    "metric",
+    "references",
+    "system",
+    "score",
+    "low",
+    "high",
+    "segments",
+    "undefined_reason",
+    "clamped_orders",
+    "precisions",
+    "brevity_penalty",
+    "hypothesis_length",
+    "reference_length",
+    "signature",
+)
 SCORE_TYPES = dict.fromkeys(("score", "low", "high", "brevity_penalty"), "number")
 
 
@@ -173,11 +186,22 @@ def score_rows(runs: QuerySet[ScoreRun]) -> Iterator[Sequence[Any]]:
     for score in scores.iterator(500):
         details = score.details
         yield (
-            score.run_id, score.run.metric, str(Subset.from_mapping(score.run.subset)), score.system.name, score.score,
-            score.low, score.high, score.n_segments, score.undefined_reason, score.clamped_orders,
-            details.get("precisions"), details.get("brevity_penalty"), details.get("hypothesis_length"),
-            details.get("reference_length"), score.run.signature,
-        )  # fmt: skip
+            score.run_id,
+            score.run.metric,
+            str(Subset.from_mapping(score.run.subset)),
+            score.system.name,
+            score.score,
+            score.low,
+            score.high,
+            score.n_segments,
+            score.undefined_reason,
+            score.clamped_orders,
+            details.get("precisions"),
+            details.get("brevity_penalty"),
+            details.get("hypothesis_length"),
+            details.get("reference_length"),
+            score.run.signature,
+        )
 
 
 SEGMENT_COLUMNS = ("item", "system", "score")

@@ -47,9 +47,15 @@ def demo_models(*, project: Project, dataset: Dataset, by: User) -> Iterator[Tra
     for wanted in MODELS:
         found = project.trained_models.defer("content").filter(name=wanted.name).first()
         yield found or model_train_on_dataset(
-            project=project, by=by, name=wanted.name, kind=wanted.kind, dataset=dataset, options=wanted.options,
-            texts=["messages"], source_kinds=[SourceKind.HUMAN],
-        )  # fmt: skip
+            project=project,
+            by=by,
+            name=wanted.name,
+            kind=wanted.kind,
+            dataset=dataset,
+            options=wanted.options,
+            texts=["messages"],
+            source_kinds=[SourceKind.HUMAN],
+        )
 
 
 def demo_runs(*, project: Project, release: Release, systems: list[System], by: User) -> Iterator[ScoreRun]:

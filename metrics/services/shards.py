@@ -84,9 +84,15 @@ def whole_run_store(run: ScoreRun, fields: dict[str, Any]) -> None:
     """The only shard of a run, done."""
     run.shards.all().delete()
     ScoreShard.objects.create(
-        run=run, number=0, start=0, stop=EVERY_POSITION, state=JobState.DONE, started_at=Now(), finished_at=Now(),
+        run=run,
+        number=0,
+        start=0,
+        stop=EVERY_POSITION,
+        state=JobState.DONE,
+        started_at=Now(),
+        finished_at=Now(),
         **fields,
-    )  # fmt: skip
+    )
 
 
 def run_finish(run: ScoreRun) -> dict[str, Any]:
@@ -194,9 +200,16 @@ def _join_states(run: ScoreRun, claim: Claim, beat: Beat) -> None:
         with transaction.atomic():
             claim.lock()
             ScoreShard.objects.create(
-                run=run, step=ShardStep.JOINED, number=index, start=0, stop=EVERY_POSITION, state=JobState.DONE,
-                started_at=Now(), finished_at=Now(), corpus_state=state_to_bytes(joined),
-            )  # fmt: skip
+                run=run,
+                step=ShardStep.JOINED,
+                number=index,
+                start=0,
+                stop=EVERY_POSITION,
+                state=JobState.DONE,
+                started_at=Now(),
+                finished_at=Now(),
+                corpus_state=state_to_bytes(joined),
+            )
 
 
 def ranges_of_states(run: ScoreRun) -> int:

@@ -143,10 +143,15 @@ def _dataset(project: Project, items: int) -> Dataset:
             found.line, found.external_id, message=found.message, sources=[original, *outputs]
         )
     return dataset_create(
-        project=project, name="Conversations", slug="conversations", content=content, language="en",
-        licence=demo.LICENCE, attribution=demo.ATTRIBUTION,
+        project=project,
+        name="Conversations",
+        slug="conversations",
+        content=content,
+        language="en",
+        licence=demo.LICENCE,
+        attribution=demo.ATTRIBUTION,
         description="Of DSTC7 task 2: the first of the published replies as the original response, four systems.",
-    )  # fmt: skip
+    )
 
 
 def _corpus(project: Project, by: User) -> Corpus:
@@ -159,9 +164,17 @@ def _corpus(project: Project, by: User) -> Corpus:
                 lines.write(canonical_json(triple) + b"\n")
     lines.seek(0)
     corpus = corpus_stream(
-        project=project, by=by, name="Published replies", filename="dstc7-replies.jsonl", stream=lines, options={},
-        size=lines.getbuffer().nbytes, licence=demo.LICENCE, attribution=demo.ATTRIBUTION, language="en",
-    )  # fmt: skip
+        project=project,
+        by=by,
+        name="Published replies",
+        filename="dstc7-replies.jsonl",
+        stream=lines,
+        options={},
+        size=lines.getbuffer().nbytes,
+        licence=demo.LICENCE,
+        attribution=demo.ATTRIBUTION,
+        language="en",
+    )
     _check_done(corpus, "The corpus was not indexed")
     return corpus
 
@@ -251,10 +264,14 @@ def _score(release: Release, by: User) -> list[ScoreRun]:
     runs = []
     for metric, subset in (("bleu", "original"), ("bleu", "all"), ("delta_bleu", "all")):
         run, _ = score_run_create(
-            project=release.reference_set.project, release=release, systems=systems, metric=metric,
-            parameters={"tokenize": "whitespace", "lowercase": True}, subset=Subset.parse(subset, items="positive"),
+            project=release.reference_set.project,
+            release=release,
+            systems=systems,
+            metric=metric,
+            parameters={"tokenize": "whitespace", "lowercase": True},
+            subset=Subset.parse(subset, items="positive"),
             by=by,
-        )  # fmt: skip
+        )
         score_run_execute(run_id=run.pk)
         run.refresh_from_db()
         _check_done(run, "Nothing was scored")

@@ -49,10 +49,18 @@ OpenFile = Callable[[], BinaryIO]
 
 
 def model_train_on_dataset(
-    *, project: Project, by: User | None, name: str, kind: str, dataset: Dataset,
-    options: Mapping[str, Any] | None = None, texts: Sequence[str] = (), source_kinds: Sequence[str] = (),
-    source_systems: Sequence[str] = (), keep_apart: bool = True,
-) -> TrainedModel:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    kind: str,
+    dataset: Dataset,
+    options: Mapping[str, Any] | None = None,
+    texts: Sequence[str] = (),
+    source_kinds: Sequence[str] = (),
+    source_systems: Sequence[str] = (),
+    keep_apart: bool = True,
+) -> TrainedModel:
     """Queue a training on texts of a data set: ``texts`` of messages, contexts; responses of chosen kinds or systems.
 
     ``keep_apart`` leaves out whatever is an output or a reference in the project. The caller enqueues
@@ -75,9 +83,16 @@ def model_train_on_dataset(
 
 
 def model_train_on_corpus(
-    *, project: Project, by: User | None, name: str, kind: str, corpus: Corpus,
-    options: Mapping[str, Any] | None = None, texts: Sequence[str] = (RESPONSES,), keep_apart: bool = True,
-) -> TrainedModel:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    kind: str,
+    corpus: Corpus,
+    options: Mapping[str, Any] | None = None,
+    texts: Sequence[str] = (RESPONSES,),
+    keep_apart: bool = True,
+) -> TrainedModel:
     """Queue a training on texts of an indexed corpus: contexts, messages, responses."""
     if corpus.project_id != project.pk:
         raise MetricsError.at("corpus", f"Corpus “{corpus}” belongs to another project.")
@@ -92,9 +107,16 @@ def model_train_on_corpus(
 
 
 def model_train_on_upload(
-    *, project: Project, by: User | None, name: str, kind: str, filename: str, content: bytes,
-    options: Mapping[str, Any] | None = None, keep_apart: bool = True,
-) -> TrainedModel:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    kind: str,
+    filename: str,
+    content: bytes,
+    options: Mapping[str, Any] | None = None,
+    keep_apart: bool = True,
+) -> TrainedModel:
     """Queue a training on an uploaded file: one text a line, in UTF-8, perhaps compressed."""
     if not content:
         raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: a text a line.")
@@ -103,9 +125,16 @@ def model_train_on_upload(
 
 
 def model_train_on_file(
-    *, project: Project, by: User | None, name: str, kind: str, path: Path,
-    options: Mapping[str, Any] | None = None, keep_apart: bool = True, progress: Progress = noop,
-) -> TrainedModel:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    kind: str,
+    path: Path,
+    options: Mapping[str, Any] | None = None,
+    keep_apart: bool = True,
+    progress: Progress = noop,
+) -> TrainedModel:
     """Train on a file of this host of any length, here and now."""
     source = {"file": path.name[:255], "keep_apart": keep_apart, "here": True}
     model = _create(project, by, name, kind, options, source)
@@ -166,9 +195,16 @@ def _create(
             message = f"Name: {slug!r} is a model of kind {newest[1]} already; choose another name."
             raise MetricsError.at("name", message)
         model = TrainedModel.objects.create(
-            project=project, requested_by=by, name=name, slug=slug, version=1 if newest is None else newest[0] + 1,
-            kind=kind, options=checked, source=dict(source), **fields,
-        )  # fmt: skip
+            project=project,
+            requested_by=by,
+            name=name,
+            slug=slug,
+            version=1 if newest is None else newest[0] + 1,
+            kind=kind,
+            options=checked,
+            source=dict(source),
+            **fields,
+        )
         audit_record(
             verb="model.register" if "registered" in source else "model.train",
             summary=f"Asked for the {model.kind_label} “{model}”.",

@@ -23,9 +23,12 @@ def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
     found = comparisons.comparisons_of(run)
     if wanted := request.GET.get("format"):
         return table_response(
-            format=wanted, filename=f"{request.project.slug}-run-{run.pk}-pairs", columns=comparisons.PAIR_COLUMNS,
-            rows=comparisons.pair_rows(found), types=comparisons.PAIR_TYPES,
-        )  # fmt: skip
+            format=wanted,
+            filename=f"{request.project.slug}-run-{run.pk}-pairs",
+            columns=comparisons.PAIR_COLUMNS,
+            rows=comparisons.pair_rows(found),
+            types=comparisons.PAIR_TYPES,
+        )
     one, other = _asked_pair(request, found)
     context = {
         "project": request.project,
@@ -61,9 +64,11 @@ def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase
         raise Http404("No such campaign with ratings of outputs of this run.")
     if wanted:
         return table_response(
-            format=wanted, filename=f"{request.project.slug}-run-{run.pk}-disagreements",
-            columns=disagreements.DISAGREEMENT_COLUMNS, rows=disagreements.disagreement_rows(run, found),
-        )  # fmt: skip
+            format=wanted,
+            filename=f"{request.project.slug}-run-{run.pk}-disagreements",
+            columns=disagreements.DISAGREEMENT_COLUMNS,
+            rows=disagreements.disagreement_rows(run, found),
+        )
     disagreements.with_texts(run, found)
     context: dict[str, Any] = {
         "project": request.project,

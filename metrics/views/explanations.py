@@ -48,22 +48,33 @@ def reading_choices(reading: Reading, others: dict[str, object]) -> list[Choice]
     if str(reading.subset) not in map(str, subsets.values()):
         subsets[str(reading.subset)] = reading.subset
     return [
-        Choice("n-grams up to", [
-            Link(str(order), replace(reading, max_order=order).query(**others), order == reading.max_order)
-            for order in range(1, 5)
-        ]),
-        Choice("References", [
-            Link(subset.label, replace(reading, subset=subset).query(**others), subset == reading.subset)
-            for subset in subsets.values()
-        ]),
-        Choice("Formula", [
-            Link(
-                FORMULAS[name][0], replace(reading, semantics=name).query(**others), name == reading.semantics,
-                FORMULAS[name][1],
-            )
-            for name in SEMANTICS
-        ]),
-    ]  # fmt: skip
+        Choice(
+            "n-grams up to",
+            [
+                Link(str(order), replace(reading, max_order=order).query(**others), order == reading.max_order)
+                for order in range(1, 5)
+            ],
+        ),
+        Choice(
+            "References",
+            [
+                Link(subset.label, replace(reading, subset=subset).query(**others), subset == reading.subset)
+                for subset in subsets.values()
+            ],
+        ),
+        Choice(
+            "Formula",
+            [
+                Link(
+                    FORMULAS[name][0],
+                    replace(reading, semantics=name).query(**others),
+                    name == reading.semantics,
+                    FORMULAS[name][1],
+                )
+                for name in SEMANTICS
+            ],
+        ),
+    ]
 
 
 def shared_context(project: Project, dataset_language: str) -> dict[str, Any]:

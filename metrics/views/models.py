@@ -47,10 +47,14 @@ def model_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     uses = selectors.uses_by_reference(project)
     rows = [
-        {"model": model, "facts": model.report.get("model", {}), "source": source_label(model),
-         "n_runs": uses[model.reference] if model.digest else 0}
+        {
+            "model": model,
+            "facts": model.report.get("model", {}),
+            "source": source_label(model),
+            "n_runs": uses[model.reference] if model.digest else 0,
+        }
         for model in selectors.models_of(project)
-    ]  # fmt: skip
+    ]
     if wanted := request.GET.get("format"):
         return table_response(
             format=wanted,
@@ -65,9 +69,18 @@ def model_list(request: MemberRequest) -> HttpResponseBase:
 def _list_row(*, model: TrainedModel, facts: dict[str, Any], source: str, n_runs: int) -> tuple[object, ...]:
     report = model.report
     return (
-        model.slug, model.version, model.kind, model.state, report.get("texts"), report.get("words"),
-        facts.get("vocabulary"), model.size or None, model.digest, n_runs, model.finished_at,
-    )  # fmt: skip
+        model.slug,
+        model.version,
+        model.kind,
+        model.state,
+        report.get("texts"),
+        report.get("words"),
+        facts.get("vocabulary"),
+        model.size or None,
+        model.digest,
+        n_runs,
+        model.finished_at,
+    )
 
 
 # --- New --------------------------------------------------------------------------------------------------------------
@@ -89,15 +102,25 @@ def origins_for(project: Project, kind: Kind) -> list[Origin]:
     found: list[Origin] = []
     if kind.options is not None:
         found += [
-            Origin(f"dataset:{one.slug}", f"Data set: {one.name}", DatasetTrainingForm,
-                   services.model_train_on_dataset, {"dataset": one})
+            Origin(
+                f"dataset:{one.slug}",
+                f"Data set: {one.name}",
+                DatasetTrainingForm,
+                services.model_train_on_dataset,
+                {"dataset": one},
+            )
             for one in project.datasets.order_by("name")
-        ]  # fmt: skip
+        ]
         found += [
-            Origin(f"corpus:{one.slug}", f"Corpus: {one.name}", CorpusTrainingForm,
-                   services.model_train_on_corpus, {"corpus": one})
+            Origin(
+                f"corpus:{one.slug}",
+                f"Corpus: {one.name}",
+                CorpusTrainingForm,
+                services.model_train_on_corpus,
+                {"corpus": one},
+            )
             for one in corpora_to_train_on(project)
-        ]  # fmt: skip
+        ]
         found.append(
             Origin("texts", "An upload: one text a line", UploadTrainingForm, services.model_train_on_upload, {})
         )
@@ -128,9 +151,12 @@ def model_create(request: MemberRequest) -> HttpResponse:
     }
     if origin is not None:
         form = origin.form(
-            request.POST or None, request.FILES or None, kind=kind, initial={"name": _usual_name(kind, origin)},
+            request.POST or None,
+            request.FILES or None,
+            kind=kind,
+            initial={"name": _usual_name(kind, origin)},
             **origin.of,
-        )  # fmt: skip
+        )
         if request.method == "POST" and form.is_valid():
             model = _asked_for(project, request.user, kind, origin, form)
             if model is not None:

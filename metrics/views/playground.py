@@ -23,19 +23,50 @@ from metrics.services.scoring import model_store
 BODY = "playground"  # the part of the page that holds the form as well
 
 EXAMPLES: list[tuple[str, str, str, str, list[tuple[str, str]], dict[str, str]]] = [
-    ("Liked and disliked", "weights of both signs", "i do not know what you mean", "do you like my new song ?", [
-        ("i do like it , it is beautiful", "0.9"), ("i know what you mean", "0.3"), ("i do not know", "-0.6"),
-    ], {}),
+    (
+        "Liked and disliked",
+        "weights of both signs",
+        "i do not know what you mean",
+        "do you like my new song ?",
+        [
+            ("i do like it , it is beautiful", "0.9"),
+            ("i know what you mean", "0.3"),
+            ("i do not know", "-0.6"),
+        ],
+        {},
+    ),
     ("Two references, two weights", "where the two formulas part", "a a", "", [("a", "0.9"), ("a a", "0.5")], {}),
-    ("Other words, same meaning", "where overlap sees nothing", "that movie was great", "how was the film ?", [
-        ("it was a good film", "1"), ("i think it is one of the best movies", "0.8"),
-    ], {}),
-    ("中文", "without spaces", "猫在屋顶上", "你的猫在哪里？", [("我的猫在屋顶上睡觉", "0.7"), ("我不知道", "-0.3")],
-     {"tokenize": "zh"}),
-    ("العربية", "from right to left", "القطة ذهبت إلى New York", "أين ذهبت القطة ؟", [
-        ("ذهبت القطة إلى New York أمس", "0.9"), ("لا أعرف شيئا", "-0.5"),
-    ], {}),
-]  # fmt: skip
+    (
+        "Other words, same meaning",
+        "where overlap sees nothing",
+        "that movie was great",
+        "how was the film ?",
+        [
+            ("it was a good film", "1"),
+            ("i think it is one of the best movies", "0.8"),
+        ],
+        {},
+    ),
+    (
+        "中文",
+        "without spaces",
+        "猫在屋顶上",
+        "你的猫在哪里？",
+        [("我的猫在屋顶上睡觉", "0.7"), ("我不知道", "-0.3")],
+        {"tokenize": "zh"},
+    ),
+    (
+        "العربية",
+        "from right to left",
+        "القطة ذهبت إلى New York",
+        "أين ذهبت القطة ؟",
+        [
+            ("ذهبت القطة إلى New York أمس", "0.9"),
+            ("لا أعرف شيئا", "-0.5"),
+        ],
+        {},
+    ),
+]
 
 
 def _example_query(hypothesis: str, source: str, references: list[tuple[str, str]], others: dict[str, str]) -> str:
@@ -95,8 +126,10 @@ def _context(project: Project, form: PlaygroundForm, asked: str) -> dict[str, An
         "examples": [
             {"name": name, "why": why, "query": _example_query(hypothesis, source, references, others)}
             for name, why, hypothesis, source, references, others in EXAMPLES
-        ] if is_blank else [],
-    }  # fmt: skip
+        ]
+        if is_blank
+        else [],
+    }
 
 
 def _change_rows(form: PlaygroundForm, sent: QueryDict) -> bool:

@@ -123,16 +123,24 @@ def run_create(request: MemberRequest) -> HttpResponse:
     release, dataset, choices = _chosen_texts(request, metric)
     alone = without_references(metric)  # the choice by which a metric that compares with references reads none
     context = {
-        "project": project, "entry": entry, "choices": choices, "release": release, "dataset": dataset, "alone": alone,
-    }  # fmt: skip
+        "project": project,
+        "entry": entry,
+        "choices": choices,
+        "release": release,
+        "dataset": dataset,
+        "alone": alone,
+    }
     if entry.missing or dataset is None:
         return render(request, "metrics/run_create.html", context)
     model_kinds = {one.choices[0] for one in model_parameters(metric.name)}
     form = ScoreRunForm(
-        request.POST or None, metric=metric, dataset=dataset, release=release,
+        request.POST or None,
+        metric=metric,
+        dataset=dataset,
+        release=release,
         asked=(alone if release is None else {}) | request.GET.dict(),
         models={kind: list(finished_models(project, kind)) for kind in model_kinds},
-    )  # fmt: skip
+    )
     if form.is_valid():
         try:
             run, created = _create(project, dataset, release, form, request.user)

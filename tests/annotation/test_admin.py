@@ -25,9 +25,17 @@ from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset,
 from tests.annotation.worlds.datasets import example_dataset, example_ratings
 
 LOGS = (
-    Amendment, AuditEntry, Comment, Participation, ProviderAccount, ProviderEvent, QualityRules, RaterDecision,
-    Recruitment, Submission,
-)  # fmt: skip
+    Amendment,
+    AuditEntry,
+    Comment,
+    Participation,
+    ProviderAccount,
+    ProviderEvent,
+    QualityRules,
+    RaterDecision,
+    Recruitment,
+    Submission,
+)
 
 
 @pytest.fixture

@@ -146,9 +146,11 @@ def test_a_file_of_ratings_may_be_looked_at_before_it_is_sent(
 def test_exports_of_label_studio_are_sent_as_they_are(project: Project, manager: User, api: Api) -> None:
     example_dataset(project)
     body = {
-        "dataset": "small", "name": "LS", "file": example_file("ratings-label-studio.json"),
+        "dataset": "small",
+        "name": "LS",
+        "file": example_file("ratings-label-studio.json"),
         "options": json.dumps({"criteria": ["quality"]}),
-    }  # fmt: skip
+    }
     job = api(manager).post(f"/api/v1/projects/{project.slug}/rating-imports/", body, format="multipart").json()
     assert (job["file_format"], job["options"]["shape"]) == ("json", "label-studio")
     rating_import_execute(import_id=job["id"])

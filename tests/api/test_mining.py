@@ -31,9 +31,10 @@ def test_a_file_becomes_a_corpus_that_can_be_searched_and_deleted(
     client = api(manager)
     with django_capture_on_commit_callbacks() as enqueued:
         made = client.post(
-            f"{where}/corpora/", {"name": "Pool", "file": pool(), "index": '{"k1": 1.5}', "licence": "CC0"},
+            f"{where}/corpora/",
+            {"name": "Pool", "file": pool(), "index": '{"k1": 1.5}', "licence": "CC0"},
             format="multipart",
-        )  # fmt: skip
+        )
     assert (made.status_code, len(enqueued)) == (202, 1)
     assert made["Location"] == made.json()["url"]
     corpus_index(corpus_id=Corpus.objects.get().pk)

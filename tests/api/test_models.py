@@ -31,8 +31,15 @@ def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
     where: str, cats: World, manager: User, api: Api, django_capture_on_commit_callbacks: Callable
 ) -> None:
     client = api(manager)
-    body = {"name": "Space", "kind": "lsa", "dataset": "cats", "texts": ["messages"], "source_systems": ["Human"],
-            "options": {"components": 3}, "keep_apart": False}  # fmt: skip
+    body = {
+        "name": "Space",
+        "kind": "lsa",
+        "dataset": "cats",
+        "texts": ["messages"],
+        "source_systems": ["Human"],
+        "options": {"components": 3},
+        "keep_apart": False,
+    }
     with django_capture_on_commit_callbacks() as enqueued:
         made = client.post(where, body, format="json")
     assert (made.status_code, len(enqueued)) == (202, 1)
@@ -54,16 +61,20 @@ def test_a_model_is_asked_for_polled_named_by_its_hash_and_deleted(
 def test_a_score_run_takes_a_models_name(where: str, cats: World, manager: User, api: Api) -> None:
     client = api(manager)
     asked = {
-        "release": "cat-references", "systems": ["Echo"], "metric": "am", "parameters": {"model": "space", "k": 2},
-    }  # fmt: skip
+        "release": "cat-references",
+        "systems": ["Echo"],
+        "metric": "am",
+        "parameters": {"model": "space", "k": 2},
+    }
     runs = where.replace("models", "score-runs")
     refused = client.post(runs, asked, format="json")
     assert refused.status_code == 400
     assert "Train one under Models" in refused.json()["fields"]["model"][0]
     made = client.post(
-        where, {"name": "Space", "kind": "lsa", "dataset": "cats", "source_systems": ["Human"], "keep_apart": False},
+        where,
+        {"name": "Space", "kind": "lsa", "dataset": "cats", "source_systems": ["Human"], "keep_apart": False},
         format="json",
-    ).json()  # fmt: skip
+    ).json()
     model_execute(model_id=made["id"])
 
     run = client.post(runs, asked, format="json").json()

@@ -104,9 +104,12 @@ def test_what_excluded_raters_filled_is_opened_later_all_together(where: str, ma
 
 def test_what_could_not_be_judged_is_asked_of_somebody_else(world: World, api: Api, manager: APIClient) -> None:
     draft = {
-        "dataset": "chats", "name": "Hard", "cannot_judge_reasons": ["Not English"], "ratings_per_unit": 1,
+        "dataset": "chats",
+        "name": "Hard",
+        "cannot_judge_reasons": ["Not English"],
+        "ratings_per_unit": 1,
         "criteria": [{"name": "quality", "question": "How good?"}],
-    }  # fmt: skip
+    }
     here = manager.post(CAMPAIGNS, draft, format="json")["Location"]
     campaign = Campaign.objects.get(pk=manager.post(f"{here}launch/").json()["id"])
     shown = rate_next(campaign, join(campaign, "cleo"))
@@ -144,8 +147,9 @@ def test_rules_are_registered_previewed_and_applied_as_of_the_preview(
     assert sent(manager, f"{where}rules/", rules=[STRIKES_ALL])[1] == made  # the same is no new version
     seen = manager.get(f"{where}rules/3/preview/").json()
     assert [(row["rater"], row["action"], row["rule"]) for row in seen["verdicts"]] == [
-        ("ann", "exclude", 1), ("bob", "exclude", 1)
-    ]  # fmt: skip
+        ("ann", "exclude", 1),
+        ("bob", "exclude", 1),
+    ]
     assert (seen["ratings"], seen["ratings_leaving"], seen["places"]) == (2, 2, 2)
     assert seen["verdicts"][0]["evidence"]["threshold"] == 3600
     done = sent(manager, f"{where}rules/3/apply/", replace=True, as_of=seen["as_of"])

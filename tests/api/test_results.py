@@ -116,9 +116,15 @@ def test_a_model_that_is_no_text_is_told_at_its_name(
     world: World, api: Api, metric: str, parameter: str, value
 ) -> None:
     TrainedModel.objects.create(
-        project=Project.objects.get(slug="lab"), kind="lsa", name="Space", slug="space", version=1, state="done",
-        digest="a" * 64, finished_at=timezone.now(),
-    )  # fmt: skip
+        project=Project.objects.get(slug="lab"),
+        kind="lsa",
+        name="Space",
+        slug="space",
+        version=1,
+        state="done",
+        digest="a" * 64,
+        finished_at=timezone.now(),
+    )
     asked = {**RUN, "metric": metric, "parameters": {parameter: value}}
     answer = api(world.people["manager"]).post(f"{HERE}/score-runs/", asked, format="json")
     assert (answer.status_code, list(answer.json()["fields"])) == (400, [parameter])

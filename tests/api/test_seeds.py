@@ -33,9 +33,12 @@ def selection(world: World) -> SeedSelection:
 def test_a_list_is_made_read_rated_and_kept(dataset: Dataset, manager: APIClient) -> None:
     first, second = Item.objects.get(dataset=dataset, external_id="i1").responses.order_by("pk")[:2]
     body = {
-        "dataset": "chats", "name": "Again", "responses": [first.pk],
-        "named": [{"item": "i1", "text_key": second.text_key}], "origin": {"why": "wide intervals"},
-    }  # fmt: skip
+        "dataset": "chats",
+        "name": "Again",
+        "responses": [first.pk],
+        "named": [{"item": "i1", "text_key": second.text_key}],
+        "origin": {"why": "wide intervals"},
+    }
     made = manager.post(f"{LAB}/response-lists/", body, format="json")
     shown = made.json()
     assert (made.status_code, shown["size"], shown["n_items"], shown["origin"]) == (
@@ -50,8 +53,11 @@ def test_a_list_is_made_read_rated_and_kept(dataset: Dataset, manager: APIClient
     rated = manager.post(f"{made['Location']}rate/", {"like": "Live", "ratings_per_unit": 3}, format="json")
     draft = rated.json()
     assert (rated.status_code, draft["state"], draft["target"], draft["response_list"]) == (
-        201, "draft", "listed", shown["id"],
-    )  # fmt: skip
+        201,
+        "draft",
+        "listed",
+        shown["id"],
+    )
     assert (draft["ratings_per_unit"], draft["criteria"][0]["question"]) == (3, "How good?")
     assert manager.post(f"{rated['Location']}launch/").json()["n_units"] == 2
     refused = manager.delete(made["Location"])
@@ -85,14 +91,20 @@ def test_a_free_list_is_deleted(world: World, manager: APIClient) -> None:
 
 def test_a_campaign_is_drafted_about_a_list(world: World, manager: APIClient) -> None:
     body = {
-        "dataset": "chats", "name": "By hand", "target": "listed", "response_list": world.names["list_pk"],
+        "dataset": "chats",
+        "name": "By hand",
+        "target": "listed",
+        "response_list": world.names["list_pk"],
         "criteria": [{"name": "quality", "question": "How good is it?"}],
-    }  # fmt: skip
+    }
     made = manager.post(f"{LAB}/campaigns/", body, format="json")
     assert (made.status_code, made.json()["response_list"]) == (201, world.names["list_pk"])
     assert Campaign.objects.get(name="By hand").response_list_id == world.names["list_pk"]
-    for change, field in (({"response_list": 10**9}, "response_list"), ({"response_list": None}, "response_list"),
-                          ({"presentation": "pair"}, "presentation")):  # fmt: skip
+    for change, field in (
+        ({"response_list": 10**9}, "response_list"),
+        ({"response_list": None}, "response_list"),
+        ({"presentation": "pair"}, "presentation"),
+    ):
         refused = manager.post(f"{LAB}/campaigns/", {**body, "name": "Not", **change}, format="json")
         assert (refused.status_code, list(refused.json()["fields"])) == (400, [field])
 
@@ -143,9 +155,10 @@ def test_members_tell_their_means_then_and_now(selection: SeedSelection, manager
 
 def test_candidates_are_drawn_from_a_corpus(manager: APIClient) -> None:
     answer = manager.post(
-        f"{LAB}/seed-samples/", {"corpus": "pool", "name": "Candidates", "n": 3, "hygiene": [{"step": "mask_urls"}]},
+        f"{LAB}/seed-samples/",
+        {"corpus": "pool", "name": "Candidates", "n": 3, "hygiene": [{"step": "mask_urls"}]},
         format="json",
-    )  # fmt: skip
+    )
     job = DatasetImport.objects.get(name="Candidates")
     assert (answer.status_code, answer["Location"].split("/")[-2]) == (201, str(job.pk))
     assert manager.get(answer.json()["dataset_import"]).json()["state"] == "queued"

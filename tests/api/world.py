@@ -116,9 +116,13 @@ def _mined(project: Project, by: User) -> MiningRun:
         mining.corpus_index(corpus_id=corpus.pk)
     for n in (1, 2):
         run = mining.mining_run_create(
-            project=project, dataset=dataset, corpus=project.corpora.get(slug="pool"), specification={"n": n},
-            seed_choice={"kind": "human"}, by=by,
-        )  # fmt: skip
+            project=project,
+            dataset=dataset,
+            corpus=project.corpora.get(slug="pool"),
+            specification={"n": n},
+            seed_choice={"kind": "human"},
+            by=by,
+        )
         mining.mining_run_execute(run_id=run.pk)
     return run
 
@@ -150,13 +154,21 @@ def _waiting(project: Project, by: User, selection: SeedSelection) -> int:
     """Two files of weights and two selections that no worker has taken up; the id of one of the files."""
     for n in range(2):
         weights_import_create(
-            dataset=project.datasets.get(slug="chats"), filename="w.csv", content=b"item,text,weight\n", by=by,
+            dataset=project.datasets.get(slug="chats"),
+            filename="w.csv",
+            content=b"item,text,weight\n",
+            by=by,
             name=f"Theirs {n}",
-        )  # fmt: skip
+        )
         seeds_select_create(
-            dataset=selection.dataset, campaigns=list(selection.campaigns.all()), threshold=4, shares={"dev": 1},
-            seed=n, again=True, by=by,
-        )  # fmt: skip
+            dataset=selection.dataset,
+            campaigns=list(selection.campaigns.all()),
+            threshold=4,
+            shares={"dev": 1},
+            seed=n,
+            again=True,
+            by=by,
+        )
     return int(project.weights_imports.values_list("pk", flat=True)[0])
 
 

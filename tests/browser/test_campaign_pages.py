@@ -17,10 +17,19 @@ from tests.browser.support import DESKTOP, PHONE, axe, sign_in
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGES = [
-    "campaign-detail", "campaign-design", "campaign-ratings", "campaign-raters", "campaign-quality",
-    "campaign-quality-rules", "campaign-dry-runs", "campaign-clone", "campaign-records", "campaign-record-methods",
-    "campaign-record-datasheet", "campaign-audit",
-]  # fmt: skip
+    "campaign-detail",
+    "campaign-design",
+    "campaign-ratings",
+    "campaign-raters",
+    "campaign-quality",
+    "campaign-quality-rules",
+    "campaign-dry-runs",
+    "campaign-clone",
+    "campaign-records",
+    "campaign-record-methods",
+    "campaign-record-datasheet",
+    "campaign-audit",
+]
 OF_THE_PROJECT = [
     "campaign-list",
     "campaign-create",
@@ -61,14 +70,17 @@ def addresses(campaign):
     steps = [reverse("annotation:campaign-step", args=[slug, draft.pk, step]) for step in STEPS]
     applied = AuditEntry.objects.get(campaign=campaign, verb="rules.apply").pk
     return [
-        *of_campaign, *of_project, compared, *steps,
+        *of_campaign,
+        *of_project,
+        compared,
+        *steps,
         *(reverse("annotation:campaign-operation", args=[*here, name]) for name in OPERATIONS),
         f"{reverse('annotation:campaign-operation', args=[*here, 'extend'])}?ratings_per_unit=4",
         reverse("annotation:campaign-rater", args=[*here, rater]),
         reverse("annotation:rater-erase", args=[slug, rater]),
         reverse("annotation:campaign-quality-apply", args=[*here, 1]),
         f"{reverse('annotation:campaign-quality', args=here)}?replay={applied}",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(("size", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])

@@ -10,9 +10,11 @@ from tests.metrics.played import train_models
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LIKED = {
-    "h": "i do not know what you mean", "s": "do you like my song ?",
-    "r": ["i do like it , it is beautiful", "i know what you mean", "i do not know"], "w": ["0.9", "0.3", "-0.6"],
-}  # fmt: skip
+    "h": "i do not know what you mean",
+    "s": "do you like my song ?",
+    "r": ["i do like it , it is beautiful", "i know what you mean", "i do not know"],
+    "w": ["0.9", "0.3", "-0.6"],
+}
 
 
 @pytest.fixture

@@ -150,10 +150,15 @@ def test_a_managers_pages_can_be_read_by_everybody(live_server, new_page, campai
     here = f"{live_server.url}/p/chit-chat"
     recruitment = f"{here}/campaigns/{campaign.pk}/recruitment"
     for url in (
-        f"{here}/providers/", f"{here}/providers/connect/mturk/", f"{here}/providers/{account.pk}/", f"{recruitment}/",
-        f"{recruitment}/new/prolific/", f"{recruitment}/{study.pk}/edit/", f"{recruitment}/{study.pk}/bonuses/",
+        f"{here}/providers/",
+        f"{here}/providers/connect/mturk/",
+        f"{here}/providers/{account.pk}/",
+        f"{recruitment}/",
+        f"{recruitment}/new/prolific/",
+        f"{recruitment}/{study.pk}/edit/",
+        f"{recruitment}/{study.pk}/bonuses/",
         f"{recruitment}/{study.pk}/",
-    ):  # fmt: skip
+    ):
         page.goto(url)
         axe(page)
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), url

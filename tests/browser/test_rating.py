@@ -70,8 +70,9 @@ def test_single_responses_are_rated_with_digits_and_enter_alone(live_server, new
     expect(page.locator("#completion-code")).to_have_text("DONE-1")
     axe(page)
     assert sorted(Rating.objects.values_list("criterion__name", "value")) == [
-        *[("informativeness", 2.0)] * 3, *[("relevance", 4.0)] * 3
-    ]  # fmt: skip
+        *[("informativeness", 2.0)] * 3,
+        *[("relevance", 4.0)] * 3,
+    ]
 
 
 def test_instructions_are_one_key_away_and_enter_sends_nothing_unfinished(live_server, new_page, singles) -> None:
@@ -106,8 +107,9 @@ def test_a_reload_keeps_the_unit_its_order_and_the_unsent_answers(live_server, n
     page.keyboard.press("Enter")
     page.wait_for_url("**/finish/")
     assert {(rating.position, rating.response.text): rating.value for rating in Rating.objects.all()} == {
-        (0, texts[0]): 5.0, (1, texts[1]): 1.0
-    }  # fmt: skip
+        (0, texts[0]): 5.0,
+        (1, texts[1]): 1.0,
+    }
 
 
 def test_an_answer_is_corrected_with_one_key_back(live_server, new_page, singles) -> None:

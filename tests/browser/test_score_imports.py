@@ -25,9 +25,10 @@ def table(path: Path, rows: list[str]) -> Path:
 
 
 @pytest.mark.parametrize(
-    "screen", [DESKTOP | {"theme": "dark"}, PHONE, {**DESKTOP, "java_script_enabled": False}],
+    "screen",
+    [DESKTOP | {"theme": "dark"}, PHONE, {**DESKTOP, "java_script_enabled": False}],
     ids=["dark", "phone", "without script"],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("manager")
 def test_a_file_is_looked_at_corrected_and_imported(live_server, new_page, tmp_path: Path, screen) -> None:
     rows = [

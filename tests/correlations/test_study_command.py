@@ -27,10 +27,30 @@ def test_a_file_and_flags_make_one_study_printed_as_json(
 
 def test_it_prints_a_table_and_why_a_value_is_undefined(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     call_command(
-        "study", "--project", "chit-chat", "--release", "cat-references", "--campaign", "Output ratings",
-        "--systems", "Echo", "Quill", "--metrics", "bleu", "--subsets", "all", "--unit-size", "20",
-        "--assignments", "2", "--orientation", "fixed", "--bootstrap", "0", "--no-sweeps",
-    )  # fmt: skip
+        "study",
+        "--project",
+        "chit-chat",
+        "--release",
+        "cat-references",
+        "--campaign",
+        "Output ratings",
+        "--systems",
+        "Echo",
+        "Quill",
+        "--metrics",
+        "bleu",
+        "--subsets",
+        "all",
+        "--unit-size",
+        "20",
+        "--assignments",
+        "2",
+        "--orientation",
+        "fixed",
+        "--bootstrap",
+        "0",
+        "--no-sweeps",
+    )
 
     printed = capsys.readouterr().out
     assert "rho undefined: 2 units: at least 3 observations are needed" in printed

@@ -21,9 +21,13 @@ def plain_bleu(order: int = 2) -> BLEU:
 def bleu_plus_one(hypothesis: str, texts: Sequence[str], order: int = 2) -> float:
     """Nakov et al. (2012), as sacrebleu computes it."""
     bleu = BLEU(
-        max_ngram_order=order, tokenize="none", smooth_method="add-k", smooth_value=1, effective_order=True,
+        max_ngram_order=order,
+        tokenize="none",
+        smooth_method="add-k",
+        smooth_value=1,
+        effective_order=True,
         lowercase=True,
-    )  # fmt: skip
+    )
     return bleu.sentence_score(hypothesis, list(texts)).score / 100
 
 

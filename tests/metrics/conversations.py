@@ -92,19 +92,25 @@ def _make_conversations(project: Project, conversations: tuple[dict, ...], langu
     items, weighed = [], []
     for position, told in enumerate(conversations):
         item = Item.objects.create(
-            dataset=dataset, external_id=f"{slug}-{position}", position=position, context=told["context"],
+            dataset=dataset,
+            external_id=f"{slug}-{position}",
+            position=position,
+            context=told["context"],
             message=told["message"],
-        )  # fmt: skip
+        )
         items.append(item)
         for rank, (weight, text, kind) in enumerate(told["references"]):
             response = make_response(item, text)
             mined = kind == SourceKind.MINED
             ResponseSource.objects.create(
-                response=response, item=item, kind=kind, rank=rank if mined else None,
+                response=response,
+                item=item,
+                kind=kind,
+                rank=rank if mined else None,
                 score=20.5 - rank if mined else None,
                 source_context=["has anybody seen a cat ?"] if mined else [],
                 source_message="no , has yours run away ?" if mined else "",
-            )  # fmt: skip
+            )
             weighed.append((item, response, weight, kind == SourceKind.SEED))
         for name, text in told["outputs"].items():
             output = make_response(item, text, name)
@@ -112,9 +118,13 @@ def _make_conversations(project: Project, conversations: tuple[dict, ...], langu
                 rate(campaign, f"ann-{slug}", output, 4)
                 rate(campaign, f"bob-{slug}", output, 5)
     reference_set = ReferenceSet.objects.create(
-        project=project, dataset=dataset, name=f"{slug.title()} references", slug=f"{slug}-references",
-        source_kinds=["seed", "mined", "parrot", "random"], original_kinds=["seed"],
-    )  # fmt: skip
+        project=project,
+        dataset=dataset,
+        name=f"{slug.title()} references",
+        slug=f"{slug}-references",
+        source_kinds=["seed", "mined", "parrot", "random"],
+        original_kinds=["seed"],
+    )
     reference_set.campaigns.add(campaign)
     return Conversations(project, dataset, items, campaign, reference_set, make_release(reference_set, weighed))
 
@@ -124,17 +134,28 @@ def make_release(
 ) -> Release:
     """Weights as from a file: no judgement of ours is behind them."""
     release = Release.objects.create(
-        reference_set=reference_set, number=number, method="imported", signature="weights:imported",
+        reference_set=reference_set,
+        number=number,
+        method="imported",
+        signature="weights:imported",
         report={"last_rating_id": 0, "campaigns": []},
-    )  # fmt: skip
+    )
     ReleaseWeight.objects.bulk_create(
         ReleaseWeight(
-            release=release, item=item, response=response, weight=weight, rating_mean=3 + 2 * weight, n_ratings=5,
-            standard_error=0.1, low=max(-1, weight - 0.2), high=min(1, weight + 0.2), is_original=is_original,
+            release=release,
+            item=item,
+            response=response,
+            weight=weight,
+            rating_mean=3 + 2 * weight,
+            n_ratings=5,
+            standard_error=0.1,
+            low=max(-1, weight - 0.2),
+            high=min(1, weight + 0.2),
+            is_original=is_original,
             item_position=item.position,
         )
         for item, response, weight, is_original in weighed
-    )  # fmt: skip
+    )
     release.state, release.finished_at, release.content_hash = JobState.DONE, timezone.now(), f"{number:064x}"
     for name, value in fields.items():
         setattr(release, name, value)

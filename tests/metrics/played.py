@@ -24,10 +24,16 @@ def train_models(project: Project, *kinds: str) -> dict[str, TrainedModel]:
     for kind in kinds:
         model = _trained(kind)
         found[kind] = TrainedModel.objects.create(
-            project=project, name=NAMES[kind], slug=kind.replace("_", "-"), version=1, kind=kind,
-            digest=store.add(model).removeprefix("sha256:"), state=JobState.DONE, finished_at=timezone.now(),
+            project=project,
+            name=NAMES[kind],
+            slug=kind.replace("_", "-"),
+            version=1,
+            kind=kind,
+            digest=store.add(model).removeprefix("sha256:"),
+            state=JobState.DONE,
+            finished_at=timezone.now(),
             report={"model": KINDS[kind].facts(model)},
-        )  # fmt: skip
+        )
     return found
 
 

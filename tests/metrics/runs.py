@@ -24,9 +24,14 @@ def finished_run(
 ) -> ScoreRun:
     of = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
     run, _ = score_run_create(
-        project=world.project, systems=systems or world.hypotheses, metric=metric, parameters=parameters,
-        subset=Subset.parse(subset), by=None, **of,
-    )  # fmt: skip
+        project=world.project,
+        systems=systems or world.hypotheses,
+        metric=metric,
+        parameters=parameters,
+        subset=Subset.parse(subset),
+        by=None,
+        **of,
+    )
     score_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error

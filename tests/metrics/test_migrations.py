@@ -34,13 +34,24 @@ def test_arrays_of_before_lie_in_one_shard(world: World) -> None:
     old = migrated_to("0001_initial")
     stored = {"Quill": [0.25, None, 0.75], "Echo": [0.5, 0.5, None]}
     run = old.get_model("metrics", "ScoreRun").objects.create(
-        project_id=world.project.pk, dataset_id=world.dataset.pk, release_id=world.release.pk, metric="sbleu",
-        signature="sbleu|old", signature_hash="0" * 64, item_ids=[item.pk for item in world.items], state="done",
+        project_id=world.project.pk,
+        dataset_id=world.dataset.pk,
+        release_id=world.release.pk,
+        metric="sbleu",
+        signature="sbleu|old",
+        signature_hash="0" * 64,
+        item_ids=[item.pk for item in world.items],
+        state="done",
         finished_at=timezone.now(),
-        report={"items": 3, "items_scored": 2, "references": 6, "references_in_release": 6,
-                "aggregate": {"kind": "mean"},
-                "dropped": [{"reason": "no reference", "count": 1, "items": ["item-9"]}]},
-    )  # fmt: skip
+        report={
+            "items": 3,
+            "items_scored": 2,
+            "references": 6,
+            "references_in_release": 6,
+            "aggregate": {"kind": "mean"},
+            "dropped": [{"reason": "no reference", "count": 1, "items": ["item-9"]}],
+        },
+    )
     run.systems.set([world.systems[name].pk for name in stored])
     for name, scores in stored.items():
         packed = [value for score in scores for value in (score or 0.0, float(score is not None))]

@@ -9,21 +9,35 @@ def test_a_number_has_a_minus_that_is_one_and_keeps_its_places() -> None:
 
 def test_a_p_value_is_never_0() -> None:
     assert [p_value(value) for value in (1e-9, 0.00099, 0.001, 0.0494, 1)] == [
-        "< 0.001", "< 0.001", "0.001", "0.049", "1.000",
-    ]  # fmt: skip
+        "< 0.001",
+        "< 0.001",
+        "0.001",
+        "0.049",
+        "1.000",
+    ]
     assert p_value(None) == p_value(float("nan")) == "–"
 
 
 def test_a_small_probability_is_never_0() -> None:
     assert [probability(value) for value in (0.0, 0.00477, 5.0221e-7, 7.2e-13, 1.0)] == [
-        "0.00000", "0.00477", "5.02 × 10⁻⁷", "7.20 × 10⁻¹³", "1.00000",
-    ]  # fmt: skip
+        "0.00000",
+        "0.00477",
+        "5.02 × 10⁻⁷",
+        "7.20 × 10⁻¹³",
+        "1.00000",
+    ]
 
 
 def test_a_share_is_0_or_100_percent_only_where_it_is() -> None:
     assert [percent(share) for share in (0, 0.004, 0.25, 0.994, 0.996, 1, None)] == [
-        "0 %", "<1 %", "25 %", "99 %", ">99 %", "100 %", "–",
-    ]  # fmt: skip
+        "0 %",
+        "<1 %",
+        "25 %",
+        "99 %",
+        ">99 %",
+        "100 %",
+        "–",
+    ]
 
 
 def test_an_id_is_shortened_only_where_it_is_too_long_for_a_table() -> None:

@@ -24,9 +24,14 @@ def world(project: Project) -> World:
 
 def created(world: World) -> ScoreRun:
     run, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
-        parameters={"tokenize": "whitespace"}, subset=Subset.parse("all"), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="bleu",
+        parameters={"tokenize": "whitespace"},
+        subset=Subset.parse("all"),
+        by=None,
+    )
     return run
 
 

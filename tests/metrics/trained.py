@@ -19,9 +19,16 @@ def models_dir(settings, tmp_path):
 def asked_model(world: World, **changes) -> TrainedModel:
     """A space of the references' texts, which are judged here: none is kept apart unless that is asked for."""
     asked = {
-        "project": world.project, "by": None, "name": "Cat space", "kind": "lsa", "dataset": world.dataset,
-        "options": LSA, "texts": ["messages"], "source_systems": ["Human"], "keep_apart": False,
-    } | changes  # fmt: skip
+        "project": world.project,
+        "by": None,
+        "name": "Cat space",
+        "kind": "lsa",
+        "dataset": world.dataset,
+        "options": LSA,
+        "texts": ["messages"],
+        "source_systems": ["Human"],
+        "keep_apart": False,
+    } | changes
     if asked["kind"] != "lsa" and "options" not in changes:
         asked["options"] = {}
     return model_train_on_dataset(**asked)

@@ -91,9 +91,18 @@ def _make_world(project: Project, n_items: int, n_raters: int, rng: np.random.Ge
         _rate(campaigns[name], items, chosen, responses, raters, judgements, rng)
     reference_set, release, weights = _release(dataset, campaigns["Reference ratings"], items, responses, judgements)
     return World(
-        project, dataset, items, systems, responses, campaigns["Reference ratings"], campaigns["Output ratings"],
-        reference_set, release, weights, judgements,
-    )  # fmt: skip
+        project,
+        dataset,
+        items,
+        systems,
+        responses,
+        campaigns["Reference ratings"],
+        campaigns["Output ratings"],
+        reference_set,
+        release,
+        weights,
+        judgements,
+    )
 
 
 def _outputs(
@@ -176,11 +185,16 @@ def _rate(
         judgements.setdefault(cell, []).append(float(values.mean()))
         ratings += [
             Rating(
-                campaign=campaign, presentation=presentation, response=responses[cell], rater=presentation.rater,
-                criterion=criterion, value=float(value), position=0,
+                campaign=campaign,
+                presentation=presentation,
+                response=responses[cell],
+                rater=presentation.rater,
+                criterion=criterion,
+                value=float(value),
+                position=0,
             )
             for criterion, value in zip(criteria, values, strict=True)
-        ]  # fmt: skip
+        ]
     Rating.objects.bulk_create(ratings)
 
 
@@ -192,26 +206,38 @@ def _release(
     judgements: dict[tuple[str, int], list[float]],
 ) -> tuple[ReferenceSet, Release, dict[tuple[str, int], float]]:
     reference_set = ReferenceSet.objects.create(
-        project=dataset.project, dataset=dataset, name="Cat references", slug="cat-references",
-        source_systems=list(REFERENCES), original_systems=["Human"],
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        name="Cat references",
+        slug="cat-references",
+        source_systems=list(REFERENCES),
+        original_systems=["Human"],
+    )
     reference_set.campaigns.add(campaign)
     last = Rating.objects.filter(campaign=campaign).order_by("-id").values_list("id", flat=True)[0]
     release = Release.objects.create(
-        reference_set=reference_set, number=1, signature="linear", parameters={"criteria": list(CRITERIA)},
+        reference_set=reference_set,
+        number=1,
+        signature="linear",
+        parameters={"criteria": list(CRITERIA)},
         report={"last_rating_id": last},
-    )  # fmt: skip
+    )
     cells = [(name, place) for name in REFERENCES for place in range(len(items))]
     means = {cell: float(np.mean(judgements[cell])) for cell in cells}
     weights = {cell: 2 * (mean - 1) / 4 - 1 for cell, mean in means.items()}
     ReleaseWeight.objects.bulk_create(
         ReleaseWeight(
-            release=release, item=items[place], item_position=place, response=responses[name, place],
+            release=release,
+            item=items[place],
+            item_position=place,
+            response=responses[name, place],
             weight=weights[name, place],
-            rating_mean=means[name, place], n_ratings=len(judgements[name, place]), is_original=name == "Human",
+            rating_mean=means[name, place],
+            n_ratings=len(judgements[name, place]),
+            is_original=name == "Human",
         )
         for name, place in cells
-    )  # fmt: skip
+    )
     release.state, release.finished_at, release.content_hash = JobState.DONE, timezone.now(), "c0ffee" * 10 + "0123"
     release.save()
     return reference_set, release, weights

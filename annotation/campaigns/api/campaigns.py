@@ -115,9 +115,20 @@ class CampaignSerializer(serializers.ModelSerializer):
     class Meta:
         model = Campaign
         fields = (
-            "id", "state", "imported", *CAMPAIGN, "n_units", "n_done", "n_wanted", "n_raters", "rater_link",
-            "design_hash", "created_at", "launched_at", "closed_at",
-        )  # fmt: skip
+            "id",
+            "state",
+            "imported",
+            *CAMPAIGN,
+            "n_units",
+            "n_done",
+            "n_wanted",
+            "n_raters",
+            "rater_link",
+            "design_hash",
+            "created_at",
+            "launched_at",
+            "closed_at",
+        )
         read_only_fields = fields
         extra_kwargs = DESCRIBED
 

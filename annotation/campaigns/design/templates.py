@@ -170,8 +170,13 @@ TEMPLATES = (
             "target": "outputs",
             "presentation": "list",
             "criteria": [
-                {"name": "quality", "question": "How good is this text, if the standard counts as 100?",
-                 "kind": "magnitude", "standard_source": "human", "standard_value": 100},
+                {
+                    "name": "quality",
+                    "question": "How good is this text, if the standard counts as 100?",
+                    "kind": "magnitude",
+                    "standard_source": "human",
+                    "standard_value": 100,
+                },
             ],
             "ratings_per_unit": 3,
             "instructions": wording.MAGNITUDES,
@@ -191,8 +196,15 @@ TEMPLATES = (
             "target": "outputs",
             "presentation": "single",
             "criteria": [
-                {"name": "adequacy", "question": "How far do you agree: this is a fitting reply?", "kind": "slider",
-                 "scale_min": 0, "scale_max": 100, "step": 1, "labels": ["Not at all", "Perfectly"]},
+                {
+                    "name": "adequacy",
+                    "question": "How far do you agree: this is a fitting reply?",
+                    "kind": "slider",
+                    "scale_min": 0,
+                    "scale_max": 100,
+                    "step": 1,
+                    "labels": ["Not at all", "Perfectly"],
+                },
             ],
             "ratings_per_unit": 15,
             "min_units_per_rater": 30,
@@ -207,7 +219,7 @@ TEMPLATES = (
             },
         },
     ),
-)  # fmt: skip
+)
 
 BLANK = Template(
     slug="blank",

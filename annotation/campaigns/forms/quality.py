@@ -27,9 +27,13 @@ class QualityStep(Step):
     step = QUALITY
     title = "Quality"
     leaves = (  # the prepared screens have pages of their own; how many to mix in may be said before there are any
-        "quality.gold", "quality.attention", "quality.mix.gold", "quality.mix.attention", "qualification.training",
+        "quality.gold",
+        "quality.attention",
+        "quality.mix.gold",
+        "quality.mix.attention",
+        "qualification.training",
         "qualification.test",
-    )  # fmt: skip
+    )
     template = "annotation/campaigns/campaign_form_quality.html"
 
     every = forms.IntegerField(
@@ -131,9 +135,13 @@ class QualityStep(Step):
         _, *rest = path.split(".")
         lows = {f"anchors.low.{criterion}": name for name, criterion in self.low_names.items()}
         named = {
-            "mix": "every", "degraded.count": "degraded_count", "degraded.operations": "degradations",
-            "anchors.count": "anchor_count", **{f"mix.{kind}": f"mix_{kind}" for kind in CHECK_KINDS}, **lows,
-        }  # fmt: skip
+            "mix": "every",
+            "degraded.count": "degraded_count",
+            "degraded.operations": "degradations",
+            "anchors.count": "anchor_count",
+            **{f"mix.{kind}": f"mix_{kind}" for kind in CHECK_KINDS},
+            **lows,
+        }
         key = ".".join(rest)
         name = named.get(key, key)
         return self, name if name in self.fields else None

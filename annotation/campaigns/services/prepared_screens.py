@@ -85,10 +85,14 @@ def _from_screen(
 ) -> CheckUnit:
     item = items.get(screen.item)
     texts = [
-        {"text": one.text, "role": kind.value if one.expected else "plain", "response": None,
-         "expected": {name: list(ends) for name, ends in one.expected.items()}}
+        {
+            "text": one.text,
+            "role": kind.value if one.expected else "plain",
+            "response": None,
+            "expected": {name: list(ends) for name, ends in one.expected.items()},
+        }
         for one in screen.texts
-    ]  # fmt: skip
+    ]
     shown = item if item is not None and not (screen.context or screen.message) else None
     return CheckUnit(
         campaign=campaign,

@@ -71,9 +71,9 @@ def rules_register(*, campaign: Campaign, records: Sequence[Mapping[str, Any]], 
 
 def _check_raters(campaign: Campaign, rule: ExcludeRaters, number: int) -> None:
     askable = [str(name) for name in rule.raters if "\x00" not in str(name)]  # PostgreSQL takes no such text
-    known = set(Rater.objects.filter(project=campaign.project_id, pseudonym__in=askable).values_list(
-        "pseudonym", flat=True
-    ))  # fmt: skip
+    known = set(
+        Rater.objects.filter(project=campaign.project_id, pseudonym__in=askable).values_list("pseudonym", flat=True)
+    )
     missing = sorted({str(name) for name in rule.raters} - known)
     if missing:
         raise AnnotationError.at(

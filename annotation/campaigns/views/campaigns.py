@@ -39,10 +39,19 @@ def campaign_list(request: MemberRequest) -> HttpResponseBase:
     if wanted := request.GET.get("format"):
         columns = ["campaign", "state", "imported", "dataset", "presentation", "units", "k", "done", "raters"]
         rows = (
-            (c.name, c.state, c.imported, c.dataset.slug, c.presentation, c.n_units, c.ratings_per_unit, c.n_done,
-             c.n_raters)
+            (
+                c.name,
+                c.state,
+                c.imported,
+                c.dataset.slug,
+                c.presentation,
+                c.n_units,
+                c.ratings_per_unit,
+                c.n_done,
+                c.n_raters,
+            )
             for c in campaigns
-        )  # fmt: skip
+        )
         return table_response(format=wanted, filename=f"{project.slug}-campaigns", columns=columns, rows=rows)
     before = whole_number(request, "before")
     page, older = newest_page(campaigns, before=before, size=PAGE)
@@ -85,8 +94,10 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "prepared": [
             (title, group.get(kind, []))
             for kind, title, group in [
-                ("training", "Training", qualification), ("test", "Qualification test", qualification),
-                ("gold", "Gold", quality), ("attention", "Attention checks", quality),
+                ("training", "Training", qualification),
+                ("test", "Qualification test", qualification),
+                ("gold", "Gold", quality),
+                ("attention", "Attention checks", quality),
             ]
             if may_manage(request.project) and group.get(kind)
         ],
@@ -95,7 +106,7 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "language": language_label(campaign.rater_language),
         "rules": campaign.rule_versions.last(),
         "amendments": campaign.amendments.select_related("made_by"),
-    }  # fmt: skip
+    }
     return render(request, "annotation/campaigns/campaign_design.html", context)
 
 

@@ -32,10 +32,18 @@ def response_list_list(request: MemberRequest) -> HttpResponseBase:
     if wanted := request.GET.get("format"):
         columns = ["list", "name", "dataset", "responses", "items", "origin", "created_by", "created"]
         rows = (
-            (one.pk, one.name, one.dataset.slug, one.size, one.n_items, one.origin, str(one.created_by or ""),
-             one.created_at)
+            (
+                one.pk,
+                one.name,
+                one.dataset.slug,
+                one.size,
+                one.n_items,
+                one.origin,
+                str(one.created_by or ""),
+                one.created_at,
+            )
             for one in lists
-        )  # fmt: skip
+        )
         return table_response(format=wanted, filename=f"{request.project.slug}-lists", columns=columns, rows=rows)
     page, older = newest_page(lists, before=whole_number(request, "before"), size=PAGE)
     context = {"project": request.project, "lists": page, "older": older}

@@ -151,8 +151,16 @@ def item_page(
 
 ITEM_COLUMNS = ("item_id", "context", "message", "meaning_representation", "split", "responses")
 RESPONSE_COLUMNS = (
-    "item_id", "response", "system", "kind", "text", "rank", "score", "source_context", "source_message",
-)  # fmt: skip
+    "item_id",
+    "response",
+    "system",
+    "kind",
+    "text",
+    "rank",
+    "score",
+    "source_context",
+    "source_message",
+)
 
 
 def item_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
@@ -166,10 +174,16 @@ def response_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
     sources = ResponseSource.objects.filter(item__dataset=dataset).select_related("item", "response", "system")
     for source in sources.order_by("item__position", "pk").iterator(chunk_size=2000):
         yield (
-            source.item.external_id, source.response_id, source.system.name if source.system else None, source.kind,
-            source.raw_text or source.response.text, source.rank, source.score, source.source_context,
+            source.item.external_id,
+            source.response_id,
+            source.system.name if source.system else None,
+            source.kind,
+            source.raw_text or source.response.text,
+            source.rank,
+            source.score,
+            source.source_context,
             source.source_message,
-        )  # fmt: skip
+        )
 
 
 def has_seeds(dataset: Dataset) -> bool:

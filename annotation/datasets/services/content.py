@@ -81,9 +81,20 @@ class DatasetContent:
     def counts(self, rule: str) -> dict[str, int]:
         """What there is, and what the normalisation rule makes one."""
         counts = dict.fromkeys(
-            ["items", "systems", "outputs", "references", "responses", "identical_outputs", "identical_references",
-             "output_equals_reference", "items_without_references", "items_without_outputs"], 0,
-        )  # fmt: skip
+            [
+                "items",
+                "systems",
+                "outputs",
+                "references",
+                "responses",
+                "identical_outputs",
+                "identical_references",
+                "output_equals_reference",
+                "items_without_references",
+                "items_without_outputs",
+            ],
+            0,
+        )
         for item in self.items.values():
             outputs = [text_key(source.text, rule) for source in item.sources if source.system]
             references = [text_key(source.text, rule) for source in item.sources if not source.system]

@@ -21,9 +21,19 @@ TURN_SEPARATOR = "|||"
 ITEM_NAMES = ("id", "context", "message", "meaning_representation", "split", "references", "outputs")
 REFERENCE_NAMES = ("text", "kind", "rank", "score", "source_context", "source_message")
 COLUMNS = (
-    "item_id", "context", "message", "meaning_representation", "split",
-    "system", "kind", "text", "rank", "score", "source_context", "source_message",
-)  # fmt: skip
+    "item_id",
+    "context",
+    "message",
+    "meaning_representation",
+    "split",
+    "system",
+    "kind",
+    "text",
+    "rank",
+    "score",
+    "source_context",
+    "source_message",
+)
 ITEM_COLUMNS = ("context", "message", "meaning_representation", "split")
 RESPONSE_COLUMNS = ("system", "kind", "text", "rank", "score", "source_context", "source_message")
 

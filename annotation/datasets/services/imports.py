@@ -46,19 +46,31 @@ def dataset_slug(project: Project, name: str) -> str:
 
 
 def dataset_import_create(
-    *, project: Project, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
-    normalisation: str = DEFAULT_RULE, turn_separator: str = TURN_SEPARATOR, **details: str,
-) -> DatasetImport:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    filename: str,
+    content: bytes,
+    file_format: str | None = None,
+    normalisation: str = DEFAULT_RULE,
+    turn_separator: str = TURN_SEPARATOR,
+    **details: str,
+) -> DatasetImport:
     """Queue a file. The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id."""
     dataset_slug(project, name)
     if normalisation not in RULES:
         raise AnnotationError.at("normalisation", f"Rule: found {normalisation!r}; accepted: {', '.join(RULES)}.")
     options = {"normalisation": normalisation, "turn_separator": turn_separator}
     return DatasetImport.objects.create(
-        project=project, requested_by=by, name=name, filename=filename[:255], content=content,
+        project=project,
+        requested_by=by,
+        name=name,
+        filename=filename[:255],
+        content=content,
         file_format=resolve_format(filename, file_format),
         options=options | {key: value for key, value in details.items() if key in DETAILS and value},
-    )  # fmt: skip
+    )
 
 
 def dataset_import_execute(*, import_id: int, progress: Progress = noop) -> None:
@@ -90,10 +102,12 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
         with transaction.atomic():
             claim.lock()
             dataset = dataset_create(
-                project=job.project, name=job.name, content=read,
+                project=job.project,
+                name=job.name,
+                content=read,
                 normalisation=job.options.get("normalisation", DEFAULT_RULE),
                 **{key: job.options[key] for key in DETAILS if key in job.options},
-            )  # fmt: skip
+            )
             counts = read.counts(dataset.normalisation) | found
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
 
@@ -114,9 +128,14 @@ def refusal_report(refusal: ImportRefused) -> dict[str, Any]:
 
 @transaction.atomic
 def dataset_create(
-    *, project: Project, name: str, content: DatasetContent, slug: str | None = None, normalisation: str = DEFAULT_RULE,
+    *,
+    project: Project,
+    name: str,
+    content: DatasetContent,
+    slug: str | None = None,
+    normalisation: str = DEFAULT_RULE,
     **details: str,
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """A data set with everything in ``content``."""
     dataset = Dataset.objects.create(
         project=project, name=name, slug=slug or dataset_slug(project, name), normalisation=normalisation, **details

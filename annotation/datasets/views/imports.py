@@ -24,9 +24,15 @@ from annotation.models import DatasetImport, JobState, Project, RatingImport, Ro
 EXAMPLES = Path(settings.BASE_DIR) / "demo" / "examples"
 DATASET_EXAMPLES = ("dataset.jsonl", "dataset.csv", "dataset.tsv")
 RATING_EXAMPLES = (
-    "ratings.jsonl", "ratings.csv", "ratings.tsv", "ratings-long.csv", "ratings-by-rater.csv", "ratings-medians.csv",
-    "ratings-appraise.csv", "ratings-label-studio.json",
-)  # fmt: skip
+    "ratings.jsonl",
+    "ratings.csv",
+    "ratings.tsv",
+    "ratings-long.csv",
+    "ratings-by-rater.csv",
+    "ratings-medians.csv",
+    "ratings-appraise.csv",
+    "ratings-label-studio.json",
+)
 
 
 @require_GET

@@ -76,10 +76,7 @@ def measured(
     registered = current_rules(original)
     records = registered.rules if registered else default_rules(original)
     rules = rules_from_data(records)
-    people = {
-        pseudonym: place
-        for place, pseudonym in _pseudonyms(journal).items()
-    }  # fmt: skip
+    people = {pseudonym: place for place, pseudonym in _pseudonyms(journal).items()}
     now = moment(sandbox)
     found = verdicts(sandbox, rules, now) if filling else []
     failed = failed_the_test(journal)

@@ -38,9 +38,21 @@ from annotation.models import (
 
 LEASE = 7 * 24 * 3600  # leases run out by the raters' own clocks here, not by the database's
 OF_CAMPAIGN: tuple[type[models.Model], ...] = (
-    Rating, CheckAnswer, Comment, RaterDecision, QualityRules, Amendment, Presentation, Slot, Unit, CheckUnit,
-    Participation, CampaignPace, CampaignSnapshot, Criterion,
-)  # fmt: skip
+    Rating,
+    CheckAnswer,
+    Comment,
+    RaterDecision,
+    QualityRules,
+    Amendment,
+    Presentation,
+    Slot,
+    Unit,
+    CheckUnit,
+    Participation,
+    CampaignPace,
+    CampaignSnapshot,
+    Criterion,
+)
 OF_PROJECT: tuple[type[models.Model], ...] = (AuditEntry, RaterIdentity, Campaign, Rater)
 
 

@@ -157,7 +157,7 @@ def duration_forecast(
             nan = math.nan
             return DurationForecast(
                 nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, n_replicates, reason
-            )  # fmt: skip
+            )
         runs.append(run)
     hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
     low, middle, high = np.quantile(hours, [0.1, 0.5, 0.9]).tolist()

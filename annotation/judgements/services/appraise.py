@@ -20,10 +20,17 @@ TRUTHS = {"true", "false"}
 CRITERION = "score"
 FEWEST = 9
 HEADER = {
-    "username": "user", "systemid": "system", "segmentid": "item", "itemtype": "type", "score": "score",
-    "starttime": "start", "endtime": "end", "documentid": "document", "iscompletedocument": "whole",
+    "username": "user",
+    "systemid": "system",
+    "segmentid": "item",
+    "itemtype": "type",
+    "score": "score",
+    "starttime": "start",
+    "endtime": "end",
+    "documentid": "document",
+    "iscompletedocument": "whole",
     "durationinseconds": "seconds",
-}  # fmt: skip
+}
 NEEDED = ("user", "system", "item", "type", "score")
 LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
 
@@ -114,9 +121,13 @@ def _cells(score: Score, read: RatingContent, options: RatingOptions, problems: 
     for name, value in zip(ITEM_PARTS, parts, strict=True):
         item = item.replace(name, value)
     own = {
-        "rater": score.user, "item": item, "system": system, "seconds": score.seconds if not score.end else "",
-        "shown": _moment(score, "start", score.start, problems), "time": _moment(score, "end", score.end, problems),
-    }  # fmt: skip
+        "rater": score.user,
+        "item": item,
+        "system": system,
+        "seconds": score.seconds if not score.end else "",
+        "shown": _moment(score, "start", score.start, problems),
+        "time": _moment(score, "end", score.end, problems),
+    }
     # One judgement of a text that several systems gave is written once for each of them.
     shared = "\t".join((score.user, item, score.type, score.score, score.start, score.end))
     return Cells(score.line, own, {CRITERION: score.score}, shared=shared)

@@ -23,32 +23,55 @@ def check_campaign_name(project: Project, name: str) -> None:
 
 
 def rating_import_create(
-    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
+    *,
+    dataset: Dataset,
+    by: User | None,
+    name: str,
+    filename: str,
+    content: bytes,
+    file_format: str | None = None,
     options: RatingOptions | None = None,
-) -> RatingImport:  # fmt: skip
-    """Queue a file of judgements. The caller enqueues ``annotation.judgements.tasks.rating_import_execute`` with its id."""
+) -> RatingImport:
+    """Queue a file of ratings. The caller enqueues ``judgements.tasks.rating_import_execute`` with its id."""
     check_campaign_name(dataset.project, name)
     resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     options = options or RatingOptions()
     if not options.shape:
         options = recognised(content, file_format=resolved, options=options)
     return RatingImport.objects.create(
-        project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
-        file_format=resolved, options=options.as_json(),
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        requested_by=by,
+        name=name,
+        filename=filename[:255],
+        content=content,
+        file_format=resolved,
+        options=options.as_json(),
+    )
 
 
 def rating_import_draft(
-    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str | None = None,
+    *,
+    dataset: Dataset,
+    by: User | None,
+    name: str,
+    filename: str,
+    content: bytes,
+    file_format: str | None = None,
     options: RatingOptions | None = None,
-) -> RatingImport:  # fmt: skip
+) -> RatingImport:
     """Keep a file, with what it looks like in its report, until ``rating_import_confirm`` queues it."""
     check_campaign_name(dataset.project, name)
     resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     return draft_store(
-        dataset=dataset, by=by, name=name, filename=filename, content=content, file_format=resolved,
+        dataset=dataset,
+        by=by,
+        name=name,
+        filename=filename,
+        content=content,
+        file_format=resolved,
         options=options or RatingOptions(),
-    )  # fmt: skip
+    )
 
 
 def rating_import_execute(*, import_id: int, progress: Progress = noop) -> None:
@@ -74,9 +97,14 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
         with transaction.atomic():
             claim.lock()
             campaign, counts = campaign_import(
-                dataset=job.dataset, name=job.name, by=job.requested_by, content=content, options=options,
-                filename=job.filename, problems=problems,
-            )  # fmt: skip
+                dataset=job.dataset,
+                name=job.name,
+                by=job.requested_by,
+                content=content,
+                options=options,
+                filename=job.filename,
+                problems=problems,
+            )
             claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
 
     _fail_with_report(claim, work)
@@ -106,7 +134,11 @@ def campaign_import(
     problems.refuse()
     judged = [what for what in matched if what is not None]
     campaign, counts = store_campaign(
-        dataset=dataset, name=name, content=content, options=options, judged=judged,
+        dataset=dataset,
+        name=name,
+        content=content,
+        options=options,
+        judged=judged,
         source={"filename": filename, "imported_by": by.get_username() if by else ""},
-    )  # fmt: skip
+    )
     return campaign, counts | {"alias_outputs": credited} | content.oddities.counts()

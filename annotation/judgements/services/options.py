@@ -8,8 +8,13 @@ from annotation.core.problems import storable_json
 from annotation.core.rows import ENDINGS, FORMATS
 
 ROWS, RATERS, AGGREGATE, APPRAISE, LABEL_STUDIO, ASSAY = (
-    "rows", "raters", "aggregate", "appraise", "label-studio", "assay",
-)  # fmt: skip
+    "rows",
+    "raters",
+    "aggregate",
+    "appraise",
+    "label-studio",
+    "assay",
+)
 SHAPES = {
     ROWS: "One rating a row",
     RATERS: "A column for each rater",
@@ -24,8 +29,17 @@ RATING_ENDINGS = {**ENDINGS, ".json": "json"}
 
 # What the columns of a table may be called, whatever its shape; `sent` is another name of `time`.
 OWN_COLUMNS = (
-    "rater", "item", "system", "text", "time", "shown", "seconds", "criterion", "value", "n",
-)  # fmt: skip
+    "rater",
+    "item",
+    "system",
+    "text",
+    "time",
+    "shown",
+    "seconds",
+    "criterion",
+    "value",
+    "n",
+)
 DEFAULT_CRITERION = "rating"
 ITEM_PARTS = ("{item}", "{document}", "{source}", "{target}")
 ITEM_TYPES = ("TGT", "CHK", "REF", "BAD")

@@ -134,27 +134,44 @@ def is_draft(job: RatingImport) -> bool:
 
 
 def draft_store(
-    *, dataset: Dataset, by: User | None, name: str, filename: str, content: bytes, file_format: str,
+    *,
+    dataset: Dataset,
+    by: User | None,
+    name: str,
+    filename: str,
+    content: bytes,
+    file_format: str,
     options: RatingOptions,
-) -> RatingImport:  # fmt: skip
+) -> RatingImport:
     """Keep a file, with what it looks like, until somebody says that it is so. Name and format are checked already."""
     preview = rating_preview(
         dataset=dataset, filename=filename, content=content, file_format=file_format, options=options
     )
     return RatingImport.objects.create(
-        project=dataset.project, dataset=dataset, requested_by=by, name=name, filename=filename[:255], content=content,
-        file_format=file_format, options=preview.options.as_json(), report={"preview": preview.as_json()},
-        state=JobState.CANCELLED, finished_at=Now(),
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        requested_by=by,
+        name=name,
+        filename=filename[:255],
+        content=content,
+        file_format=file_format,
+        options=preview.options.as_json(),
+        report={"preview": preview.as_json()},
+        state=JobState.CANCELLED,
+        finished_at=Now(),
+    )
 
 
 def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> None:
     """Look at a waiting file in another way."""
     _check_draft(job)
     preview = rating_preview(
-        dataset=job.dataset, filename=job.filename, content=bytes(job.content), file_format=job.file_format,
+        dataset=job.dataset,
+        filename=job.filename,
+        content=bytes(job.content),
+        file_format=job.file_format,
         options=options,
-    )  # fmt: skip
+    )
     RatingImport.objects.filter(pk=job.pk, state=JobState.CANCELLED).update(
         options=preview.options.as_json(), report={"preview": preview.as_json()}
     )

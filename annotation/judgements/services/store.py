@@ -190,9 +190,14 @@ def _names(known: Known) -> str:
 
 
 def store_campaign(
-    *, dataset: Dataset, name: str, content: RatingContent, options: RatingOptions, judged: list[Judged],
+    *,
+    dataset: Dataset,
+    name: str,
+    content: RatingContent,
+    options: RatingOptions,
+    judged: list[Judged],
     source: dict[str, object],
-) -> tuple[Campaign, dict[str, int]]:  # fmt: skip
+) -> tuple[Campaign, dict[str, int]]:
     """The campaign with everything in it, and what there is in numbers. Call inside a transaction."""
     # Whoever imports into this project waits here: pseudonyms are counted on.
     Project.objects.select_for_update().get(pk=dataset.project_id)
@@ -214,9 +219,13 @@ def store_campaign(
 
 
 def _campaign(
-    dataset: Dataset, name: str, content: RatingContent, options: RatingOptions, judged: list[Judged],
+    dataset: Dataset,
+    name: str,
+    content: RatingContent,
+    options: RatingOptions,
+    judged: list[Judged],
     source: dict[str, object],
-) -> Campaign:  # fmt: skip
+) -> Campaign:
     rated = sorted({one.system_id for one in judged if one.system_id is not None})
     per_unit = Counter(Counter((one.item_id, one.system_id, one.response_id) for one in judged).values())
     design = {"imported": True, **source, "criteria": content.criteria, "options": options.as_json()}
@@ -224,21 +233,35 @@ def _campaign(
         design |= {"aggregate": content.aggregate, "behind": _behind(content)}
     canonical = json.dumps(design, sort_keys=True, ensure_ascii=False)
     campaign = Campaign.objects.create(
-        project=dataset.project, dataset=dataset, name=name, imported=True, state=CampaignState.CLOSED,
-        target=Target.CHOSEN if rated else Target.REFERENCES, ratings_per_unit=min(per_unit.most_common(1)[0][0], 100),
-        design=design, design_hash=sha256(canonical.encode()).hexdigest(), launched_at=Now(), closed_at=Now(),
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        name=name,
+        imported=True,
+        state=CampaignState.CLOSED,
+        target=Target.CHOSEN if rated else Target.REFERENCES,
+        ratings_per_unit=min(per_unit.most_common(1)[0][0], 100),
+        design=design,
+        design_hash=sha256(canonical.encode()).hexdigest(),
+        launched_at=Now(),
+        closed_at=Now(),
+    )
     campaign.refresh_from_db()
     campaign.systems.set(rated)
     low, high = options.scale
     kind, step = _scale_kind(content, low, high)
     Criterion.objects.bulk_create(
         Criterion(
-            campaign=campaign, name=slugify(criterion)[:60], question=criterion[:300], position=position,
-            kind=kind, step=step, scale_min=low, scale_max=high,
+            campaign=campaign,
+            name=slugify(criterion)[:60],
+            question=criterion[:300],
+            position=position,
+            kind=kind,
+            step=step,
+            scale_min=low,
+            scale_max=high,
         )
         for position, criterion in enumerate(content.criteria)
-    )  # fmt: skip
+    )
     return campaign
 
 
@@ -322,25 +345,57 @@ def _store_ratings(
     together = list(zip(presentations, content.judgements, judged, strict=True))
     copy_rows(
         Presentation,
-        ["id", "campaign_id", "unit_id", "rater_id", "token", "outcome", "order", "shown_at", "ended_at",
-         "seconds_given", "source_row"],
+        [
+            "id",
+            "campaign_id",
+            "unit_id",
+            "rater_id",
+            "token",
+            "outcome",
+            "order",
+            "shown_at",
+            "ended_at",
+            "seconds_given",
+            "source_row",
+        ],
         (
-            (pk, campaign.pk, units[what], raters[one.rater], uuid.uuid4(), PresentationOutcome.IMPORTED.value, [0],
-             one.shown, one.time, one.seconds, one.line)
+            (
+                pk,
+                campaign.pk,
+                units[what],
+                raters[one.rater],
+                uuid.uuid4(),
+                PresentationOutcome.IMPORTED.value,
+                [0],
+                one.shown,
+                one.time,
+                one.seconds,
+                one.line,
+            )
             for pk, one, what in together
         ),
-    )  # fmt: skip
+    )
     copy_rows(
         Rating,
-        ["campaign_id", "presentation_id", "response_id", "rater_id", "criterion_id", "rated_as_id", "value",
-         "revision", "extra", "sent_at"],
+        [
+            "campaign_id",
+            "presentation_id",
+            "response_id",
+            "rater_id",
+            "criterion_id",
+            "rated_as_id",
+            "value",
+            "revision",
+            "extra",
+            "sent_at",
+        ],
         (
             (campaign.pk, pk, what.response_id, raters[one.rater], criterion, what.system_id, value, 0, False, one.time)
             for pk, one, what in together
             for criterion, value in zip(criteria, one.values, strict=True)
             if value is not None
         ),
-    )  # fmt: skip
+    )
 
 
 # --- What it says -----------------------------------------------------------------------------------------------------

@@ -92,9 +92,12 @@ class Command(BaseCommand):
             ):
                 progress(step, 4, f"Importing the {kind} ratings")
                 ratings = rating_import_create(
-                    dataset=dataset, by=user, name=f"{options['name']}: {kind} ratings",
-                    filename=f"{kind}-ratings.csv", content=content,
-                )  # fmt: skip
+                    dataset=dataset,
+                    by=user,
+                    name=f"{options['name']}: {kind} ratings",
+                    filename=f"{kind}-ratings.csv",
+                    content=content,
+                )
                 rating_import_execute(import_id=ratings.pk)
                 self._check(ratings)
                 campaigns.append(ratings.name)

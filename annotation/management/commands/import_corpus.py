@@ -67,9 +67,16 @@ class Command(BaseCommand):
         stream, size = _opened(options["file"])
         with stream, refusing(), progress_bar() as progress:
             corpus = corpus_stream(
-                project=project, by=user, name=options["name"], filename=_name(options["file"]), stream=stream,
-                size=size, options=_reading(options), progress=progress, **details,
-            )  # fmt: skip
+                project=project,
+                by=user,
+                name=options["name"],
+                filename=_name(options["file"]),
+                stream=stream,
+                size=size,
+                options=_reading(options),
+                progress=progress,
+                **details,
+            )
         self._tell(corpus, as_json=options["json"])
 
     def _tell(self, corpus: Corpus, *, as_json: bool) -> None:

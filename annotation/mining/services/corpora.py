@@ -36,9 +36,15 @@ KIBI = 1024
 
 
 def corpus_upload(
-    *, project: Project, by: User | None, name: str, filename: str, content: bytes, options: Mapping[str, Any],
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    filename: str,
+    content: bytes,
+    options: Mapping[str, Any],
     **details: str,
-) -> Corpus:  # fmt: skip
+) -> Corpus:
     """Queue an uploaded file. The caller enqueues ``annotation.mining.tasks.corpus_index`` with its id."""
     if not content:
         raise AnnotationError.at("file", f"File: {filename!r} is empty; accepted: a file with triples.")
@@ -47,9 +53,16 @@ def corpus_upload(
 
 
 def corpus_from_dataset(
-    *, project: Project, by: User | None, name: str, dataset: Dataset, source_kinds: Sequence[str] = (),
-    source_systems: Sequence[str] = (), options: Mapping[str, Any] | None = None, **details: str,
-) -> Corpus:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    dataset: Dataset,
+    source_kinds: Sequence[str] = (),
+    source_systems: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    **details: str,
+) -> Corpus:
     """Queue the responses of chosen kinds or systems, each with its item's conversation."""
     if dataset.project_id != project.pk:
         raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
@@ -67,9 +80,17 @@ def corpus_from_dataset(
 
 
 def corpus_stream(
-    *, project: Project, by: User | None, name: str, filename: str, stream: BinaryIO, options: Mapping[str, Any],
-    size: int = 0, progress: Progress = noop, **details: str,
-) -> Corpus:  # fmt: skip
+    *,
+    project: Project,
+    by: User | None,
+    name: str,
+    filename: str,
+    stream: BinaryIO,
+    options: Mapping[str, Any],
+    size: int = 0,
+    progress: Progress = noop,
+    **details: str,
+) -> Corpus:
     """Read a stream of any length into a new index, here and now; ``size`` is how many bytes it has, where known.
 
     This process is the worker. Where it ends early the corpus is failed, and the next of its name takes its place.

@@ -54,9 +54,14 @@ EXAMPLES = 5
 
 @transaction.atomic
 def mining_run_create(
-    *, project: Project, dataset: Dataset, corpus: Corpus, specification: Mapping[str, Any] | None = None,
-    seed_choice: Mapping[str, Any] | None = None, by: User | None = None,
-) -> MiningRun:  # fmt: skip
+    *,
+    project: Project,
+    dataset: Dataset,
+    corpus: Corpus,
+    specification: Mapping[str, Any] | None = None,
+    seed_choice: Mapping[str, Any] | None = None,
+    by: User | None = None,
+) -> MiningRun:
     """Queue a run. The caller enqueues ``annotation.mining.tasks.mining_run_execute`` with its id.
 
     ``specification`` is what ``MiningSpecification`` takes, its defaults filled in; two texts are the same as the data
@@ -234,17 +239,46 @@ def _shard_work(run: MiningRun, index: TripleIndex) -> Work[MiningShard]:
 
 
 COLUMNS = (
-    "run_id", "shard_id", "item_id", "kind", "rank", "score", "message_score", "response_score", "text", "text_key",
-    "raw_text", "triple", "source_context", "source_message", "fate", "reasons", "near_duplicate",
-)  # fmt: skip
+    "run_id",
+    "shard_id",
+    "item_id",
+    "kind",
+    "rank",
+    "score",
+    "message_score",
+    "response_score",
+    "text",
+    "text_key",
+    "raw_text",
+    "triple",
+    "source_context",
+    "source_message",
+    "fate",
+    "reasons",
+    "near_duplicate",
+)
 
 
 def _row(run: MiningRun, shard: MiningShard, item_id: int, one: Candidate) -> tuple[object, ...]:
     return (
-        run.pk, shard.pk, item_id, one.kind, one.rank, one.score, one.message_score, one.response_score, one.text,
-        one.text_key, one.raw_text, one.triple, list(one.source_context), one.source_message, one.fate,
-        list(one.reasons), one.near_duplicate,
-    )  # fmt: skip
+        run.pk,
+        shard.pk,
+        item_id,
+        one.kind,
+        one.rank,
+        one.score,
+        one.message_score,
+        one.response_score,
+        one.text,
+        one.text_key,
+        one.raw_text,
+        one.triple,
+        list(one.source_context),
+        one.source_message,
+        one.fate,
+        list(one.reasons),
+        one.near_duplicate,
+    )
 
 
 # --- What was found ---------------------------------------------------------------------------------------------------
@@ -286,11 +320,16 @@ def _examples(run: MiningRun, step: str, fate: str) -> list[dict[str, Any]]:
     found = candidates_matching(run, CandidateFilter(fate=fate, step=step)).select_related("item")
     return [
         {
-            "item": one.item.external_id, "item_id": one.item_id, "kind": one.kind, "rank": one.rank,
-            "text": one.text, "raw_text": one.raw_text, "reasons": one.reasons,
+            "item": one.item.external_id,
+            "item_id": one.item_id,
+            "kind": one.kind,
+            "rank": one.rank,
+            "text": one.text,
+            "raw_text": one.raw_text,
+            "reasons": one.reasons,
         }
         for one in found.order_by("pk")[:EXAMPLES]
-    ]  # fmt: skip
+    ]
 
 
 def _seed_counts(run: MiningRun) -> dict[str, Any]:

@@ -23,12 +23,28 @@ from annotation.mining.views.common import corpus_or_404, page_or_part
 from annotation.models import Corpus, Project, Role
 
 CORPUS_COLUMNS = (
-    "corpus", "slug", "state", "triples", "index_bytes", "language", "licence", "index", "content_hash", "runs",
+    "corpus",
+    "slug",
+    "state",
+    "triples",
+    "index_bytes",
+    "language",
+    "licence",
+    "index",
+    "content_hash",
+    "runs",
     "created",
-)  # fmt: skip
+)
 FOUND_COLUMNS = (
-    "rank", "triple", "score", "message_score", "response_score", "context", "message", "response",
-)  # fmt: skip
+    "rank",
+    "triple",
+    "score",
+    "message_score",
+    "response_score",
+    "context",
+    "message",
+    "response",
+)
 SEARCH_SIZE = 15
 
 
@@ -40,10 +56,21 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
     corpora: QuerySet[Any] = selectors.corpora_of(project)
     if wanted := request.GET.get("format"):
         rows = (
-            (c.name, c.slug, c.state, c.n_triples, c.index_bytes, c.language, c.licence, c.index_signature,
-             c.content_hash, c.n_runs, c.created_at)
+            (
+                c.name,
+                c.slug,
+                c.state,
+                c.n_triples,
+                c.index_bytes,
+                c.language,
+                c.licence,
+                c.index_signature,
+                c.content_hash,
+                c.n_runs,
+                c.created_at,
+            )
             for c in corpora
-        )  # fmt: skip
+        )
         return table_response(format=wanted, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
     context = {
         "project": project,
@@ -150,10 +177,18 @@ def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
             refusal = error.message
     if wanted := request.GET.get("format"):
         rows = (
-            (rank, one.number, one.score, one.message_score, one.response_score, list(one.triple.context),
-             one.triple.message, one.triple.response)
+            (
+                rank,
+                one.number,
+                one.score,
+                one.message_score,
+                one.response_score,
+                list(one.triple.context),
+                one.triple.message,
+                one.triple.response,
+            )
             for rank, one in enumerate(found, start=1)
-        )  # fmt: skip
+        )
         return table_response(format=wanted, filename=f"{corpus.slug}-found", columns=FOUND_COLUMNS, rows=rows)
     context = _context(request.project, corpus) | {
         "search_form": form,

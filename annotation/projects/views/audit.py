@@ -45,14 +45,18 @@ def _log(request: MemberRequest, campaign: Campaign | None) -> HttpResponseBase:
         name = f"{project.slug}-campaign-{campaign.pk}-audit" if campaign else f"{project.slug}-audit"
         return table_response(format=wanted, filename=name, columns=AUDIT_COLUMNS, rows=audit_rows(entries))
     page, older = newest_page(entries, before=whole_number(request, "before"), size=PAGE)
-    return _page(request, campaign, {
-        "entries": page,
-        "chosen": chosen,
-        "narrowed": bool(narrowed),
-        "csv_url": f"?{narrowed}&format=csv".replace("?&", "?"),
-        "older_url": f"?{narrowed}&before={older}".replace("?&", "?") if older else "",
-        "newest_url": f"?{narrowed}" if "before" in request.GET else "",
-    })  # fmt: skip
+    return _page(
+        request,
+        campaign,
+        {
+            "entries": page,
+            "chosen": chosen,
+            "narrowed": bool(narrowed),
+            "csv_url": f"?{narrowed}&format=csv".replace("?&", "?"),
+            "older_url": f"?{narrowed}&before={older}".replace("?&", "?") if older else "",
+            "newest_url": f"?{narrowed}" if "before" in request.GET else "",
+        },
+    )
 
 
 def _page(request: MemberRequest, campaign: Campaign | None, context: dict[str, object]) -> HttpResponse:

@@ -19,8 +19,14 @@ from annotation.models import (
 )
 
 MARKED = {
-    Purpose.REPEAT, Purpose.GOLD, Purpose.ATTENTION, Purpose.DEGRADED, Purpose.ANCHOR, Purpose.TRAINING, Purpose.TEST
-}  # fmt: skip
+    Purpose.REPEAT,
+    Purpose.GOLD,
+    Purpose.ATTENTION,
+    Purpose.DEGRADED,
+    Purpose.ANCHOR,
+    Purpose.TRAINING,
+    Purpose.TEST,
+}
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,10 @@ class Screen:
     @property
     def seconds(self) -> float | None:
         answered = self.presentation.outcome in (
-            PresentationOutcome.SUBMITTED, PresentationOutcome.LATE, PresentationOutcome.REPLACED
-        )  # fmt: skip
+            PresentationOutcome.SUBMITTED,
+            PresentationOutcome.LATE,
+            PresentationOutcome.REPLACED,
+        )
         return self.presentation.seconds if answered else None
 
     @property

@@ -231,8 +231,15 @@ def _measures(found: RaterQuality, at: int) -> dict[str, Measure]:
     few, twice = "fewer answers than this takes", "repeats judged both times"
     rows: list[tuple[Any, ...]] = [
         ("n", float(s.n[at]), np.nan, np.nan, s.n[at], "", "ratings"),
-        ("agreement", s.agreement[at], s.agreement_low[at], s.agreement_high[at], s.n_compared[at],
-         s.agreement_reason[at], "ratings of responses that others rated too"),
+        (
+            "agreement",
+            s.agreement[at],
+            s.agreement_low[at],
+            s.agreement_high[at],
+            s.n_compared[at],
+            s.agreement_reason[at],
+            "ratings of responses that others rated too",
+        ),
         *(
             (name, one.share[at], one.low[at], one.high[at], one.n[at], one.reason[at], counted)
             for name, one, counted in (
@@ -245,12 +252,19 @@ def _measures(found: RaterQuality, at: int) -> dict[str, Measure]:
         ("kappa", r.kappa[at], r.kappa_low[at], r.kappa_high[at], r.n[at], r.kappa_reason[at], twice),
         ("degraded", d.auc[at], d.auc_low[at], d.auc_high[at], d.n_degraded[at], d.reason[at], "degraded texts"),
         ("degraded_p", d.pvalue[at], np.nan, np.nan, d.n_degraded[at], d.reason[at], "degraded texts"),
-        ("seconds", s.median_seconds[at], s.seconds_low[at], s.seconds_high[at], s.n_timed[at],
-         "no time is known", "timed ratings"),
+        (
+            "seconds",
+            s.median_seconds[at],
+            s.seconds_low[at],
+            s.seconds_high[at],
+            s.n_timed[at],
+            "no time is known",
+            "timed ratings",
+        ),
         ("mean", s.mean[at], s.mean_low[at], s.mean_high[at], s.n[at], few, "ratings"),
         ("spread", s.spread[at], np.nan, np.nan, s.n[at], few, "ratings"),
         ("entropy", s.entropy[at], s.entropy_low[at], s.entropy_high[at], s.n[at], few, "ratings"),
-    ]  # fmt: skip
+    ]
     return {
         name: Measure(name, MEASURE_LABELS[name], float(estimate), float(low), float(high), int(n), str(reason), of)
         for name, estimate, low, high, n, reason, of in rows
@@ -289,10 +303,18 @@ def stage_counts(campaign: Campaign) -> dict[str, int]:
 
 
 QUALITY_COLUMNS = (
-    "rater", "state", "joined_at",
+    "rater",
+    "state",
+    "joined_at",
     *(f"{name}{suffix}" for name in MEASURE_LABELS if name != "n" for suffix in ("", "_low", "_high", "_n")),
-    "ratings", "done", "late", "given_back", "lapsed", "first_shown_at", "last_ended_at",
-)  # fmt: skip
+    "ratings",
+    "done",
+    "late",
+    "given_back",
+    "lapsed",
+    "first_shown_at",
+    "last_ended_at",
+)
 
 
 def quality_table(rows: Sequence[RaterRow]) -> list[tuple[Any, ...]]:
@@ -307,12 +329,25 @@ def quality_table(rows: Sequence[RaterRow]) -> list[tuple[Any, ...]]:
                 for name in MEASURE_LABELS
                 if name != "n"
                 for value in (
-                    row.measures[name].estimate, row.measures[name].low, row.measures[name].high, row.measures[name].n
+                    row.measures[name].estimate,
+                    row.measures[name].low,
+                    row.measures[name].high,
+                    row.measures[name].n,
                 )
             ),
             row.measures["n"].n,
-            *((row.work.done, row.work.late, row.work.given_back, row.work.lapsed, row.work.first_shown,
-               row.work.last_ended) if row.work else (None,) * 6),
+            *(
+                (
+                    row.work.done,
+                    row.work.late,
+                    row.work.given_back,
+                    row.work.lapsed,
+                    row.work.first_shown,
+                    row.work.last_ended,
+                )
+                if row.work
+                else (None,) * 6
+            ),
         )
         for row in rows
-    ]  # fmt: skip
+    ]

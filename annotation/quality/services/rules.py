@@ -83,12 +83,19 @@ def _decide_all(
             unchanged += 1
             continue
         evidence = {
-            "rule": rules.rules[one.number - 1], "number": one.number, **one.evidence.to_dict(), "as_of": at._asdict()
-        }  # fmt: skip
+            "rule": rules.rules[one.number - 1],
+            "number": one.number,
+            **one.evidence.to_dict(),
+            "as_of": at._asdict(),
+        }
         grounds: dict[str, Any] = {
-            "campaign": campaign, "rater": one.rater, "reason": one.sentence[:300], "by": by, "rules": rules,
+            "campaign": campaign,
+            "rater": one.rater,
+            "reason": one.sentence[:300],
+            "by": by,
+            "rules": rules,
             "evidence": evidence,
-        }  # fmt: skip
+        }
         decided = rater_exclude(**grounds, replace=replace) if one.action == "exclude" else rater_flag(**grounds)
         if decided.decision is None:
             unchanged += 1

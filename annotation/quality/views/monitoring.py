@@ -19,18 +19,15 @@ from annotation.quality.selectors.monitoring import Figures, Monitor, campaign_f
 from annotation.quality.selectors.raters import moment
 
 CHARTS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[Figures], Any]]] = {
-    "values": (
-        charts.value_distribution, lambda figures: {one.name: one.values for one in figures.criteria}
-    ),
+    "values": (charts.value_distribution, lambda figures: {one.name: one.values for one in figures.criteria}),
     "hours": (charts.ratings_per_hour, lambda figures: figures.per_hour),
     "responses": (charts.ratings_per_response, lambda figures: figures.per_response),
-    "drift-hours": (
-        charts.drift_over_hours, lambda figures: {one.name: one.over_hours for one in figures.criteria}
-    ),
+    "drift-hours": (charts.drift_over_hours, lambda figures: {one.name: one.over_hours for one in figures.criteria}),
     "drift-screens": (
-        charts.drift_over_screens, lambda figures: {one.name: one.over_places for one in figures.criteria}
+        charts.drift_over_screens,
+        lambda figures: {one.name: one.over_places for one in figures.criteria},
     ),
-}  # fmt: skip
+}
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Figures], list[tuple[Any, ...]]]]] = {
     "agreement": (selectors.AGREEMENT_COLUMNS, selectors.agreement_rows),
     "places": (selectors.POSITION_COLUMNS, selectors.position_rows),

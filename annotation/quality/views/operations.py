@@ -218,9 +218,15 @@ def campaign_operation(request: MemberRequest, campaign: Campaign, operation: st
             form.add_refusal(error)
             refusal = " ".join(map(str, form.non_field_errors()))
     context = {
-        "project": request.project, "campaign": campaign, "operation": chosen, "name": operation, "form": form,
-        "effects": effects, "refusal": refusal, "places": places(campaign),
-    }  # fmt: skip
+        "project": request.project,
+        "campaign": campaign,
+        "operation": chosen,
+        "name": operation,
+        "form": form,
+        "effects": effects,
+        "refusal": refusal,
+        "places": places(campaign),
+    }
     refused = request.method == "POST"
     return render(request, "annotation/quality/campaign_operation.html", context, status=400 if refused else 200)
 

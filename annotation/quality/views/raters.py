@@ -43,9 +43,14 @@ from annotation.weighting.exclusion import rules_from_data
 PAGE = 100
 SCREENS = 50
 STATES = {
-    "work": "at work", "training": "in training", "test": "in the test", "failed": "did not qualify",
-    "flagged": "flagged", "excluded": "excluded", "imported": "judged elsewhere",
-}  # fmt: skip
+    "work": "at work",
+    "training": "in training",
+    "test": "in the test",
+    "failed": "did not qualify",
+    "flagged": "flagged",
+    "excluded": "excluded",
+    "imported": "judged elsewhere",
+}
 
 
 def _rater_or_404(campaign: Campaign, pk: int) -> Rater:

@@ -146,9 +146,7 @@ def presentation_before(*, campaign: Campaign, rater: Rater, than: Presentation 
 
 def progress(*, campaign: Campaign, rater: Rater) -> Progress:
     """Screens done and left, checks included: to the rater they are all the same, and the counts move alike."""
-    parameters = {
-        "campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO
-    }  # fmt: skip
+    parameters = {"campaign": campaign.pk, "rater": rater.pk, "k": campaign.ratings_per_unit, "most": COUNTED_UP_TO}
     with connection.cursor() as cursor:
         cursor.execute(_PROGRESS, parameters)
         done, over, units_over, units_left, seed = cursor.fetchone()

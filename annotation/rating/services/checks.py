@@ -51,9 +51,14 @@ def _repeat(campaign: Campaign, rater: Rater, rater_seed: int, place: int) -> Pr
     first = mine.filter(purpose=Purpose.WORK, unit=unit, outcome__in=ANSWERED).order_by("pk")[0]
     seed = derive_seed(rater_seed, "repeat", place)
     return _present(
-        campaign, rater, purpose=Purpose.REPEAT, unit_id=unit, repeats=first, order_seed=seed,
+        campaign,
+        rater,
+        purpose=Purpose.REPEAT,
+        unit_id=unit,
+        repeats=first,
+        order_seed=seed,
         order=list(repeat_order(first.order, seed=seed)),
-    )  # fmt: skip
+    )
 
 
 def _show(campaign: Campaign, rater: Rater, rater_seed: int, screen: CheckUnit) -> Presentation:

@@ -132,7 +132,12 @@ def rater_language(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     language = request.POST.get("language", "")
     if language in LANGUAGES:
         response.set_cookie(
-            LANGUAGE_COOKIE, language, max_age=COOKIE_SECONDS, path=cookie_path(campaign),
-            secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax",
-        )  # fmt: skip
+            LANGUAGE_COOKIE,
+            language,
+            max_age=COOKIE_SECONDS,
+            path=cookie_path(campaign),
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
     return response

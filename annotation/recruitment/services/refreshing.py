@@ -143,9 +143,9 @@ def _is_latest(submission: Submission) -> bool:
     later = Submission.objects.filter(
         rater=submission.rater, recruitment__campaign=submission.recruitment.campaign_id, pk__gt=submission.pk
     )
-    return not later.exclude(status__in=[Status.RETURNED, Status.TIMED_OUT]).exclude(
-        outcome=Outcome.SCREENED_OUT
-    ).exists()  # fmt: skip
+    return (
+        not later.exclude(status__in=[Status.RETURNED, Status.TIMED_OUT]).exclude(outcome=Outcome.SCREENED_OUT).exists()
+    )
 
 
 def _give_up(recruitment: Recruitment, rater: Rater, status: Status) -> None:

@@ -229,8 +229,11 @@ def recruitment_places(request: HttpRequest, project_slug: str, pk: int, number:
     form = PlacesForm(request.POST)
     if form.is_valid():
         places = form.cleaned_data["places"]
-        _do(request, lambda: services.recruitment_extend(recruitment=recruitment, places=places, by=request.user),
-            f"{places} places in all.")  # fmt: skip
+        _do(
+            request,
+            lambda: services.recruitment_extend(recruitment=recruitment, places=places, by=request.user),
+            f"{places} places in all.",
+        )
     else:
         messages.error(request, "Places: " + " ".join(form.errors["places"]))
     return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)

@@ -37,10 +37,25 @@ class TableItem(NamedTuple):
 # --- LaTeX -----------------------------------------------------------------------------------------------------------
 
 LATEX_SIGNS = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": "'", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": "'",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",
+    "]": "{]}",
+}
 LATEX_HEAD = r"""% Made by Assay from {name}. Needs \usepackage{{booktabs}} and \usepackage{{longtable}};
 % texts beyond Latin script need XeLaTeX or LuaLaTeX and a font that has them.
 \begin{{longtable}}{{p{{0.27\linewidth}}p{{0.25\linewidth}}p{{0.29\linewidth}}r}}

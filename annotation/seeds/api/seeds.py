@@ -93,9 +93,17 @@ class SeedSelectionSerializer(serializers.ModelSerializer):
     class Meta:
         model = SeedSelection
         fields = (
-            "id", "dataset", "campaigns", "threshold", "shares", "seed", "n_members", "report", "created_by",
+            "id",
+            "dataset",
+            "campaigns",
+            "threshold",
+            "shares",
+            "seed",
+            "n_members",
+            "report",
+            "created_by",
             "created_at",
-        )  # fmt: skip
+        )
         read_only_fields = fields
 
 
@@ -109,8 +117,16 @@ class SeedMemberSerializer(serializers.ModelSerializer):
     class Meta:
         model = SeedMember
         fields = (
-            "item", "response", "text", "split", "rating_mean", "n_ratings", "mean_now", "ratings_now", "fell_below",
-        )  # fmt: skip
+            "item",
+            "response",
+            "text",
+            "split",
+            "rating_mean",
+            "n_ratings",
+            "mean_now",
+            "ratings_now",
+            "fell_below",
+        )
         read_only_fields = fields
 
     def _now(self, member: SeedMember) -> Any:

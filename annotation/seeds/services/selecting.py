@@ -25,9 +25,14 @@ def seeds_select_create(
 ) -> SeedSelecting:
     """Queue a selection; see ``seeds_select``. The caller enqueues ``annotation.seeds.tasks.seeds_select_execute``."""
     seeds_check(
-        dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, min_ratings=min_ratings,
+        dataset=dataset,
+        campaigns=campaigns,
+        threshold=threshold,
+        shares=shares,
+        seed=seed,
+        min_ratings=min_ratings,
         again=again,
-    )  # fmt: skip
+    )
     asked = {"threshold": threshold, "shares": dict(shares), "seed": seed, "min_ratings": min_ratings, "again": again}
     return SeedSelecting.objects.create(
         project=dataset.project,

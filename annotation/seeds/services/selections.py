@@ -205,9 +205,14 @@ def seeds_select(
     """
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
     low, high, earlier = seeds_check(
-        dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, min_ratings=min_ratings,
+        dataset=dataset,
+        campaigns=campaigns,
+        threshold=threshold,
+        shares=shares,
+        seed=seed,
+        min_ratings=min_ratings,
         again=again,
-    )  # fmt: skip
+    )
     if earlier is not None:
         _remove(earlier)
     ratings_await(campaigns=campaigns)
@@ -237,9 +242,15 @@ def seeds_select(
         f"{threshold:g}: {told}.",
         project=dataset.project,
         by=by,
-        data={"dataset": dataset.slug, "threshold": float(threshold), "shares": selection.shares, "seed": seed,
-              "min_ratings": min_ratings, "campaigns": [campaign.name for campaign in campaigns]},
-    )  # fmt: skip
+        data={
+            "dataset": dataset.slug,
+            "threshold": float(threshold),
+            "shares": selection.shares,
+            "seed": seed,
+            "min_ratings": min_ratings,
+            "campaigns": [campaign.name for campaign in campaigns],
+        },
+    )
     return selection
 
 

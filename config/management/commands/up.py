@@ -115,16 +115,42 @@ class Command(BaseCommand):
         python = sys.executable
         return [
             Part(
-                "web", python, "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}",
-                "--workers", str(web_workers), "--threads", "8", "--worker-class", "gthread",
-                "--graceful-timeout", str(STOP_SECONDS // 2), log=logs / "web.log",
+                "web",
+                python,
+                "-m",
+                "gunicorn",
+                "config.wsgi",
+                "--bind",
+                f"{host}:{port}",
+                "--workers",
+                str(web_workers),
+                "--threads",
+                "8",
+                "--worker-class",
+                "gthread",
+                "--graceful-timeout",
+                str(STOP_SECONDS // 2),
+                log=logs / "web.log",
             ),
             Part(
-                "worker", python, "-m", "celery", "--quiet", "-A", "config", "worker", "--beat", "--loglevel=info",
-                "--without-gossip", "--without-mingle", "--without-heartbeat",
-                "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME, log=logs / "worker.log",
+                "worker",
+                python,
+                "-m",
+                "celery",
+                "--quiet",
+                "-A",
+                "config",
+                "worker",
+                "--beat",
+                "--loglevel=info",
+                "--without-gossip",
+                "--without-mingle",
+                "--without-heartbeat",
+                "--schedule",
+                settings.CELERY_BEAT_SCHEDULE_FILENAME,
+                log=logs / "worker.log",
             ),
-        ]  # fmt: skip
+        ]
 
     def wait_until_healthy(self, parts: list[Part], address: str) -> None:
         deadline = time.monotonic() + 60

@@ -32,8 +32,19 @@ Examples:
       --systems Baseline TeamA TeamCE TeamD --metric chrf --sweep "beta=0.5,1,2,3" --json
 """
 PRINTED = ("pearson", "spearman")
-FLAGS = ("release", "campaigns", "criteria", "systems", "subset", "coefficient", "choose_on", "judge_on", "bootstrap",
-         "halves", "seed")  # fmt: skip
+FLAGS = (
+    "release",
+    "campaigns",
+    "criteria",
+    "systems",
+    "subset",
+    "coefficient",
+    "choose_on",
+    "judge_on",
+    "bootstrap",
+    "halves",
+    "seed",
+)
 
 
 class Command(BaseCommand):

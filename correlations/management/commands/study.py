@@ -105,10 +105,24 @@ class Command(BaseCommand):
     def specification(self, options: dict[str, Any]) -> dict[str, Any]:
         given = read_specification(options["spec"])
         flags = (
-            "release", "campaigns", "criteria", "systems", "metrics", "subsets", "unit_size", "assignments",
-            "bootstrap", "order", "tokenize", "orientation", "remainder", "seed", "lowercase", "sweeps",
+            "release",
+            "campaigns",
+            "criteria",
+            "systems",
+            "metrics",
+            "subsets",
+            "unit_size",
+            "assignments",
+            "bootstrap",
+            "order",
+            "tokenize",
+            "orientation",
+            "remainder",
+            "seed",
+            "lowercase",
+            "sweeps",
             "coefficients",
-        )  # fmt: skip
+        )
         given |= {name: options[name] for name in flags if options[name] is not None}
         if options["metrics"]:
             given["metrics"] = [_metric(written) for written in options["metrics"]]

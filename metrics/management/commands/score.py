@@ -42,13 +42,21 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
-        parser.add_argument("--metric", required=True, metavar="NAME[:KEY=VALUE,...]",
-                            help=f"one of {', '.join(METRICS)}, and its parameters")  # fmt: skip
+        parser.add_argument(
+            "--metric",
+            required=True,
+            metavar="NAME[:KEY=VALUE,...]",
+            help=f"one of {', '.join(METRICS)}, and its parameters",
+        )
         parser.add_argument("--release", help="reference-set/v2, or reference-set: its newest; by default, of any")
         parser.add_argument("--dataset", help="instead of a release, for a metric that reads no references")
         parser.add_argument("--subset", default="all", help='references: all, original, "w>0", "w>=0.6" (all)')
-        parser.add_argument("--items", default="referenced", choices=("referenced", "positive"),
-                            help="items that have a reference, or one of positive weight (referenced)")  # fmt: skip
+        parser.add_argument(
+            "--items",
+            default="referenced",
+            choices=("referenced", "positive"),
+            help="items that have a reference, or one of positive weight (referenced)",
+        )
         parser.add_argument("--systems", nargs="+", help="by default all that are not references")
         parser.add_argument("--order", type=int, help="longest n-gram, 1 to 4 (2)")
         parser.add_argument("--tokenize", help="whitespace, 13a, intl, char, zh or none (whitespace)")
@@ -132,13 +140,25 @@ class Command(BaseCommand):
         scores = list(system_scores(run))
         if as_json:
             rows = [
-                {"system": score.system.name, "score": score.score, "low": score.low, "high": score.high,
-                 "n_segments": score.n_segments, "undefined_reason": score.undefined_reason,
-                 "clamped_orders": score.clamped_orders, **score.details}
+                {
+                    "system": score.system.name,
+                    "score": score.score,
+                    "low": score.low,
+                    "high": score.high,
+                    "n_segments": score.n_segments,
+                    "undefined_reason": score.undefined_reason,
+                    "clamped_orders": score.clamped_orders,
+                    **score.details,
+                }
                 for score in scores
-            ]  # fmt: skip
-            whole = {"run": run.pk, "signature": run.signature, "report": run.report, "bootstrap": run.bootstrap,
-                     "systems": rows}  # fmt: skip
+            ]
+            whole = {
+                "run": run.pk,
+                "signature": run.signature,
+                "report": run.report,
+                "bootstrap": run.bootstrap,
+                "systems": rows,
+            }
             self.stdout.write(json.dumps(whole, ensure_ascii=False))
             return
         self.stdout.write(run.signature)

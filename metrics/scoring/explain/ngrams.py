@@ -273,9 +273,19 @@ def explain_hypothesis(
     penalty = _brevity_penalty(len(tokens), ref_len + smooth_brevity)
     reason = NO_POSITIVE if top <= 0 else "" if len(tokens) or ref_len else BOTH_EMPTY
     return SegmentExplanation(
-        tuple(tokens), tuple(map(tuple, reference_tokens)), parts, totals, top / scale, len(tokens), ref_len, closest,
-        penalty, math.nan if reason else _sentence_score(totals, penalty), reason, scale,
-    )  # fmt: skip
+        tuple(tokens),
+        tuple(map(tuple, reference_tokens)),
+        parts,
+        totals,
+        top / scale,
+        len(tokens),
+        ref_len,
+        closest,
+        penalty,
+        math.nan if reason else _sentence_score(totals, penalty),
+        reason,
+        scale,
+    )
 
 
 def _whole_weights(references: Sequence[Text], weights: Sequence[float] | None) -> tuple[list[float], int]:
@@ -326,9 +336,17 @@ def _contribution(
     )
     credit = clipped[counted_by]
     return NgramContribution(
-        ngram, tuple(starts), count, credit, winner, whole[winner] / scale, whole[winner] * credit / scale, ceiling,
-        offers, counted_by,
-    )  # fmt: skip
+        ngram,
+        tuple(starts),
+        count,
+        credit,
+        winner,
+        whole[winner] / scale,
+        whole[winner] * credit / scale,
+        ceiling,
+        offers,
+        counted_by,
+    )
 
 
 def _total(order: int, parts: Iterable[NgramContribution], top: float, scale: int) -> OrderTotal:

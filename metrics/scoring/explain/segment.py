@@ -284,8 +284,10 @@ def _ibleu(case: _Case) -> SegmentAccount:
     if not texts or math.isnan(score):
         return SegmentAccount(score, alone, rule, chosen)
     options: dict[str, Any] = {
-        "max_order": metric.max_order, "tokenize": metric.tokenize, "lowercase": metric.lowercase,
-    }  # fmt: skip
+        "max_order": metric.max_order,
+        "tokenize": metric.tokenize,
+        "lowercase": metric.lowercase,
+    }
     good = sentence_bleu(case.hypothesis, texts, **options)
     copied = sentence_bleu(case.hypothesis, [case.source or ""], **options)
     copied = 0.0 if math.isnan(copied) else copied

@@ -34,9 +34,13 @@ class Options:
 @dataclass(frozen=True)
 class LsaOptions(Options):
     components: int = whole(
-        100, low=1, high=MAX_COMPONENTS, label="Dimensions", key="k",
+        100,
+        low=1,
+        high=MAX_COMPONENTS,
+        label="Dimensions",
+        key="k",
         hint="A metric may use fewer: the first k of many are the space of k. 100 take seconds, 2,500 minutes.",
-    )  # fmt: skip
+    )
     tokenize: str = choice("whitespace", CLEANED_TOKENIZERS, label="Tokeniser", key="tok")
 
 
@@ -46,9 +50,13 @@ class LanguageModelOptions(Options):
         2, low=1, high=MAX_ORDER, label="Longest n-gram", key="order", hint="A metric may use a lower order."
     )
     prune: float = real(
-        0.0, low=0, high=0.1, label="Pruning", key="prune",
+        0.0,
+        low=0,
+        high=0.1,
+        label="Pruning",
+        key="prune",
         hint="N-grams whose loss raises the perplexity by less than this share are left out; 0 keeps all.",
-    )  # fmt: skip
+    )
     tokenize: str = choice("whitespace", CLEANED_TOKENIZERS, label="Tokeniser", key="tok")
 
 
@@ -143,25 +151,43 @@ KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
-            LsaModel.kind, "LSA space", "Texts as points by the words that occur in them: what adequacy is judged by.",
-            "", LsaModel, LsaOptions, _lsa_facts,
+            LsaModel.kind,
+            "LSA space",
+            "Texts as points by the words that occur in them: what adequacy is judged by.",
+            "",
+            LsaModel,
+            LsaOptions,
+            _lsa_facts,
         ),
         Kind(
-            LanguageModel.kind, "n-gram model", "How probable each next word is: what fluency is judged by.",
-            "ARPA, as SRILM and KenLM write it, perhaps compressed with gzip", LanguageModel, LanguageModelOptions,
+            LanguageModel.kind,
+            "n-gram model",
+            "How probable each next word is: what fluency is judged by.",
+            "ARPA, as SRILM and KenLM write it, perhaps compressed with gzip",
+            LanguageModel,
+            LanguageModelOptions,
             _language_model_facts,
         ),
         Kind(
-            WordVectors.kind, "word vectors", "Words as points: what embedding metrics compare.",
-            "word2vec text or binary, or GloVe text, perhaps compressed with gzip", WordVectors, VectorOptions,
+            WordVectors.kind,
+            "word vectors",
+            "Words as points: what embedding metrics compare.",
+            "word2vec text or binary, or GloVe text, perhaps compressed with gzip",
+            WordVectors,
+            VectorOptions,
             _vector_facts,
         ),
         Kind(
-            SentenceEncoder.kind, "sentence encoder", "Whole sentences as points, by a neural network made elsewhere.",
-            "", SentenceEncoder, None, _encoder_facts,
+            SentenceEncoder.kind,
+            "sentence encoder",
+            "Whole sentences as points, by a neural network made elsewhere.",
+            "",
+            SentenceEncoder,
+            None,
+            _encoder_facts,
         ),
     )
-}  # fmt: skip
+}
 
 TRAINABLE = tuple(name for name, kind in KINDS.items() if kind.options is not None)
 

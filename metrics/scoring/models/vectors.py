@@ -157,9 +157,14 @@ class WordVectors:
         # A word without any information would be a vector without direction: better unknown.
         kept = np.flatnonzero(np.diff(information.indptr))
         about = {
-            "window": window, "min_count": min_count, "shift": shift, "power": power, "smoothing": smoothing,
-            "tokenize": tokenize, "lowercase": lowercase,
-        }  # fmt: skip
+            "window": window,
+            "min_count": min_count,
+            "shift": shift,
+            "power": power,
+            "smoothing": smoothing,
+            "tokenize": tokenize,
+            "lowercase": lowercase,
+        }
         return cls.from_words([corpus.words[row] for row in kept.tolist()], matrix[kept], about)
 
     @property

@@ -89,8 +89,10 @@ def test_punctuation_alone_is_not_what_is_dropped():
 
 
 def test_longer_words_are_dropped_more_often():
-    lost = Counter(({"x", "a", "unbelievable", "y"} - set(degraded("x a unbelievable y", "drop", s).split())).pop()
-                   for s in range(2000))  # fmt: skip
+    lost = Counter(
+        ({"x", "a", "unbelievable", "y"} - set(degraded("x a unbelievable y", "drop", s).split())).pop()
+        for s in range(2000)
+    )
     # In proportion to length, 1 to 12: 1847 of 2000 in the mean, standard deviation 12.
     assert 1770 < lost["unbelievable"] < 1920
     assert set(lost) == {"a", "unbelievable"}

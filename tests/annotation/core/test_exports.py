@@ -108,8 +108,15 @@ def test_parquet_holds_what_the_csv_holds_with_types() -> None:
     ]
     table = read_parquet(rows, columns)
     assert [str(kind) for kind in table.schema.types] == [
-        "string", "int64", "double", "bool", "timestamp[us, tz=UTC]", "date32[day]", "list<element: int64>", "double",
-    ]  # fmt: skip
+        "string",
+        "int64",
+        "double",
+        "bool",
+        "timestamp[us, tz=UTC]",
+        "date32[day]",
+        "list<element: int64>",
+        "double",
+    ]
     assert table.to_pylist()[0] == dict(
         zip(columns, ["=1+1", 3, 0.5, True, moment, date(2026, 1, 2), [0, 2, 1], 0.12], strict=True)
     )

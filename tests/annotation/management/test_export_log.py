@@ -29,9 +29,15 @@ def campaign(project: Project) -> Campaign:
 def export(campaign: Campaign, *arguments: object) -> str:
     out = StringIO()
     call_command(
-        "export_log", "--project", campaign.project.slug, "--campaign", campaign.name, *map(str, arguments),
-        stdout=out, verbosity=0,
-    )  # fmt: skip
+        "export_log",
+        "--project",
+        campaign.project.slug,
+        "--campaign",
+        campaign.name,
+        *map(str, arguments),
+        stdout=out,
+        verbosity=0,
+    )
     return out.getvalue()
 
 

@@ -49,9 +49,24 @@ def test_ratings_are_imported_with_their_options(who: tuple[str, ...], project: 
     path = tmp_path / "judges.tsv"
     path.write_text("Judge\titem\tsystem\tq\nann\t1\tAlias\t7\nann\t1\tSystemB\t7\n")
     out = run(
-        "import_ratings", path, "--dataset", "small", "--name", "Judged", "--column", "rater=Judge",
-        "--alias", "Alias=SystemA", "--only-system", "Alias", "--scale", "1", "7", "--json", *who,
-    )  # fmt: skip
+        "import_ratings",
+        path,
+        "--dataset",
+        "small",
+        "--name",
+        "Judged",
+        "--column",
+        "rater=Judge",
+        "--alias",
+        "Alias=SystemA",
+        "--only-system",
+        "Alias",
+        "--scale",
+        "1",
+        "7",
+        "--json",
+        *who,
+    )
     report = json.loads(out)
     assert (report["campaign"], report["counts"]["alias_judgements"]) == ("Judged", 1)
     assert Campaign.objects.get().criteria.get().scale_max == 7
@@ -97,8 +112,11 @@ def test_made_up_data_goes_to_files_and_into_a_project(who: tuple[str, ...], tmp
     size = ("--items", "5", "--references", "3", "--systems", "2", "--pairs", "1", "--raters", "3", "--ratings", "2")
     out = json.loads(run("generate_dataset", *size, "--out", tmp_path / "new", *who, "--json"))
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
-        "design.json", "items.jsonl", "output-ratings.csv", "reference-ratings.csv",
-    ]  # fmt: skip
+        "design.json",
+        "items.jsonl",
+        "output-ratings.csv",
+        "reference-ratings.csv",
+    ]
     counts = {campaign.name: campaign.ratings.count() for campaign in Campaign.objects.all()}
     assert counts == dict(zip(out["campaigns"], (5 * 3 * 2, 5 * 2 * 2), strict=True))
 

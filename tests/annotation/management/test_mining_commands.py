@@ -74,9 +74,17 @@ def test_what_cannot_be_read_is_told_at_once(project, manager, viewer, tmp_path,
     first, *others = arguments
     with pytest.raises(CommandError, match=message):
         call_command(
-            "import_corpus", str(tmp_path / first), "--name", "P", "--project", "chit-chat", "--user", "max-manager",
-            *others, stdout=io.StringIO(),
-        )  # fmt: skip
+            "import_corpus",
+            str(tmp_path / first),
+            "--name",
+            "P",
+            "--project",
+            "chit-chat",
+            "--user",
+            "max-manager",
+            *others,
+            stdout=io.StringIO(),
+        )
     assert not Corpus.objects.exists()
 
 
@@ -144,13 +152,27 @@ def test_a_pipe_from_another_process_and_an_interruption(project: Project, manag
         "ASSAY_DATA_DIR": str(tmp_path),
     }
     command = [
-        sys.executable, "manage.py", "import_corpus", "-", "--format", "jsonl", "--name", "Pool",
-        "--project", "chit-chat", "--user", "max-manager",
-    ]  # fmt: skip
+        sys.executable,
+        "manage.py",
+        "import_corpus",
+        "-",
+        "--format",
+        "jsonl",
+        "--name",
+        "Pool",
+        "--project",
+        "chit-chat",
+        "--user",
+        "max-manager",
+    ]
     cut = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job is deaf to it
-    )  # fmt: skip
+    )
     assert cut.stdin
     cut.stdin.write(triples_file(TRIPLES * 3000))
     cut.stdin.flush()

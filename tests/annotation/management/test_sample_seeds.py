@@ -29,8 +29,11 @@ def test_a_data_set_is_drawn_and_the_report_printed(
     run("--corpus", "talk", "--n", "12", "--seed", "5", "--hygiene", str(hygiene), "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["state"], told["dataset"], told["counts"]["items"], told["counts"]["drawn"]) == (
-        "done", "candidates", 12, 12,
-    )  # fmt: skip
+        "done",
+        "candidates",
+        12,
+        12,
+    )
     assert told["counts"]["masked_by_hygiene"] == 12
     dataset = Dataset.objects.get(slug="candidates")
     assert all("<user>" in item.responses.get().text for item in dataset.items.all())
@@ -53,6 +56,15 @@ def test_a_mistake_is_told_in_one_line(corpus: Corpus, manager: User, arguments:
 def test_a_viewer_may_not(corpus: Corpus, viewer: User) -> None:
     with pytest.raises(CommandError, match="a manager or owner of the project"):
         call_command(
-            "sample_seeds", "--project", "chit-chat", "--user", "vera-viewer", "--name", "x", "--corpus", "talk",
-            "--n", "1",
-        )  # fmt: skip
+            "sample_seeds",
+            "--project",
+            "chit-chat",
+            "--user",
+            "vera-viewer",
+            "--name",
+            "x",
+            "--corpus",
+            "talk",
+            "--n",
+            "1",
+        )

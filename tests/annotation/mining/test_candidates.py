@@ -106,8 +106,11 @@ def test_every_text_looked_at_is_told_with_its_fate() -> None:
     assert missing(candidates, specification) == []
     deeper = mine(GOAL, index, replace(specification, n=4))
     assert told(deeper)[5] == (
-        "mined 6", "offside <user> darn", "dropped", ("mask_handles: 1 masked", "blocklist: darn"),
-    )  # fmt: skip
+        "mined 6",
+        "offside <user> darn",
+        "dropped",
+        ("mask_handles: 1 masked", "blocklist: darn"),
+    )
     assert deeper[5].raw_text == "offside @anna darn"
     assert missing(deeper, replace(specification, n=4)) == [
         Missing("mined", 2, "only 6 triples are similar in message and response")
@@ -133,8 +136,9 @@ def test_the_parrot_comes_once_and_only_if_it_is_a_text_of_its_own() -> None:
     silent = mine(replace(GOAL, message=" "), echo, only)
     assert told(silent) == [("parrot 1", " ", "dropped", ("empty",))]
     assert missing(silent, only) == [
-        Missing("mined", 1, "only 0 triples are similar in message and response"), Missing("parrot", 1, "empty"),
-    ]  # fmt: skip
+        Missing("mined", 1, "only 0 triples are similar in message and response"),
+        Missing("parrot", 1, "empty"),
+    ]
     masked = mine(replace(GOAL, message="@anna what a goal"), echo, replace(only, hygiene=(MaskHandles(),)))[-1]
     assert (masked.text, masked.raw_text) == ("<user> what a goal", "@anna what a goal")
 
@@ -347,11 +351,15 @@ def test_another_process_mines_the_same(demo: Demo) -> None:
     root = Path(__file__).parents[3]
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", PROGRAM, str(demo.folder)], cwd=root, capture_output=True, text=True, check=True,
+            [sys.executable, "-c", PROGRAM, str(demo.folder)],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert len(outputs) == 1
     with TripleIndex.open(demo.folder) as index:
         specification = MiningSpecification(n=5, negatives=5)

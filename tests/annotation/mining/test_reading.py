@@ -197,9 +197,14 @@ def test_oddities_are_counted_and_empty_texts_left_out() -> None:
     triples, report = read(b"".join(lines), "jsonl")
     assert triples == [Triple((), "m", "r"), Triple((), "line\u2028two", "r")]
     assert report.counts() == {
-        "lines": 5, "triples": 2, "empty_messages": 1, "empty_responses": 1, "byte_order_mark": 1,
-        "windows_line_ends": 2, "blank_lines": 1,
-    }  # fmt: skip
+        "lines": 5,
+        "triples": 2,
+        "empty_messages": 1,
+        "empty_responses": 1,
+        "byte_order_mark": 1,
+        "windows_line_ends": 2,
+        "blank_lines": 1,
+    }
 
 
 def test_every_bad_line_is_told_and_nothing_is_yielded_after_the_first() -> None:
@@ -225,9 +230,18 @@ def test_every_bad_line_is_told_and_nothing_is_yielded_after_the_first() -> None
         yielded += read_triples(io.BytesIO(b"\n".join(lines)), file_format="jsonl", report=report)
     assert report.triples == 1
     assert [(row["line"], row["field"]) for row in caught.value.rows] == [
-        (2, "response"), (3, "message"), (4, "message"), (5, "context"), (6, "context[1]"), (7, "message"),
-        (7, "response"), (8, "message"), (9, "column 17"), (10, "line"), (11, "encoding"),
-    ]  # fmt: skip
+        (2, "response"),
+        (3, "message"),
+        (4, "message"),
+        (5, "context"),
+        (6, "context[1]"),
+        (7, "message"),
+        (7, "response"),
+        (8, "message"),
+        (9, "column 17"),
+        (10, "line"),
+        (11, "encoding"),
+    ]
 
 
 def test_a_hundred_problems_are_told_in_full_and_all_are_counted() -> None:
@@ -285,8 +299,9 @@ def test_parquet_of_other_types_or_with_bytes_that_are_no_text_is_refused() -> N
     broken = pa.array([b"ok", b"\xff", None], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"message": broken, "response": ["r", "r", "r"]}), sink)
     assert refused(sink.getvalue(), "parquet") == [
-        (2, "message", "byte 0xFF, which is not UTF-8"), (3, "message", "null"),
-    ]  # fmt: skip
+        (2, "message", "byte 0xFF, which is not UTF-8"),
+        (3, "message", "null"),
+    ]
 
 
 def test_parquet_of_many_row_groups_and_other_string_types_is_read() -> None:

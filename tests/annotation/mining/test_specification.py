@@ -14,8 +14,13 @@ from annotation.mining.index import ALPHA, EPSILON
 from annotation.mining.specification import MiningSpecification
 
 EVERY_STEP = (
-    Blocklist(("darn", "heck")), Length(2, 40), Language("de", 30, 0.9), MaskHandles(), MaskEmails(), MaskUrls(),
-)  # fmt: skip
+    Blocklist(("darn", "heck")),
+    Length(2, 40),
+    Language("de", 30, 0.9),
+    MaskHandles(),
+    MaskEmails(),
+    MaskUrls(),
+)
 
 
 def test_the_defaults_are_those_of_the_paper_and_of_the_index() -> None:
@@ -38,12 +43,26 @@ def test_a_signature_names_everything_that_decides() -> None:
 
 
 OTHERS = [
-    {"n": 14}, {"parrot": False}, {"negatives": 1}, {"seed": 1}, {"near_duplicate": 0.8}, {"depth": 9},
-    {"normalisation": "exact"}, {"alpha": 1.0}, {"epsilon": 0.1}, {"hygiene": (MaskUrls(),)},
-    {"hygiene": (Length(1, 50),)}, {"hygiene": (Length(1, 49),)}, {"hygiene": (Language("en"),)},
-    {"hygiene": (Language("de"),)}, {"hygiene": (Language("en", 21),)}, {"hygiene": (Language("en", 20, 0.7),)},
-    {"hygiene": (Blocklist(("a",)),)}, {"hygiene": (Blocklist(("b",)),)}, {"hygiene": EVERY_STEP},
-]  # fmt: skip
+    {"n": 14},
+    {"parrot": False},
+    {"negatives": 1},
+    {"seed": 1},
+    {"near_duplicate": 0.8},
+    {"depth": 9},
+    {"normalisation": "exact"},
+    {"alpha": 1.0},
+    {"epsilon": 0.1},
+    {"hygiene": (MaskUrls(),)},
+    {"hygiene": (Length(1, 50),)},
+    {"hygiene": (Length(1, 49),)},
+    {"hygiene": (Language("en"),)},
+    {"hygiene": (Language("de"),)},
+    {"hygiene": (Language("en", 21),)},
+    {"hygiene": (Language("en", 20, 0.7),)},
+    {"hygiene": (Blocklist(("a",)),)},
+    {"hygiene": (Blocklist(("b",)),)},
+    {"hygiene": EVERY_STEP},
+]
 
 
 def test_no_two_specifications_share_a_signature() -> None:
@@ -54,18 +73,38 @@ def test_no_two_specifications_share_a_signature() -> None:
 
 
 @given(
-    n=st.integers(1, 1000), parrot=st.booleans(), negatives=st.integers(0, 1000), seed=st.integers(0, 2**63 - 1),
-    steps=st.lists(st.sampled_from(EVERY_STEP), unique=True), near=st.floats(0.1, 1), depth=st.integers(1, 1000),
-    alpha=st.floats(0, 1), epsilon=st.floats(0, 1000),
-)  # fmt: skip
+    n=st.integers(1, 1000),
+    parrot=st.booleans(),
+    negatives=st.integers(0, 1000),
+    seed=st.integers(0, 2**63 - 1),
+    steps=st.lists(st.sampled_from(EVERY_STEP), unique=True),
+    near=st.floats(0.1, 1),
+    depth=st.integers(1, 1000),
+    alpha=st.floats(0, 1),
+    epsilon=st.floats(0, 1000),
+)
 def test_what_is_written_as_json_is_read_back(
-    n: int, parrot: bool, negatives: int, seed: int, steps: list[hygiene.AnyStep], near: float, depth: int,
-    alpha: float, epsilon: float,
-) -> None:  # fmt: skip
+    n: int,
+    parrot: bool,
+    negatives: int,
+    seed: int,
+    steps: list[hygiene.AnyStep],
+    near: float,
+    depth: int,
+    alpha: float,
+    epsilon: float,
+) -> None:
     specification = MiningSpecification(
-        n=n, parrot=parrot, negatives=negatives, seed=seed, hygiene=tuple(steps), near_duplicate=near, depth=depth,
-        alpha=alpha, epsilon=epsilon,
-    )  # fmt: skip
+        n=n,
+        parrot=parrot,
+        negatives=negatives,
+        seed=seed,
+        hygiene=tuple(steps),
+        near_duplicate=near,
+        depth=depth,
+        alpha=alpha,
+        epsilon=epsilon,
+    )
     read = MiningSpecification.from_dict(json.loads(json.dumps(specification.to_dict())))
     assert read == specification
     assert read.signature() == specification.signature()
@@ -98,8 +137,11 @@ def test_what_is_left_out_has_its_default() -> None:
         ({"hygiene": [{"step": "lenght"}]}, "hygiene[0].step", "found 'lenght'; accepted: one of mask_urls, mask_em"),
         ({"hygiene": [{"step": "length", "max": 3}]}, "hygiene[0].max", "one of step, version, min_tokens, max_tokens"),
         ({"hygiene": [{"step": "length", "version": 2}]}, "hygiene[0].version", "found 2; accepted: 1"),
-        ({"hygiene": [{"step": "mask_urls"}, {"step": "length", "min_tokens": 5, "max_tokens": 4}]},
-         "hygiene[1].max_tokens", "a whole number from 5"),
+        (
+            {"hygiene": [{"step": "mask_urls"}, {"step": "length", "min_tokens": 5, "max_tokens": 4}]},
+            "hygiene[1].max_tokens",
+            "a whole number from 5",
+        ),
         ({"hygiene": [{"step": "length"}, {"step": "length"}]}, "hygiene", "found length 2 times; accepted: each"),
         ({"hygiene": [{"step": "language", "language": "tlh"}]}, "hygiene[0].language", "a tag such as en or pt-BR"),
         ({"hygiene": [{"step": "language", "min_confidence": 0.4}]}, "hygiene[0].min_confidence", "from 0.5 to 1"),
@@ -107,7 +149,7 @@ def test_what_is_left_out_has_its_default() -> None:
         ({"hygiene": [{"step": "blocklist", "phrases": "darn"}]}, "hygiene[0].phrases", "a list of words and phrases"),
         ({"hygiene": [{"step": "blocklist", "phrases": ["darn", " "]}]}, "hygiene[0].phrases[1]", "a word or phrase"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_names_the_parameter_what_was_found_and_what_is_accepted(
     data: dict[str, object], field: str, told: str
 ) -> None:

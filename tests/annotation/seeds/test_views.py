@@ -96,8 +96,15 @@ def test_candidates_are_drawn_by_a_worker(
     corpus = make_corpus(project, triples(30))
     client = as_user(manager)
     assert "Talk (30 triples)" in client.get(f"{page('seed-sample')}?corpus=talk").content.decode()
-    sent = {"corpus": corpus.pk, "name": "Candidates", "n": 12, "seed": 3, "normalisation": "nfc-space",
-            "mask_handles": "on", "max_tokens": 40}  # fmt: skip
+    sent = {
+        "corpus": corpus.pk,
+        "name": "Candidates",
+        "n": 12,
+        "seed": 3,
+        "normalisation": "nfc-space",
+        "mask_handles": "on",
+        "max_tokens": 40,
+    }
     answer = client.post(page("seed-sample"), sent)
     job = DatasetImport.objects.get()
     assert answer["Location"] == page("dataset-import-detail", job.pk)
@@ -110,10 +117,13 @@ def test_candidates_are_drawn_by_a_worker(
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"n": 31}, "Found 31; accepted: 1 to 30"), ({"name": ""}, "This field is required"),
-     ({"language": "tlh"}, "accepted: a tag such as en or pt-BR"),
-     ({"min_tokens": 9, "max_tokens": 3}, "a whole number from 9 to 10,000")],
-)  # fmt: skip
+    [
+        ({"n": 31}, "Found 31; accepted: 1 to 30"),
+        ({"name": ""}, "This field is required"),
+        ({"language": "tlh"}, "accepted: a tag such as en or pt-BR"),
+        ({"min_tokens": 9, "max_tokens": 3}, "a whole number from 9 to 10,000"),
+    ],
+)
 def test_what_cannot_be_drawn_is_told_at_its_field(
     project: Project, manager: User, as_user: AsUser, settings: Any, tmp_path: Any, change: dict[str, Any], says: str
 ) -> None:
@@ -291,8 +301,10 @@ def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User,
 
     members = lines(f"{page('seed-detail', 'replies')}?format=json")
     assert {row["item_id"]: (row["mean_when_selected"], row["mean_now"], row["fell_below"]) for row in members} == {
-        "a": (5, 5, False), "b": (4, 4, False), "d": (4.5, 4.5, False),
-    }  # fmt: skip
+        "a": (5, 5, False),
+        "b": (4, 4, False),
+        "d": (4.5, 4.5, False),
+    }
     (one,) = lines(f"{page('seed-list')}?format=json")
     assert (one["dataset"], one["candidates"], one["kept"], one["splits"]) == ("replies", 6, 3, {"dev": 2, "test": 1})
     chart = client.get(page("seed-chart", "replies", "json")).json()
@@ -300,8 +312,12 @@ def test_tables_and_chart_are_downloaded(selection: SeedSelection, viewer: User,
         [data for data in chart["datasets"].values() if len(data) > 1] if "datasets" in chart else [chart_rows(chart)]
     )
     assert {(row["mean"], row["seeds"], row["fate"]) for row in rows} == {
-        ("1", 1, "left out"), ("3.667", 1, "left out"), ("4", 1, "kept"), ("4.5", 1, "kept"), ("5", 1, "kept"),
-    }  # fmt: skip
+        ("1", 1, "left out"),
+        ("3.667", 1, "left out"),
+        ("4", 1, "kept"),
+        ("4.5", 1, "kept"),
+        ("5", 1, "kept"),
+    }
     assert client.get(page("seed-chart", "replies", "svg"))["Content-Type"] == "image/svg+xml"
     assert client.get(page("seed-chart", "replies", "gif")).status_code == 404
     table = b"".join(client.get(page("seed-chart", "replies", "csv")).streaming_content).decode()

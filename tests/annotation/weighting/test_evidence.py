@@ -59,9 +59,18 @@ def test_magnitudes_fall_into_bins_of_doublings():
     bins = histogram_bins(np.nan, np.nan)
     counts = response_evidence(table, bins).counts[0]
     assert dict(zip(bins.labels, counts.tolist(), strict=True)) == {
-        "at most 1/32": 1, "1/16": 0, "1/8": 0, "1/4": 0, "1/2": 1, "1": 2, "2": 1, "4": 0, "8": 0, "16": 0,
+        "at most 1/32": 1,
+        "1/16": 0,
+        "1/8": 0,
+        "1/4": 0,
+        "1/2": 1,
+        "1": 2,
+        "2": 1,
+        "4": 0,
+        "8": 0,
+        "16": 0,
         "at least 32": 1,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(("low", "high"), [(5, 1), (1, 1), (1, np.nan), (np.inf, 2)])

@@ -80,8 +80,13 @@ def test_a_release_is_weighed_by_it_with_the_parameter_of_the_form(release: Rele
     assert (release.method, release.parameters["share"]) == ("toy", 0.25)
     assert release.signature.startswith("weights:toy|share:0.25|")
     weighed = release.weights.order_by("pk")
-    found = dict(zip(texts_of(release, weighed.values_list("response_id", flat=True)),
-                     weighed.values_list("weight", flat=True), strict=True))  # fmt: skip
+    found = dict(
+        zip(
+            texts_of(release, weighed.values_list("response_id", flat=True)),
+            weighed.values_list("weight", flat=True),
+            strict=True,
+        )
+    )
     assert found["Fine."] == pytest.approx(0.25 * 0.5)
     assert stored_content_hash(release) == release.content_hash
 

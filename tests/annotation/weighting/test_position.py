@@ -87,9 +87,15 @@ def _permuted_within_rows(matrix, statistic):
     """All (3!)^n orders within rows, in samples, by scipy's own machinery."""
     rng = np.random.default_rng(0)
     return permutation_test(
-        tuple(matrix.T), lambda *columns, axis: statistic(*(np.moveaxis(column, axis, -1) for column in columns)),
-        permutation_type="samples", vectorized=True, n_resamples=4999, alternative="greater", rng=rng, axis=0,
-    ).pvalue  # fmt: skip
+        tuple(matrix.T),
+        lambda *columns, axis: statistic(*(np.moveaxis(column, axis, -1) for column in columns)),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=4999,
+        alternative="greater",
+        rng=rng,
+        axis=0,
+    ).pvalue
 
 
 def test_lists_of_different_length_with_a_bias_are_found_and_without_are_not():

@@ -252,9 +252,13 @@ def log_of(rated, checked):
     rater, response, value, seconds = zip(*rated, strict=True) if rated else ((), (), (), ())
     who, kind, answer, first = zip(*checked, strict=True) if checked else ((), (), (), ())
     checks = CheckLog(
-        np.array(who, dtype=str), kind=kind, value=answer, low=np.full(len(who), 3.0), high=np.full(len(who), 5.0),
+        np.array(who, dtype=str),
+        kind=kind,
+        value=answer,
+        low=np.full(len(who), 3.0),
+        high=np.full(len(who), 5.0),
         first=first,
-    )  # fmt: skip
+    )
     return RatingLog(np.array(rater, dtype=str), seconds=seconds, response=response, value=value, checks=checks)
 
 

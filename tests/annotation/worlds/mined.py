@@ -88,9 +88,14 @@ def indexed_corpus(project: Project, name: str = "Pool", content: bytes | None =
 
 
 def asked_run(
-    project: Project, dataset: Dataset, corpus: Corpus, *, by: User | None = None, splits: tuple[str, ...] = (),
+    project: Project,
+    dataset: Dataset,
+    corpus: Corpus,
+    *,
+    by: User | None = None,
+    splits: tuple[str, ...] = (),
     **specification: Any,
-) -> MiningRun:  # fmt: skip
+) -> MiningRun:
     """Queued: ``mining_run_execute`` has not run."""
     return mining_run_create(
         project=project,

@@ -67,6 +67,12 @@ def qualified(project: Project, **options: object) -> Campaign:
     }
     dataset = make_dataset(project, items=1, systems=["Ada", "Bo"], name="qualified")
     return make_campaign(
-        dataset, criteria=[RELEVANT], name="Qualified", qualification=qualification, completion_code="DONE-7",
-        instructions="Rate how *relevant* each reply is.", target="outputs", **options,
-    )  # fmt: skip
+        dataset,
+        criteria=[RELEVANT],
+        name="Qualified",
+        qualification=qualification,
+        completion_code="DONE-7",
+        instructions="Rate how *relevant* each reply is.",
+        target="outputs",
+        **options,
+    )

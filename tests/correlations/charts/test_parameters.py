@@ -17,9 +17,12 @@ WORDS = ParameterAxis("Tokeniser", ["13a", "zh"], ["13a", "zh"], chosen=0, best=
 def test_a_curve_is_drawn_with_its_band_and_its_marks(axis: ParameterAxis, theme: str) -> None:
     n = len(axis.values)
     spec = parameter_chart(
-        axis, {"r": [0.1] * n, "ρ": [float("nan")] * n}, intervals={"r": ([0.0] * n, [0.2] * n)}, title="Systems",
+        axis,
+        {"r": [0.1] * n, "ρ": [float("nan")] * n},
+        intervals={"r": ([0.0] * n, [0.2] * n)},
+        title="Systems",
         theme=theme,
-    )  # fmt: skip
+    )
     drawn = json.dumps(spec, ensure_ascii=False)
     assert ("in use: 0.5" in drawn) == (axis is NUMBERS)
     assert ("in use, and best: 13a" in drawn) == (axis is WORDS)

@@ -135,21 +135,35 @@ def imported(world: World, **parameters: object) -> ScoreRun:
     scores = np.array([[np.mean(world.judgements[n, place + 1]) for place in range(len(items))] for n in HYPOTHESES])
     metric = get_metric("external", scorer="Oracle", **parameters)
     run = ScoreRun.objects.create(
-        project=world.project, dataset=world.dataset, metric=metric.name, parameters=metric.parameters(),
-        signature=metric.signature(), signature_hash=str(parameters), state=JobState.DONE,
+        project=world.project,
+        dataset=world.dataset,
+        metric=metric.name,
+        parameters=metric.parameters(),
+        signature=metric.signature(),
+        signature_hash=str(parameters),
+        state=JobState.DONE,
         finished_at=world.release.finished_at,
-    )  # fmt: skip
+    )
     run.systems.set(world.hypotheses)
     statistics = mean_statistics(scores)
-    whole_run_store(run, {
-        "n": len(items), "item_ids": little_endian(np.array([item.pk for item in items]), "<i8"),
-        "segment_scores": little_endian(scores, "<f8"), "valid": little_endian(statistics.valid, "?"),
-        "statistics": little_endian(statistics.packed, "<f8"),
-        "report": {
-            "items": len(items), "items_scored": len(items), "dropped": {}, "references": 0,
-            "references_in_release": 0, "aggregate": statistics.aggregate.parameters(),
+    whole_run_store(
+        run,
+        {
+            "n": len(items),
+            "item_ids": little_endian(np.array([item.pk for item in items]), "<i8"),
+            "segment_scores": little_endian(scores, "<f8"),
+            "valid": little_endian(statistics.valid, "?"),
+            "statistics": little_endian(statistics.packed, "<f8"),
+            "report": {
+                "items": len(items),
+                "items_scored": len(items),
+                "dropped": {},
+                "references": 0,
+                "references_in_release": 0,
+                "aggregate": statistics.aggregate.parameters(),
+            },
         },
-    })  # fmt: skip
+    )
     run.report = run_finish(run)
     run.save()
     return run

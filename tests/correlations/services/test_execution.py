@@ -93,9 +93,13 @@ def test_every_coefficient_over_one_unit_for_each_pair_is_scipys(world: World) -
     metric, human = one_unit_each(world, score)
     usual = computed(world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed")
     study = computed(
-        world, unit_size=1000, metrics=["delta_bleu"], subsets=["all"], orientation="fixed",
+        world,
+        unit_size=1000,
+        metrics=["delta_bleu"],
+        subsets=["all"],
+        orientation="fixed",
         coefficients=["spearman", "kendall", "pearson", "somers_d"],
-    )  # fmt: skip
+    )
 
     row = study.result["rows"][0]
     assert row["r"]["value"] == pytest.approx(stats.pearsonr(metric, human).statistic, abs=1e-12)
@@ -117,8 +121,11 @@ def test_the_first_coefficient_leads_comparisons_and_sweeps(world: World) -> Non
     assert comparison["first_tau"] == rows[comparison["first"]]
     assert comparison["difference"] == pytest.approx(rows[comparison["first"]] - rows[comparison["second"]])
     assert set(study.result["sweeps"]["order"]["series"][0]["points"][0]) == {
-        "tau", "n_observations", "items", "clamped_share",
-    }  # fmt: skip
+        "tau",
+        "n_observations",
+        "items",
+        "clamped_share",
+    }
 
 
 def test_a_result_is_read_back_as_it_was_written(world: World) -> None:
@@ -270,9 +277,13 @@ def test_ratings_that_came_after_the_study_was_made_do_not_count(world: World) -
     for criterion in world.output_campaign.criteria.all():
         revised = judged.ratings.get(criterion=criterion)
         judged.ratings.create(
-            campaign=revised.campaign, response=revised.response, rater=revised.rater, criterion=criterion,
-            value=6 - revised.value, revision=1,
-        )  # fmt: skip
+            campaign=revised.campaign,
+            response=revised.response,
+            rater=revised.rater,
+            criterion=criterion,
+            value=6 - revised.value,
+            revision=1,
+        )
     study_execute(study_id=study.pk)
     later, created = study_create(project=world.project, name="Cats", specification=world.specification(), by=None)
     study_execute(study_id=later.pk)

@@ -83,11 +83,15 @@ def alone(world: World, name: str, **parameters: object) -> np.ndarray:
 def test_every_value_of_am_fm_is_correlated_as_if_it_were_computed_alone(world: World) -> None:
     am, fm = models(world)
 
-    study = computed(world, metric={"name": "am_fm", "k": 4}, sweeps=[
-        {"parameter": "k", "values": [1, 2, 4]},
-        {"parameter": "order", "values": [1, 2, 3]},
-        {"parameter": "lambda", "values": [0, 0.5, 1]},
-    ])  # fmt: skip
+    study = computed(
+        world,
+        metric={"name": "am_fm", "k": 4},
+        sweeps=[
+            {"parameter": "k", "values": [1, 2, 4]},
+            {"parameter": "order", "values": [1, 2, 3]},
+            {"parameter": "lambda", "values": [0, 0.5, 1]},
+        ],
+    )
 
     sweeps = {sweep["parameter"]: sweep for sweep in study.result["sweeps"]}
     own = {"k": 4, "order": 2, "balance": 0.8}
@@ -148,9 +152,12 @@ def test_splits_choose_on_one_and_judge_on_the_other(world: World) -> None:
         Item.objects.filter(pk=item.pk).update(split="dev" if place % 2 else "test")
 
     study = computed(
-        world, metric="bleu", sweeps=[{"parameter": "max_order", "values": [1, 2, 3, 4]}], choose_on="dev",
+        world,
+        metric="bleu",
+        sweeps=[{"parameter": "max_order", "values": [1, 2, 3, 4]}],
+        choose_on="dev",
         judge_on="test",
-    )  # fmt: skip
+    )
 
     found = study.result["sweeps"][0]["splits"]
     assert found["items"] == [20, 20]

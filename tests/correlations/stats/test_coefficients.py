@@ -22,8 +22,11 @@ def scipy_somers_d(metric, rating):
 
 
 SCIPY = {
-    "pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau, "somers_d": scipy_somers_d,
-}  # fmt: skip
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall": stats.kendalltau,
+    "somers_d": scipy_somers_d,
+}
 # scipy's table of n x n cells makes Somers' d of hundreds of observations take seconds.
 SIZES = [(key, n) for key in COEFFICIENTS for n in ((2, 3, 33) if key == "somers_d" else (2, 3, 64, 127, 264))]
 every_coefficient = pytest.mark.parametrize("key", COEFFICIENTS)

@@ -4,9 +4,17 @@ import importlib
 import pytest
 
 MODULES = [
-    "coefficients.kendall", "coefficients.pearson", "coefficients.somers_d", "coefficients.spearman", "intervals",
-    "resampling", "sampled_units", "significance", "sweeps", "system_level",
-]  # fmt: skip
+    "coefficients.kendall",
+    "coefficients.pearson",
+    "coefficients.somers_d",
+    "coefficients.spearman",
+    "intervals",
+    "resampling",
+    "sampled_units",
+    "significance",
+    "sweeps",
+    "system_level",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

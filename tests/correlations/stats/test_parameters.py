@@ -91,7 +91,7 @@ def test_sums_of_statistics_are_scored_once_they_are_summed() -> None:
     statistics = np.concatenate(
         [rng.integers(5, 9, size=(4, 30, 2)), rng.integers(1, 4, size=(4, 30, 2)), rng.integers(4, 7, size=(4, 30, 2))],
         axis=2,
-    ).astype(float)  # fmt: skip
+    ).astype(float)
     bleu = BleuAggregate(max_order=2)
     human = rng.normal(size=(4, 30))
 

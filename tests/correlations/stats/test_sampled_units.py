@@ -63,9 +63,16 @@ def coefficients_by_hand(assignments, orientation):
 def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, orientation):
     n_assignments = 1 if unit_size == 1 else 6
     study = sampled_unit_correlation(
-        inputs.metrics, inputs.human, inputs.pairs, seed=4, unit_size=unit_size, n_assignments=n_assignments,
-        remainder=remainder, orientation=orientation, coefficients=list(COEFFICIENTS),
-    )  # fmt: skip
+        inputs.metrics,
+        inputs.human,
+        inputs.pairs,
+        seed=4,
+        unit_size=unit_size,
+        n_assignments=n_assignments,
+        remainder=remainder,
+        orientation=orientation,
+        coefficients=list(COEFFICIENTS),
+    )
     for row, result in enumerate(study.rows):
         assignments = observations_by_hand(
             inputs, row, seed=4, unit_size=unit_size, remainder=remainder, n_assignments=n_assignments
@@ -177,9 +184,15 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
 @pytest.mark.parametrize("orientation", ["both", "fixed", "random"])
 def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dropped(inputs, orientation):
     study = sampled_unit_correlation(
-        inputs.metrics, inputs.human, inputs.pairs, seed=1, unit_size=60, n_assignments=2, remainder="drop",
+        inputs.metrics,
+        inputs.human,
+        inputs.pairs,
+        seed=1,
+        unit_size=60,
+        n_assignments=2,
+        remainder="drop",
         orientation=orientation,
-    )  # fmt: skip
+    )
     assert {row.coefficients["spearman"].reason for row in study.rows} == {
         "0 units: at least 3 observations are needed"
     }

@@ -28,9 +28,15 @@ def test_a_unit_size_sweep_equals_the_studies_and_uses_sentence_scores_at_one(in
     told = []
     at_one = [replace(inputs.metrics[2], name="weighted")]
     sweep = unit_size_sweep(
-        [inputs.metrics[1]], inputs.human, inputs.pairs, unit_sizes=(1, 5, 20), metrics_at_one=at_one, seed=2,
-        n_assignments=40, progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
+        [inputs.metrics[1]],
+        inputs.human,
+        inputs.pairs,
+        unit_sizes=(1, 5, 20),
+        metrics_at_one=at_one,
+        seed=2,
+        n_assignments=40,
+        progress=lambda done, total: told.append((done, total)),
+    )
     alone = sampled_unit_correlation(at_one, inputs.human, inputs.pairs, seed=2, unit_size=1)
     assert sweep.series["weighted"][0].coefficients["spearman"].mean == alone.rows[0].coefficients["spearman"].mean
     fives = sampled_unit_correlation(

@@ -128,9 +128,27 @@ def test_lines_that_are_not_in_colour_are_grey_and_unnamed() -> None:
 
 
 def test_the_command_takes_metrics_as_they_are_written(world: World, capsys) -> None:
-    flags = ["--project", world.project.slug, "--release", "cat-references", "--campaign", "Output ratings",
-             "--systems", "Echo", "Parrot", "Quill", "--subsets", "all", "--assignments", "2", "--bootstrap", "0",
-             "--no-sweeps", "--unit-size", "8"]  # fmt: skip
+    flags = [
+        "--project",
+        world.project.slug,
+        "--release",
+        "cat-references",
+        "--campaign",
+        "Output ratings",
+        "--systems",
+        "Echo",
+        "Parrot",
+        "Quill",
+        "--subsets",
+        "all",
+        "--assignments",
+        "2",
+        "--bootstrap",
+        "0",
+        "--no-sweeps",
+        "--unit-size",
+        "8",
+    ]
     call_command("study", *flags, "--metrics", "bleu", "bleu:order=4", f"run:{imported(world).pk}")
     printed = capsys.readouterr().out
     for label in ("BLEU (order 2)", "BLEU (order 4)", "Oracle"):

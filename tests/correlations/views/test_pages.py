@@ -57,11 +57,23 @@ def body(response) -> bytes:
 
 def form_data(world: World, **changes: object) -> dict[str, object]:
     return {
-        "release": world.release.pk, "name": "From the form", "campaigns": ["Output ratings"],
-        "systems": ["Echo", "Parrot", "Quill"], "metrics": ["bleu", "delta_bleu"], "subsets": "original, w>=0.5",
-        "unit_size": 10, "assignments": 3, "bootstrap": 0, "order": 2, "tokenize": "whitespace", "lowercase": "on",
-        "orientation": "both", "remainder": "keep", "seed": 1, "coefficients": ["spearman", "kendall"],
-    } | changes  # fmt: skip
+        "release": world.release.pk,
+        "name": "From the form",
+        "campaigns": ["Output ratings"],
+        "systems": ["Echo", "Parrot", "Quill"],
+        "metrics": ["bleu", "delta_bleu"],
+        "subsets": "original, w>=0.5",
+        "unit_size": 10,
+        "assignments": 3,
+        "bootstrap": 0,
+        "order": 2,
+        "tokenize": "whitespace",
+        "lowercase": "on",
+        "orientation": "both",
+        "remainder": "keep",
+        "seed": 1,
+        "coefficients": ["spearman", "kendall"],
+    } | changes
 
 
 def test_a_viewer_may_read(study: Study, viewer, as_user) -> None:

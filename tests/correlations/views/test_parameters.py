@@ -57,11 +57,23 @@ def body(response) -> bytes:
 
 def form_data(world: World, **changes: object) -> dict[str, object]:
     return {
-        "release": world.release.pk, "metric": "bleu", "name": "From the form", "campaigns": SPECIFICATION["campaigns"],
-        "systems": SPECIFICATION["systems"], "subset": "all", "coefficient": "pearson", "bootstrap": 0, "halves": 0,
-        "seed": 1, "own_max_order": 2, "own_tokenize": "whitespace", "own_lowercase": "on", "own_smoothing": "none",
-        "sweep_max_order": "1..4", "sweep_tokenize": "13a, char",
-    } | changes  # fmt: skip
+        "release": world.release.pk,
+        "metric": "bleu",
+        "name": "From the form",
+        "campaigns": SPECIFICATION["campaigns"],
+        "systems": SPECIFICATION["systems"],
+        "subset": "all",
+        "coefficient": "pearson",
+        "bootstrap": 0,
+        "halves": 0,
+        "seed": 1,
+        "own_max_order": 2,
+        "own_tokenize": "whitespace",
+        "own_lowercase": "on",
+        "own_smoothing": "none",
+        "sweep_max_order": "1..4",
+        "sweep_tokenize": "13a, char",
+    } | changes
 
 
 def test_a_viewer_may_read_and_not_change(study: ParameterStudy, viewer, as_user) -> None:
@@ -247,9 +259,22 @@ def test_all_that_is_beyond_the_model_is_told_at_its_fields(world: World, manage
 
 
 def test_the_command_computes_and_prints(world: World, capsys) -> None:
-    flags = ["--project", world.project.slug, "--release", "cat-references", "--campaign", "Output ratings",
-             "--campaign", "Reference ratings", "--systems", *SPECIFICATION["systems"], "--bootstrap", "0",
-             "--metric", "chrf:beta=2"]  # fmt: skip
+    flags = [
+        "--project",
+        world.project.slug,
+        "--release",
+        "cat-references",
+        "--campaign",
+        "Output ratings",
+        "--campaign",
+        "Reference ratings",
+        "--systems",
+        *SPECIFICATION["systems"],
+        "--bootstrap",
+        "0",
+        "--metric",
+        "chrf:beta=2",
+    ]
     call_command("parameter_study", *flags, "--sweep", "beta=1..3", "--json")
     found = json.loads(capsys.readouterr().out)
     assert [point["value"] for point in found["result"]["sweeps"][0]["points"]] == [1, 2, 3]

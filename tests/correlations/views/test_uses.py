@@ -25,13 +25,22 @@ def url(world: World, response, query: str = "") -> str:
 
 def use_it(world: World) -> tuple[int, int]:
     run, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="delta_bleu", parameters={},
-        subset=Subset.parse("w>0"), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="delta_bleu",
+        parameters={},
+        subset=Subset.parse("w>0"),
+        by=None,
+    )
     study = Study.objects.create(
-        project=world.project, dataset=world.dataset, release=world.release, name="First look", specification={},
+        project=world.project,
+        dataset=world.dataset,
+        release=world.release,
+        name="First look",
+        specification={},
         signature="1" * 64,
-    )  # fmt: skip
+    )
     return run.pk, study.pk
 
 
@@ -45,15 +54,20 @@ def test_runs_and_studies_are_listed_with_their_release(world, viewer, as_user):
     assert "Parameter study" not in page
     rows = json.loads(b"".join(as_user(viewer).get(url(world, response, "?format=json")).streaming_content))
     assert [(row["release"], row["kind"], row["id"]) for row in rows] == [
-        ("cat-references/v1", "score run", run), ("cat-references/v1", "study", study)
-    ]  # fmt: skip
+        ("cat-references/v1", "score run", run),
+        ("cat-references/v1", "study", study),
+    ]
 
 
 def test_parameter_studies_are_listed_too(world, viewer, as_user):
     study = ParameterStudy.objects.create(
-        project=world.project, dataset=world.dataset, release=world.release, name="Orders", specification={},
+        project=world.project,
+        dataset=world.dataset,
+        release=world.release,
+        name="Orders",
+        specification={},
         signature="2" * 64,
-    )  # fmt: skip
+    )
     page = as_user(viewer).get(url(world, world.responses["Human", 1])).content.decode()
     link = reverse("correlations:parameter-study-detail", args=[world.project.slug, study.pk])
     assert f'<a href="{link}">Parameter study {study.pk}</a>' in page

@@ -77,9 +77,20 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
 
 def test_scores_are_those_of_sacrebleu_on_the_same_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = asked(
-        files, "--systems", "answers.txt", "others.txt", "--references", "ref0.txt", "ref1.txt",
-        "--metric", "bleu:order=4,tok=13a,smooth=exp", "--metric", "chrf", "--format", "json",
-    )  # fmt: skip
+        files,
+        "--systems",
+        "answers.txt",
+        "others.txt",
+        "--references",
+        "ref0.txt",
+        "ref1.txt",
+        "--metric",
+        "bleu:order=4,tok=13a,smooth=exp",
+        "--metric",
+        "chrf",
+        "--format",
+        "json",
+    )
     bleu, chrf = json.loads(printed(capsys, arguments))
 
     known = [[line or None for line in lines] for lines in REFERENCES]  # sacrebleu's word for a missing reference
@@ -134,9 +145,24 @@ def test_parts_of_a_corpus_give_what_the_whole_gives(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = asked(
-        files, "--systems", "answers.txt", "others.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu",
-        "--metric", "cider", "--metric", "bleu", "--metric", "distinct", "--format", "tsv", "--no-cache",
-    )  # fmt: skip
+        files,
+        "--systems",
+        "answers.txt",
+        "others.txt",
+        "--weighted",
+        "weighted.tsv",
+        "--metric",
+        "delta_bleu",
+        "--metric",
+        "cider",
+        "--metric",
+        "bleu",
+        "--metric",
+        "distinct",
+        "--format",
+        "tsv",
+        "--no-cache",
+    )
     whole = printed(capsys, arguments)
     monkeypatch.setattr(scoring, "PART", 1)
     assert printed(capsys, arguments) == whole
@@ -265,8 +291,11 @@ def test_each_segment_without_a_score_says_why(files: Path, capsys: pytest.Captu
     assert "answers: 1 of 3 segments have no score: an empty text (1)" in told
     rows = [line.split("\t") for line in out.read_text().splitlines()]
     assert [row[-1] for row in rows] == [
-        "undefined_reason", "", "BLEU: no original reference; distinct-n: an empty text", "",
-    ]  # fmt: skip
+        "undefined_reason",
+        "",
+        "BLEU: no original reference; distinct-n: an empty text",
+        "",
+    ]
     as_json = json.loads(printed(capsys, asked(files, *texts, *options, "--format", "json")))
     assert as_json[0]["systems"][0]["undefined_reasons"] == {"no original reference": 1}
 
@@ -413,10 +442,17 @@ def test_a_real_corpus_is_scored_in_parts_as_at_once(
     told = printed(
         capsys,
         asked(
-            tmp_path, "--systems", "system.txt", "--weighted", "weighted.tsv", "--metric", "delta_bleu:tok=13a,lc=yes",
-            "--format", "json",
+            tmp_path,
+            "--systems",
+            "system.txt",
+            "--weighted",
+            "weighted.tsv",
+            "--metric",
+            "delta_bleu:tok=13a,lc=yes",
+            "--format",
+            "json",
         ),
-    )  # fmt: skip
+    )
     expected = corpus_delta_bleu(
         hypotheses, sample.weighted, sample.weights, tokenize="13a", lowercase=True, on_no_positive="drop"
     )

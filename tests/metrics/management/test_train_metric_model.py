@@ -24,8 +24,19 @@ def run(*arguments: str) -> str:
 
 
 def test_it_trains_on_a_data_set_and_tells_what_it_found(world: World) -> None:
-    text = run("--kind", "lsa", "--dataset", "cats", "--texts", "messages", "--source-system", "Human",
-               "--components", "3", "--with-judged")  # fmt: skip
+    text = run(
+        "--kind",
+        "lsa",
+        "--dataset",
+        "cats",
+        "--texts",
+        "messages",
+        "--source-system",
+        "Human",
+        "--components",
+        "3",
+        "--with-judged",
+    )
 
     model = TrainedModel.objects.get()
     assert model.options == {"components": 3, "tokenize": "whitespace"}
@@ -36,8 +47,23 @@ def test_it_trains_on_a_data_set_and_tells_what_it_found(world: World) -> None:
 
 
 def test_it_keeps_apart_what_is_judged_by_default(world: World) -> None:
-    document = json.loads(run("--kind", "vectors", "--dataset", "cats", "--texts", "messages", "--source-system",
-                              "Human", "--min-count", "1", "--lowercase", "no", "--json"))  # fmt: skip
+    document = json.loads(
+        run(
+            "--kind",
+            "vectors",
+            "--dataset",
+            "cats",
+            "--texts",
+            "messages",
+            "--source-system",
+            "Human",
+            "--min-count",
+            "1",
+            "--lowercase",
+            "no",
+            "--json",
+        )
+    )
 
     assert (document["state"], document["texts"], document["kept_apart"]) == ("done", 1, 40)
     assert document["options"]["lowercase"] is False

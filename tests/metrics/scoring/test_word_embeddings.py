@@ -173,8 +173,11 @@ def test_what_was_unknown_is_counted(world: World, name: str) -> None:
     metric = world.metric(name, variant="liu2016")
     prepared = Workspace(Segments([["a b", "b b"]], [["a", ""], ["c b"]]), [metric], world.store).prepared(metric)
     assert prepared.facts == {
-        "words": 7, "unknown_words": 4, "hypotheses_without_vector": 1, "references_without_vector": 1,
-    }  # fmt: skip
+        "words": 7,
+        "unknown_words": 4,
+        "hypotheses_without_vector": 1,
+        "references_without_vector": 1,
+    }
 
 
 def test_words_are_looked_up_once_for_all_three(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,9 @@ def test_a_name_alone_is_the_metric_with_its_usual_parameters() -> None:
 
 def test_keys_are_names_or_those_of_signatures() -> None:
     assert read_metric("am_fm:lambda=0.5, k=20, fm=sha256:00") == (
-        "am_fm", {"balance": 0.5, "k": 20, "fm_model": "sha256:00"},
-    )  # fmt: skip
+        "am_fm",
+        {"balance": 0.5, "k": 20, "fm_model": "sha256:00"},
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)

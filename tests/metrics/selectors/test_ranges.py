@@ -10,9 +10,12 @@ from metrics.selectors.ranges import range_words
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0, 1, "0 to 1"), (-1, 1, "−1 to 1"), (0, inf, "0 and more"), (-inf, -0.5, "at most −0.5"),
+        (0, 1, "0 to 1"),
+        (-1, 1, "−1 to 1"),
+        (0, inf, "0 and more"),
+        (-inf, -0.5, "at most −0.5"),
         (-inf, inf, "unbounded"),
     ],
-)  # fmt: skip
+)
 def test_a_range_is_told_in_words(low: float, high: float, words: str) -> None:
     assert range_words(low, high) == words

@@ -15,9 +15,14 @@ def test_pages_of_runs_go_from_the_newest_to_the_oldest_and_hold_each_once(
     monkeypatch.setattr(runs, "RUNS_PAGE", 2)
     for metric in ("bleu", "sbleu", "chrf", "ter", "rouge_l"):
         score_run_create(
-            project=world.project, release=world.release, systems=world.hypotheses, metric=metric, parameters={},
-            subset=Subset(), by=None,
-        )  # fmt: skip
+            project=world.project,
+            release=world.release,
+            systems=world.hypotheses,
+            metric=metric,
+            parameters={},
+            subset=Subset(),
+            by=None,
+        )
     # Written again out of order: without an order of its own a query finds them as they lie.
     ScoreRun.objects.filter(metric="bleu").update(progress_note="again")
 

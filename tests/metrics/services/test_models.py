@@ -76,9 +76,14 @@ def run(world: World) -> ScoreRun:
     trained_model(world)
     trained_model(world, kind="language_model", name="Bigrams")
     made, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="am_fm",
-        parameters={"k": 2}, subset=Subset.parse("all"), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="am_fm",
+        parameters={"k": 2},
+        subset=Subset.parse("all"),
+        by=None,
+    )
     return made
 
 
@@ -103,9 +108,13 @@ def test_a_run_that_asks_a_model_for_more_than_it_has_is_refused_at_once(
 ) -> None:
     with pytest.raises(ScoreRunRefused, match=rf"{field}: found \d; accepted: up to \d, which is what") as raised:
         score_run_create(
-            project=world.project, release=world.release, systems=world.hypotheses, metric=metric,
-            parameters=parameters, by=None,
-        )  # fmt: skip
+            project=world.project,
+            release=world.release,
+            systems=world.hypotheses,
+            metric=metric,
+            parameters=parameters,
+            by=None,
+        )
     assert list(raised.value.fields) == [field]
 
 

@@ -219,9 +219,14 @@ def test_the_same_run_is_made_once_whatever_the_order_of_its_systems(world: Worl
 
 
 @pytest.mark.parametrize(
-    "change", [{"metric": "sbleu"}, {"subset": Subset.parse("w>0")}, {"parameters": {**PARAMETERS, "max_order": 3}},
-               {"subset": Subset("all", items="positive")}],
-)  # fmt: skip
+    "change",
+    [
+        {"metric": "sbleu"},
+        {"subset": Subset.parse("w>0")},
+        {"parameters": {**PARAMETERS, "max_order": 3}},
+        {"subset": Subset("all", items="positive")},
+    ],
+)
 def test_another_parameter_is_another_run(world: World, change: dict[str, object]) -> None:
     first, _ = create(world)
 

@@ -28,9 +28,12 @@ def exported(dataset: Dataset) -> dict[str, str]:
 
 def imported(world: World, text: str, name: str, **options) -> ScoreRun:
     ((run, _),) = score_file_import(
-        dataset=world.dataset, by=None, filename="scores.csv", content=text.encode(),
+        dataset=world.dataset,
+        by=None,
+        filename="scores.csv",
+        content=text.encode(),
         options=ImportOptions(name=name, **options),
-    )  # fmt: skip
+    )
     return run
 
 
@@ -51,9 +54,10 @@ def runs(world: World) -> list[ScoreRun]:
     ]
     made = [
         imported(world, "system,item,score\n" + "\n".join(rows), "My metric v2"),
-        imported(world, "system,score\nEcho,0.1\nParrot,0.30000000000000004\n", "errors", lower_is_better=True,
-                 lowest=0.0),
-    ]  # fmt: skip
+        imported(
+            world, "system,score\nEcho,0.1\nParrot,0.30000000000000004\n", "errors", lower_is_better=True, lowest=0.0
+        ),
+    ]
     run, _ = score_run_create(
         project=world.project, release=world.release, systems=world.hypotheses, metric="chrf", parameters={}, by=None
     )
@@ -104,16 +108,34 @@ def test_the_layout_is_that_of_mt_metrics_eval(world: World, runs: list[ScoreRun
 def test_files_tell_in_what_runs_of_one_metric_differ(world: World) -> None:
     def run(metric: str, subset: str = "all", **parameters: object) -> ScoreRun:
         made, _ = score_run_create(
-            project=world.project, release=world.release, systems=world.hypotheses, metric=metric,
-            parameters=parameters, subset=Subset.parse(subset), by=None,
-        )  # fmt: skip
+            project=world.project,
+            release=world.release,
+            systems=world.hypotheses,
+            metric=metric,
+            parameters=parameters,
+            subset=Subset.parse(subset),
+            by=None,
+        )
         return made
 
-    runs = [run("bleu", max_order=2), run("bleu", max_order=4), run("bleu", "w>=0.6"), run("bleu", "original"),
-            run("chrf"), run("chrf", "w>0"), imported(world, "system,score\nEcho,0.1\n", "COMET-src")]  # fmt: skip
+    runs = [
+        run("bleu", max_order=2),
+        run("bleu", max_order=4),
+        run("bleu", "w>=0.6"),
+        run("bleu", "original"),
+        run("chrf"),
+        run("chrf", "w>0"),
+        imported(world, "system,score\nEcho,0.1\n", "COMET-src"),
+    ]
     assert run_names(runs) == [
-        "bleu.order_2", "bleu.order_4", "bleu.w_from_0.6", "bleu.original", "chrf", "chrf.w_above_0", "COMET",
-    ]  # fmt: skip
+        "bleu.order_2",
+        "bleu.order_4",
+        "bleu.w_from_0.6",
+        "bleu.original",
+        "chrf",
+        "chrf.w_above_0",
+        "COMET",
+    ]
 
 
 def test_a_run_whose_metric_takes_other_parameters_now_leaves_with_its_scores(
@@ -139,8 +161,10 @@ def test_human_scores_are_means_over_raters(world: World) -> None:
     ]
     both = []
     for criterion in ("informativeness", "relevance"):
-        rows = [line.split("\t") for line in
-                files[f"cats/human-scores/cats.{criterion}.Output_ratings.seg.score"].splitlines()]  # fmt: skip
+        rows = [
+            line.split("\t")
+            for line in files[f"cats/human-scores/cats.{criterion}.Output_ratings.seg.score"].splitlines()
+        ]
         both.append([float(score) for system, score in rows if system == "Parrot"])
     expected = [np.mean(world.judgements["Parrot", place]) for place in range(40)]
     np.testing.assert_allclose(np.mean(both, axis=0), expected)

@@ -16,9 +16,13 @@ KNOWN = Known(["Echo", "Parrot"], ["1", "2", "3"])
 NAN = np.nan
 EXPECTED = [[0.5, NAN, 1e-3], [-1.0, 0.1, 0.30000000000000004]]
 LONG = [
-    ("Parrot", "3", "0.30000000000000004"), ("Echo", "1", "0.5"), ("Echo", "3", "1e-3"), ("Parrot", "1", "-1"),
-    ("Parrot", "2", ".1"), ("Echo", "2", ""),
-]  # fmt: skip
+    ("Parrot", "3", "0.30000000000000004"),
+    ("Echo", "1", "0.5"),
+    ("Echo", "3", "1e-3"),
+    ("Parrot", "1", "-1"),
+    ("Parrot", "2", ".1"),
+    ("Echo", "2", ""),
+]
 SEGMENTS = "Echo\t0.5\nEcho\tNone\nEcho\t0.001\nParrot\t-1\nParrot\t0.1\nParrot\t0.30000000000000004\n"
 
 
@@ -146,7 +150,7 @@ def test_an_archive_gives_each_metric_at_each_level(pack) -> None:
         ("x.zip", zipped({"a/x.sys.score": "Echo 1", "b/x.sys.score": "Echo 1"}), None, "folders", "a, b", "one"),
         ("x.zip", zipped({"metrics.json": "[]", "x.sys.score": "Echo 1"}), None, "metrics.json", "no JSON", "as it"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told_with_its_place(filename, text, line, field, found, accepted) -> None:
     told = refusal(text, filename)
     assert told.rows[0]["line"] == line

@@ -148,6 +148,10 @@ def test_looking_writes_nothing(world: World) -> None:
 def test_nobody_can_have_it_computed(world: World) -> None:
     with pytest.raises(AnnotationError, match="made elsewhere"):
         score_run_create(
-            project=world.project, dataset=world.dataset, systems=world.hypotheses, metric="external", parameters={},
+            project=world.project,
+            dataset=world.dataset,
+            systems=world.hypotheses,
+            metric="external",
+            parameters={},
             by=None,
-        )  # fmt: skip
+        )

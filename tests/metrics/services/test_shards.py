@@ -69,9 +69,14 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 def created(world: World, metric: str = "bleu") -> ScoreRun:
     subset, parameters = METRICS.get(metric) or ("all", POOLED[metric])
     run, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric=metric, parameters=parameters,
-        subset=Subset.parse(subset), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric=metric,
+        parameters=parameters,
+        subset=Subset.parse(subset),
+        by=None,
+    )
     return run
 
 
@@ -114,8 +119,10 @@ def test_shards_make_the_result_of_one_piece(
     cut = executed(created(world, metric))
 
     assert [(shard.start, shard.first, shard.n) for shard in cut.shards.order_by("number")] == [
-        (0, 0, 8), (8, 8, 7), (16, 15, 8)
-    ]  # fmt: skip
+        (0, 0, 8),
+        (8, 8, 7),
+        (16, 15, 8),
+    ]
     assert everything(cut) == whole
 
 
@@ -252,8 +259,9 @@ def test_outputs_that_change_meanwhile_are_not_scored_under_the_old_signature(wo
 
     run.refresh_from_db()
     assert (run.state, run.error) == (
-        JobState.FAILED, "The outputs were changed while they were scored. Ask for the run again."
-    )  # fmt: skip
+        JobState.FAILED,
+        "The outputs were changed while they were scored. Ask for the run again.",
+    )
 
 
 def test_intervals_are_those_of_the_stored_statistics(world: World) -> None:
@@ -274,9 +282,13 @@ def test_intervals_are_those_of_the_stored_statistics(world: World) -> None:
 def test_a_pool_of_outputs_has_a_score_and_no_interval(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "SHARD_TEXTS", OUTPUTS)
     run, _ = score_run_create(
-        project=world.project, systems=world.hypotheses, dataset=world.dataset, metric="distinct",
-        parameters={"tokenize": "whitespace"}, by=None,
-    )  # fmt: skip
+        project=world.project,
+        systems=world.hypotheses,
+        dataset=world.dataset,
+        metric="distinct",
+        parameters={"tokenize": "whitespace"},
+        by=None,
+    )
 
     run = executed(run)
 
@@ -299,9 +311,13 @@ def test_a_pool_that_no_parts_make_is_refused_where_it_is_too_large(
     monkeypatch.setattr(Distinct, "corpus_state", Metric.corpus_state)
     monkeypatch.setattr(shards, "POOLED_TEXTS", 50)
     run, _ = score_run_create(
-        project=world.project, systems=world.hypotheses, dataset=world.dataset, metric="distinct", parameters={},
+        project=world.project,
+        systems=world.hypotheses,
+        dataset=world.dataset,
+        metric="distinct",
+        parameters={},
         by=None,
-    )  # fmt: skip
+    )
 
     score_run_execute(run_id=run.pk)
 
@@ -312,9 +328,14 @@ def test_a_pool_that_no_parts_make_is_refused_where_it_is_too_large(
 
 def test_a_run_in_which_no_segment_counts_says_why_it_has_no_interval(world: World) -> None:
     run, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="delta_bleu",
-        parameters={"tokenize": "whitespace"}, subset=Subset.parse("w>1"), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="delta_bleu",
+        parameters={"tokenize": "whitespace"},
+        subset=Subset.parse("w>1"),
+        by=None,
+    )
 
     run = executed(run)
 

@@ -140,9 +140,14 @@ def test_a_corpus_gives_the_texts_of_its_triples(project: Project, settings, tmp
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
 def test_an_upload_gives_a_text_a_line(project: Project, pack) -> None:
     model = services.model_train_on_upload(
-        project=project, by=None, name="Lines", kind="lsa", filename="lines.txt",
-        content=pack("\n".join(LINES).encode()), options=LSA,
-    )  # fmt: skip
+        project=project,
+        by=None,
+        name="Lines",
+        kind="lsa",
+        filename="lines.txt",
+        content=pack("\n".join(LINES).encode()),
+        options=LSA,
+    )
     services.model_execute(model_id=model.pk)
 
     model.refresh_from_db()
@@ -173,17 +178,22 @@ def test_a_file_of_this_host_is_read_here_and_now(project: Project, tmp_path: Pa
     path = tmp_path / "lines.txt"
     path.write_text("\n".join(LINES))
 
-    model = services.model_train_on_file(project=project, by=None, name="Lines", kind="vectors", path=path,
-                                         options={"min_count": 1})  # fmt: skip
+    model = services.model_train_on_file(
+        project=project, by=None, name="Lines", kind="vectors", path=path, options={"min_count": 1}
+    )
 
     assert (model.state, model.report["texts"]) == (JobState.DONE, 3)
 
 
 def test_word_vectors_made_elsewhere_are_taken_in(project: Project) -> None:
     model = services.model_register_upload(
-        project=project, by=None, name="GloVe", kind="vectors", filename="glove.txt",
+        project=project,
+        by=None,
+        name="GloVe",
+        kind="vectors",
+        filename="glove.txt",
         content=b"cat 1 0\ndog 0.5 0.5\nmat 0 1\n",
-    )  # fmt: skip
+    )
     services.model_execute(model_id=model.pk)
 
     model.refresh_from_db()

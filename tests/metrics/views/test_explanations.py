@@ -74,8 +74,12 @@ def test_references_come_by_weight_and_outputs_that_are_references_last(talk, vi
     told = as_user(viewer).get(item_url(talk)).context["explanation"]
     assert [reference.weight for reference in told.references] == [0.8, 0.6, 0.3, 0.0, -0.4, -0.7, -1.0]
     assert [hypothesis.names for hypothesis in told.hypotheses] == [
-        ["Bore"], ["Echo", "Twin"], ["Quill"], ["Silent"], ["Parrot"]
-    ]  # fmt: skip
+        ["Bore"],
+        ["Echo", "Twin"],
+        ["Quill"],
+        ["Silent"],
+        ["Parrot"],
+    ]
     assert told.hypotheses[-1].reference.number == 6
 
 
@@ -111,8 +115,10 @@ def test_each_match_names_its_winner_and_what_the_others_would_have_given(talk, 
     (found,) = [ngram for ngram in told.hypotheses[-1].ngrams if ngram.text == "i"]
     assert (found.reference.number, found.written_product, found.written_amount) == (1, "1 × 0.8", "+0.8")
     assert [(holder.reference.number, holder.written) for holder in found.others] == [
-        (2, "+0.6"), (4, "0.0"), (6, "−0.7")
-    ]  # fmt: skip
+        (2, "+0.6"),
+        (4, "0.0"),
+        (6, "−0.7"),
+    ]
 
 
 def test_brackets_of_one_lane_never_overlap_and_copies_that_do_not_count_are_thin(talk, viewer, as_user):
@@ -191,9 +197,11 @@ def test_tokens_are_the_metrics_own_and_each_has_its_direction(project, viewer, 
 
 def test_texts_cannot_smuggle_markup(project, viewer, as_user):
     nasty = {
-        "context": ["<b>"], "message": "<script>", "references": [(0.5, "<img> & co", "seed")],
+        "context": ["<b>"],
+        "message": "<script>",
+        "references": [(0.5, "<img> & co", "seed")],
         "outputs": {"<i>Echo</i>": "<img> & more"},
-    }  # fmt: skip
+    }
     page = as_user(viewer).get(item_url(make_conversations(project, nasty))).content.decode()
     assert "<img>" not in page
     assert "<i>Echo" not in page
@@ -234,8 +242,9 @@ def test_a_bad_reference_shows_what_it_took_away(talk, viewer, as_user):
     answer = as_user(viewer).get(matches_url(talk, "you should not have let her out"))
     found = answer.context["matches"]
     assert [(one.ngram.text, one.hypothesis.names[0]) for one in found.given if one.holder.wins] == [
-        ("not", "Bore"), ("not", "Parrot")
-    ]  # fmt: skip
+        ("not", "Bore"),
+        ("not", "Parrot"),
+    ]
     assert found.written_minus == found.written_added == "−0.8"
     assert "−0.8" in answer.content.decode()
 
@@ -284,11 +293,14 @@ def test_its_matches_can_be_kept(talk, viewer, as_user):
 def test_ten_systems_against_sixteen_references_take_few_questions(project, viewer, django_assert_max_num_queries):
     texts = [" ".join(WORDS[(place * step) % 16] for step in range(1, 15)) for place in range(1, 17)]
     many = {
-        "context": [], "message": "well ?",
-        "references": [(round(0.9 - place / 8, 1), text, "seed" if place == 0 else "mined")
-                       for place, text in enumerate(dict.fromkeys(texts))],
+        "context": [],
+        "message": "well ?",
+        "references": [
+            (round(0.9 - place / 8, 1), text, "seed" if place == 0 else "mined")
+            for place, text in enumerate(dict.fromkeys(texts))
+        ],
         "outputs": {f"System {place}": f"{texts[place]} and so on {place}" for place in range(10)},
-    }  # fmt: skip
+    }
     made = make_conversations(project, many)
     request = RequestFactory().get(item_url(made, query="?order=4"))
     request.user, request.htmx, request.resolver_match = viewer, False, resolve(item_url(made))

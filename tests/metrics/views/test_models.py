@@ -158,9 +158,13 @@ def test_files_that_are_not_here_are_told(world: World, model: TrainedModel, vie
 def test_a_model_is_deleted_unless_a_run_reads_it(world: World, model: TrainedModel, manager, as_user) -> None:
     client, url = as_user(manager), address(world, "model-delete", ["model"], model)
     run, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="am",
-        parameters={"k": 2}, by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="am",
+        parameters={"k": 2},
+        by=None,
+    )
 
     assert f"is read by score run {run.pk}" in client.post(url, follow=True).content.decode()
     assert f"Run {run.pk}" in page_of(client, address(world, "model-detail", ["model"], model))
@@ -186,10 +190,12 @@ def test_outputs_are_not_trained_on_unless_they_are_chosen(world: World, manager
     [
         ("lsa", {"option_components": "3", "option_tokenize": "13a"}),
         ("language_model", {"option_order": "3", "option_prune": "0.000001", "option_tokenize": "whitespace"}),
-        ("vectors", {"option_dimension": "5", "option_window": "2", "option_min_count": "1",
-                     "option_tokenize": "none"}),
+        (
+            "vectors",
+            {"option_dimension": "5", "option_window": "2", "option_min_count": "1", "option_tokenize": "none"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_form_trains_each_kind_on_a_data_set(
     world: World, manager, as_user, django_capture_on_commit_callbacks, kind: str, options: dict
 ) -> None:
@@ -212,8 +218,14 @@ def test_a_form_trains_each_kind_on_a_data_set(
 def test_a_form_trains_on_a_corpus(world: World, manager, as_user, settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
     corpus = indexed_corpus(world.project)
-    data = {"name": "Pool", "texts": ["responses"], "option_order": "2", "option_prune": "0",
-            "option_tokenize": "whitespace", "keep_apart": "on"}  # fmt: skip
+    data = {
+        "name": "Pool",
+        "texts": ["responses"],
+        "option_order": "2",
+        "option_prune": "0",
+        "option_tokenize": "whitespace",
+        "keep_apart": "on",
+    }
 
     url = address(world, "model-create", []) + f"?kind=language_model&from=corpus:{corpus.slug}"
     as_user(manager).post(url, data)
@@ -227,8 +239,10 @@ def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, m
     vectors = SimpleUploadedFile("glove.txt", b"cat 1 0\ndog 0 1\n")
     client, url = as_user(manager), address(world, "model-create", [])
 
-    client.post(f"{url}?kind=lsa&from=texts", {"name": "A", "file": lines, "option_components": "2",
-                                              "option_tokenize": "whitespace"})  # fmt: skip
+    client.post(
+        f"{url}?kind=lsa&from=texts",
+        {"name": "A", "file": lines, "option_components": "2", "option_tokenize": "whitespace"},
+    )
     client.post(f"{url}?kind=vectors&from=model", {"name": "B", "file": vectors})
 
     for made in TrainedModel.objects.all():
@@ -240,14 +254,20 @@ def test_a_form_takes_a_file_of_texts_and_a_model_made_elsewhere(world: World, m
     ("query", "data", "field"),
     [
         ("kind=lsa&from=dataset:cats", {"name": "A", "option_components": "2", "option_tokenize": "13a"}, "texts"),
-        ("kind=lsa&from=dataset:cats",
-         {"name": "猫", "texts": "messages", "option_components": "2", "option_tokenize": "13a"}, "name"),
-        ("kind=lsa&from=dataset:cats",
-         {"name": "A", "texts": "messages", "option_components": "0", "option_tokenize": "13a"}, "option_components"),
+        (
+            "kind=lsa&from=dataset:cats",
+            {"name": "猫", "texts": "messages", "option_components": "2", "option_tokenize": "13a"},
+            "name",
+        ),
+        (
+            "kind=lsa&from=dataset:cats",
+            {"name": "A", "texts": "messages", "option_components": "0", "option_tokenize": "13a"},
+            "option_components",
+        ),
         ("kind=lsa&from=texts", {"name": "A", "option_components": "2", "option_tokenize": "13a"}, "file"),
         ("kind=vectors&from=model", {"name": "A"}, "file"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_told_at_its_field(world: World, manager, as_user, query: str, data: dict, field: str) -> None:
     answer = as_user(manager).post(address(world, "model-create", []) + f"?{query}", data)
 

@@ -128,8 +128,13 @@ def test_systems_that_gave_references_or_are_another_by_name_are_told_and_left_o
     form = as_user(manager).get(new_url(world.project), {"metric": "bleu"}).context["form"]
 
     assert {str(label) for _, label in form.fields["systems"].choices} == {
-        "Echo", "Parrot", "Quill", "Human (gave references)", "Random (gave references)", "Twin (same outputs as Echo)",
-    }  # fmt: skip
+        "Echo",
+        "Parrot",
+        "Quill",
+        "Human (gave references)",
+        "Random (gave references)",
+        "Twin (same outputs as Echo)",
+    }
     assert set(form.initial["systems"]) == {system.pk for system in world.hypotheses}
 
 
@@ -232,6 +237,10 @@ def test_a_project_without_models_lacks_those_of_each_kind(world: World) -> None
         if entry.missing_kind
     }
     assert lacking == {
-        "am": "lsa", "fm": "language_model", "am_fm": "lsa", "embedding_average": "vectors",
-        "vector_extrema": "vectors", "greedy_matching": "vectors",
-    }  # fmt: skip
+        "am": "lsa",
+        "fm": "language_model",
+        "am_fm": "lsa",
+        "embedding_average": "vectors",
+        "vector_extrema": "vectors",
+        "greedy_matching": "vectors",
+    }

@@ -38,9 +38,14 @@ READING = [
 @pytest.fixture
 def run(world: World) -> ScoreRun:
     made, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="delta_bleu",
-        parameters={"tokenize": "whitespace", "lowercase": True}, subset=Subset.parse("all"), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="delta_bleu",
+        parameters={"tokenize": "whitespace", "lowercase": True},
+        subset=Subset.parse("all"),
+        by=None,
+    )
     score_run_execute(run_id=made.pk)
     made.refresh_from_db()
     assert made.state == JobState.DONE, made.error
@@ -88,9 +93,14 @@ def test_the_page_warns_where_a_reference_is_the_systems_own_output(
     world.items[5].sources.filter(system__name="Quill").update(response=said)
     world.responses["Quill", 5] = said
     made, _ = score_run_create(
-        project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
-        parameters={}, subset=Subset.parse(subset), by=None,
-    )  # fmt: skip
+        project=world.project,
+        release=world.release,
+        systems=world.hypotheses,
+        metric="bleu",
+        parameters={},
+        subset=Subset.parse(subset),
+        by=None,
+    )
     score_run_execute(run_id=made.pk)
     made.refresh_from_db()
     places = [place for place, item in enumerate(world.items) if item.pk in segment_items(made)]
@@ -172,9 +182,14 @@ def test_the_time_is_shown_only_where_it_is_that_of_the_whole_job(world: World, 
     assert "Computed in" not in client.get(url).content.decode()
 
 
-@pytest.mark.parametrize(("name", "parts"), [("run-download", ["run", "secrets", "csv"]),
-                                             ("run-download", ["run", "systems", "exe"]),
-                                             ("run-figure-download", ["run", "gif"])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("run-download", ["run", "secrets", "csv"]),
+        ("run-download", ["run", "systems", "exe"]),
+        ("run-figure-download", ["run", "gif"]),
+    ],
+)
 def test_an_unknown_download_is_404(world: World, run: ScoreRun, viewer, as_user, name: str, parts: list[str]) -> None:
     assert as_user(viewer).get(address(world, run, name, parts)).status_code == 404
 
@@ -227,9 +242,15 @@ def test_a_manager_starts_a_run_and_the_same_one_only_once(
     monkeypatch.setattr("metrics.tasks.execute.delay", handed_out.append)
     url = reverse("metrics:run-create", args=[world.project.slug])
     data = {
-        "release": world.release.pk, "metric": "bleu", "subset": "w>=0.5", "max_order": 2, "tokenize": "13a",
-        "systems": [system.pk for system in world.hypotheses], "smoothing": "none", "items": "positive",
-    }  # fmt: skip
+        "release": world.release.pk,
+        "metric": "bleu",
+        "subset": "w>=0.5",
+        "max_order": 2,
+        "tokenize": "13a",
+        "systems": [system.pk for system in world.hypotheses],
+        "smoothing": "none",
+        "items": "positive",
+    }
 
     with django_capture_on_commit_callbacks(execute=True):
         first = as_user(manager).post(url, data)
@@ -264,9 +285,14 @@ def test_the_list_asks_the_database_a_bounded_number_of_questions(
 ) -> None:
     for hundredth in range(60):
         score_run_create(
-            project=world.project, release=world.release, systems=world.hypotheses, metric="bleu", parameters={},
-            subset=Subset("threshold", ">=", hundredth / 100), by=None,
-        )  # fmt: skip
+            project=world.project,
+            release=world.release,
+            systems=world.hypotheses,
+            metric="bleu",
+            parameters={},
+            subset=Subset("threshold", ">=", hundredth / 100),
+            by=None,
+        )
     client = as_user(viewer)
 
     with django_assert_max_num_queries(9):
@@ -309,9 +335,13 @@ def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun
     monkeypatch.setattr(runs, "RUNS_PAGE", 1)
     for order in (3, 4):
         score_run_create(
-            project=world.project, release=world.release, systems=world.hypotheses, metric="bleu",
-            parameters={"max_order": order}, by=None,
-        )  # fmt: skip
+            project=world.project,
+            release=world.release,
+            systems=world.hypotheses,
+            metric="bleu",
+            parameters={"max_order": order},
+            by=None,
+        )
     page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=bleu").content.decode()
     assert f'href="?metric=bleu&amp;before={ScoreRun.objects.latest("pk").pk}"' in page
 

@@ -304,8 +304,9 @@ def test_rows_are_added_and_removed_without_script(url, member):
     assert [row.text for row in added] == [*REFERENCES, ""]
     removed = member.post(url, TYPED | {"remove": "2"}).context["form"].rows
     assert [(row.number, row.text, row.weight) for row in removed] == [
-        (1, REFERENCES[0], "0.9"), (2, REFERENCES[2], "-0.6"),
-    ]  # fmt: skip
+        (1, REFERENCES[0], "0.9"),
+        (2, REFERENCES[2], "-0.6"),
+    ]
     last = member.post(url, {"h": "a", "r": ["b"], "remove": "1"}).context["form"].rows
     assert [row.text for row in last] == [""]
     assert member.post(url, TYPED | {"remove": "zzz"}).status_code == 200
@@ -321,8 +322,9 @@ def test_an_items_outputs_and_references_come_along(member, project):
     assert form.data["h"] == "did you look in the garden ? i hope you find her soon"
     assert form.data["s"] == item.message
     assert [(row.text, row.weight) for row in form.rows][:2] == [
-        ("i hope you find her soon", "0.8"), ("cats always come back home , i am sure she is fine", "0.6"),
-    ]  # fmt: skip
+        ("i hope you find her soon", "0.8"),
+        ("cats always come back home , i am sure she is fine", "0.6"),
+    ]
     assert "Quill’s output for item 1" in page.content.decode()
     assert member.get(page.request["PATH_INFO"], {"item": 987654321}).status_code == 404
 
@@ -375,8 +377,11 @@ def test_a_runs_segment_comes_with_the_runs_settings_and_so_with_its_score(membe
     (link,) = re.findall(r'href="([^"]*/playground/\?item[^"]*)"', shown.content.decode())
     played = member.get(link.replace("&amp;", "&")).context
     assert {name: played["form"].data[name] for name in ("order", "semantics", "tokenize", "case")} == {
-        "order": "3", "semantics": "sacrebleu2018", "tokenize": "13a", "case": "kept",
-    }  # fmt: skip
+        "order": "3",
+        "semantics": "sacrebleu2018",
+        "tokenize": "13a",
+        "case": "kept",
+    }
     assert played["played"].explanation.hypotheses[0].score == pytest.approx(shown.context["segment"].score, abs=1e-9)
 
     both = finished_run(made, "am_fm", systems=systems, k=3, order=1, balance=0.3)

@@ -54,19 +54,33 @@ def position_figures(
         first = value[position == 0]
         chosen = preference_position_bias(int((first > 0).sum()), int((first < 0).sum()), ties=int((first == 0).sum()))
         return PositionFigures(
-            criterion.name, "preference", means, chosen.share, chosen.low, chosen.high, chosen.pvalue, nan, chosen.n,
+            criterion.name,
+            "preference",
+            means,
+            chosen.share,
+            chosen.low,
+            chosen.high,
+            chosen.pvalue,
+            nan,
+            chosen.n,
             chosen.reason,
-        )  # fmt: skip
+        )
     if places.max(initial=0) <= 1:
         pair = pair_position_bias(*_two_places(presentation, position, value))
         return PositionFigures(
-            criterion.name, "pair", means, pair.difference, pair.low, pair.high, pair.pvalue, pair.rank_pvalue, pair.n,
+            criterion.name,
+            "pair",
+            means,
+            pair.difference,
+            pair.low,
+            pair.high,
+            pair.pvalue,
+            pair.rank_pvalue,
+            pair.n,
             pair.reason,
-        )  # fmt: skip
+        )
     found = list_position_bias(presentation, position.astype(np.int64), value)
-    return PositionFigures(
-        criterion.name, "list", means, nan, nan, nan, found.pvalue, nan, found.n_lists, found.reason
-    )  # fmt: skip
+    return PositionFigures(criterion.name, "list", means, nan, nan, nan, found.pvalue, nan, found.n_lists, found.reason)
 
 
 def _two_places(presentation: IntArray, position: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:

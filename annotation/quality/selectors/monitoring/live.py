@@ -107,8 +107,15 @@ class Monitor:
     @property
     def version(self) -> str:
         """Changes when anything shown does."""
-        parts = (self.now.version, self.figures_version, self.slots_total, self.slots_done, self.slots_leased,
-                 self.raters_active, self.campaign.state)  # fmt: skip
+        parts = (
+            self.now.version,
+            self.figures_version,
+            self.slots_total,
+            self.slots_done,
+            self.slots_leased,
+            self.raters_active,
+            self.campaign.state,
+        )
         return "-".join(map(str, parts))
 
 
@@ -237,9 +244,14 @@ def _qualification(campaign: Campaign) -> Qualification | None:
     interval = wilson_interval([passed], [passed + failed])
     share = passed / (passed + failed) if passed + failed else float("nan")
     return Qualification(
-        counts["training"], counts["test"], counts["work"], failed, share, float(interval.low[0]),
+        counts["training"],
+        counts["test"],
+        counts["work"],
+        failed,
+        share,
+        float(interval.low[0]),
         float(interval.high[0]),
-    )  # fmt: skip
+    )
 
 
 def _comments(campaign: Campaign) -> list[Comment]:

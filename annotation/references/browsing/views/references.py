@@ -44,10 +44,15 @@ from annotation.references.sets.access import file_stem, finished_release_or_404
 
 VIEWS = {"items": "By item", "references": "By reference", "table": "As a table"}
 SORTS = {
-    "-weight": "Highest weight first", "weight": "Lowest weight first", "-width": "Widest interval first",
-    "width": "Narrowest interval first", "-spread": "Most disagreement first", "spread": "Least disagreement first",
-    "-n": "Most judgements first", "n": "Fewest judgements first",
-}  # fmt: skip
+    "-weight": "Highest weight first",
+    "weight": "Lowest weight first",
+    "-width": "Widest interval first",
+    "width": "Narrowest interval first",
+    "-spread": "Most disagreement first",
+    "spread": "Least disagreement first",
+    "-n": "Most judgements first",
+    "n": "Fewest judgements first",
+}
 OLD_FILTERS = ("text", "low", "high", "source", "min_ratings", "no_positive")
 STARTS = ("after", "before", "at")
 TABLE_FILES = {"tex": "application/x-tex; charset=utf-8", "md": "text/markdown; charset=utf-8"}

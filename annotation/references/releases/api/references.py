@@ -149,10 +149,22 @@ class ReleaseSerializer(JobSerializer):
     class Meta:
         model = Release
         fields = (
-            "number", "name", *JOB_FIELDS, "method", "parameters", "exclusion_rules", "signature", "content_hash",
-            "code_version", "same_content_as", "deprecated_at", "deprecated_by", "deprecation_reason", "report",
+            "number",
+            "name",
+            *JOB_FIELDS,
+            "method",
+            "parameters",
+            "exclusion_rules",
+            "signature",
+            "content_hash",
+            "code_version",
+            "same_content_as",
+            "deprecated_at",
+            "deprecated_by",
+            "deprecation_reason",
+            "report",
             "files",
-        )  # fmt: skip
+        )
         read_only_fields = fields
 
     def get_name(self, release: Release) -> str:
@@ -175,9 +187,18 @@ class WeightSerializer(serializers.ModelSerializer):
     class Meta:
         model = ReleaseWeight
         fields = (
-            "item", "response", "text", "sources", "weight", "rating_mean", "n_ratings", "standard_error", "low",
-            "high", "is_original",
-        )  # fmt: skip
+            "item",
+            "response",
+            "text",
+            "sources",
+            "weight",
+            "rating_mean",
+            "n_ratings",
+            "standard_error",
+            "low",
+            "high",
+            "is_original",
+        )
         read_only_fields = fields
 
 

@@ -22,13 +22,30 @@ from annotation.weighting import SCHEMES
 
 # What the Hub calls the licences that data sets of texts come with.
 LICENCES = {
-    "cc0": "cc0-1.0", "cc0-1.0": "cc0-1.0", "cc by 4.0": "cc-by-4.0", "cc-by-4.0": "cc-by-4.0",
-    "cc by-sa 4.0": "cc-by-sa-4.0", "cc-by-sa-4.0": "cc-by-sa-4.0", "cc by-nc 4.0": "cc-by-nc-4.0",
-    "cc-by-nc-4.0": "cc-by-nc-4.0", "cc by-nc-sa 4.0": "cc-by-nc-sa-4.0", "cc-by-nc-sa-4.0": "cc-by-nc-sa-4.0",
-    "cc by 3.0": "cc-by-3.0", "cc-by-3.0": "cc-by-3.0", "cc by-sa 3.0": "cc-by-sa-3.0", "cc-by-sa-3.0": "cc-by-sa-3.0",
-    "mit": "mit", "mit licence": "mit", "mit license": "mit", "apache-2.0": "apache-2.0", "apache 2.0": "apache-2.0",
-    "odc-by": "odc-by", "odbl": "odbl", "gpl-3.0": "gpl-3.0", "bsd-3-clause": "bsd-3-clause",
-}  # fmt: skip
+    "cc0": "cc0-1.0",
+    "cc0-1.0": "cc0-1.0",
+    "cc by 4.0": "cc-by-4.0",
+    "cc-by-4.0": "cc-by-4.0",
+    "cc by-sa 4.0": "cc-by-sa-4.0",
+    "cc-by-sa-4.0": "cc-by-sa-4.0",
+    "cc by-nc 4.0": "cc-by-nc-4.0",
+    "cc-by-nc-4.0": "cc-by-nc-4.0",
+    "cc by-nc-sa 4.0": "cc-by-nc-sa-4.0",
+    "cc-by-nc-sa-4.0": "cc-by-nc-sa-4.0",
+    "cc by 3.0": "cc-by-3.0",
+    "cc-by-3.0": "cc-by-3.0",
+    "cc by-sa 3.0": "cc-by-sa-3.0",
+    "cc-by-sa-3.0": "cc-by-sa-3.0",
+    "mit": "mit",
+    "mit licence": "mit",
+    "mit license": "mit",
+    "apache-2.0": "apache-2.0",
+    "apache 2.0": "apache-2.0",
+    "odc-by": "odc-by",
+    "odbl": "odbl",
+    "gpl-3.0": "gpl-3.0",
+    "bsd-3-clause": "bsd-3-clause",
+}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 UNSPLIT = "unsplit"
 LISTED = 20

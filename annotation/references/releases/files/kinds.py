@@ -127,11 +127,27 @@ def file_fingerprint(release: Release, name: str) -> str:
     splits = Item.objects.filter(dataset=dataset).order_by("split").values_list("split").annotate(n=Count("id"))
     deprecated = release.deprecated_at.isoformat() if release.deprecated_at else None
     told = [
-        LAYOUT, settings.VERSION, pa.__version__, name, release.content_hash, release.number, release.code_version,
-        deprecated, release.deprecation_reason, reference_set.name, reference_set.slug, reference_set.description,
-        reference_set.project.slug, dataset.name, dataset.language, dataset.licence, dataset.attribution, sources,
-        [list(row) for row in splits], release.weights.filter(histogram__isnull=False).exists(),
-    ]  # fmt: skip
+        LAYOUT,
+        settings.VERSION,
+        pa.__version__,
+        name,
+        release.content_hash,
+        release.number,
+        release.code_version,
+        deprecated,
+        release.deprecation_reason,
+        reference_set.name,
+        reference_set.slug,
+        reference_set.description,
+        reference_set.project.slug,
+        dataset.name,
+        dataset.language,
+        dataset.licence,
+        dataset.attribution,
+        sources,
+        [list(row) for row in splits],
+        release.weights.filter(histogram__isnull=False).exists(),
+    ]
     if name in WITH_CARD:
         told.append(data_card(release))
     return hashlib.sha256(canonical_json(told)).hexdigest()[:32]

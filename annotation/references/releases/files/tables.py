@@ -16,13 +16,32 @@ from annotation.references.releases.selectors.releases import release_name
 SHORT_HASH = 12
 BATCH_REFERENCES = 5_000  # of a row group of Parquet
 FLAT_COLUMNS = (
-    "release", "item", "split", "text", "weight", "mean", "n", "standard_error", "low", "high", "original", "sources",
-    "mined_rank", "mined_score", "mined_message", "mined_context",
-)  # fmt: skip
+    "release",
+    "item",
+    "split",
+    "text",
+    "weight",
+    "mean",
+    "n",
+    "standard_error",
+    "low",
+    "high",
+    "original",
+    "sources",
+    "mined_rank",
+    "mined_score",
+    "mined_message",
+    "mined_context",
+)
 TYPES = {
-    "mean": "number", "standard_error": "number", "low": "number", "high": "number", "mined_rank": "whole",
-    "mined_score": "number", "mined_message": "text",
-}  # fmt: skip
+    "mean": "number",
+    "standard_error": "number",
+    "low": "number",
+    "high": "number",
+    "mined_rank": "whole",
+    "mined_score": "number",
+    "mined_message": "text",
+}
 
 TEXTS = pa.list_(pa.string())
 SOURCE = pa.struct(
@@ -129,10 +148,20 @@ def flat_rows(release: Release) -> Iterator[tuple[Any, ...]]:
         for one in item.references:
             mined = one.mined_from
             yield (
-                name, item.external_id, item.split, one.text, one.weight, one.mean, one.n, one.standard_error, one.low,
-                one.high, one.original, [source.name for source in one.sources],
+                name,
+                item.external_id,
+                item.split,
+                one.text,
+                one.weight,
+                one.mean,
+                one.n,
+                one.standard_error,
+                one.low,
+                one.high,
+                one.original,
+                [source.name for source in one.sources],
                 *((mined.rank, mined.score, mined.message, mined.context) if mined else (None, None, None, [])),
-            )  # fmt: skip
+            )
 
 
 def flat_parquet(release: Release) -> Iterator[bytes]:

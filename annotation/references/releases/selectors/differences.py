@@ -35,8 +35,15 @@ CHUNK = 2_000
 LISTED = 50
 PAGE = 25
 ROW_COLUMNS = (
-    "item", "response_id", "text", "weight_before", "weight_after", "move", "judgements_before", "judgements_after",
-)  # fmt: skip
+    "item",
+    "response_id",
+    "text",
+    "weight_before",
+    "weight_after",
+    "move",
+    "judgements_before",
+    "judgements_after",
+)
 
 MERGED = """
     SELECT COALESCE(a.response_id, b.response_id) AS response_id, COALESCE(a.item_id, b.item_id) AS item_id,
@@ -178,8 +185,15 @@ def difference_rows(before: Release, after: Release, kind: str = "all") -> Itera
     """Every row of one kind, or of all, as ``ROW_COLUMNS``, in the order of the items; from a server-side cursor."""
     for row in _rows(before, after, CONDITIONS[kind], "", "i.position, page.response_id", {}, stream=True):
         yield (
-            row.external_id, row.response_id, row.text, row.before, row.after, row.move, row.n_before, row.n_after,
-        )  # fmt: skip
+            row.external_id,
+            row.response_id,
+            row.text,
+            row.before,
+            row.after,
+            row.move,
+            row.n_before,
+            row.n_after,
+        )
 
 
 def _rows(

@@ -92,18 +92,37 @@ def response_weights(response: Response) -> list[ExplainedWeight]:
 
 
 EXPLAINED_COLUMNS = (
-    "reference_set", "release", "method", "weight", "rating_mean", "n_ratings", "standard_error", "low", "high",
-    "is_original", "judgements", "steps",
-)  # fmt: skip
+    "reference_set",
+    "release",
+    "method",
+    "weight",
+    "rating_mean",
+    "n_ratings",
+    "standard_error",
+    "low",
+    "high",
+    "is_original",
+    "judgements",
+    "steps",
+)
 
 
 def explained_row(explained: ExplainedWeight) -> tuple[Any, ...]:
     weight = explained.weight
     return (
-        weight.release.reference_set.slug, weight.release.number, weight.release.method, weight.weight,
-        weight.rating_mean, weight.n_ratings, weight.standard_error, weight.low, weight.high, weight.is_original,
-        [{"rater": rater, "value": value} for rater, value in explained.judgements], explained.steps,
-    )  # fmt: skip
+        weight.release.reference_set.slug,
+        weight.release.number,
+        weight.release.method,
+        weight.weight,
+        weight.rating_mean,
+        weight.n_ratings,
+        weight.standard_error,
+        weight.low,
+        weight.high,
+        weight.is_original,
+        [{"rater": rater, "value": value} for rater, value in explained.judgements],
+        explained.steps,
+    )
 
 
 def _explained(weight: ReleaseWeight) -> ExplainedWeight:

@@ -130,15 +130,29 @@ def release_import(
     """
     told = {"origin": origin, "licence": licence}
     written = import_check(
-        dataset=dataset, filename=filename, name=name, reference_set=reference_set, file_format=file_format, kind=kind,
+        dataset=dataset,
+        filename=filename,
+        name=name,
+        reference_set=reference_set,
+        file_format=file_format,
+        kind=kind,
         **told,
-    )  # fmt: skip
+    )
     problems = Problems(filename)
     found = read_weights(content, written, problems)
     return weights_store(
-        dataset=dataset, filename=filename, sha256=hashlib.sha256(content).hexdigest(), found=found, problems=problems,
-        by=by, name=name, reference_set=reference_set, add_texts=add_texts, kind=kind, **told,
-    )  # fmt: skip
+        dataset=dataset,
+        filename=filename,
+        sha256=hashlib.sha256(content).hexdigest(),
+        found=found,
+        problems=problems,
+        by=by,
+        name=name,
+        reference_set=reference_set,
+        add_texts=add_texts,
+        kind=kind,
+        **told,
+    )
 
 
 @transaction.atomic
@@ -501,8 +515,19 @@ def _stored(reference_set: ReferenceSet, matched: Sequence[Matched], about: dict
     release = Release.objects.create(
         reference_set=reference_set, number=highest + 1, method=IMPORTED, signature=SIGNATURE, requested_by=by
     )
-    columns = ["release_id", "item_id", "item_position", "response_id", "weight", "rating_mean", "n_ratings",
-               "standard_error", "low", "high", "is_original"]  # fmt: skip
+    columns = [
+        "release_id",
+        "item_id",
+        "item_position",
+        "response_id",
+        "weight",
+        "rating_mean",
+        "n_ratings",
+        "standard_error",
+        "low",
+        "high",
+        "is_original",
+    ]
     copy_rows(ReleaseWeight, columns, _weight_rows(release, matched))
     digest = content_hash(release, (_hashed(one) for one in matched))
     report = _report(reference_set, matched, about)
@@ -521,14 +546,34 @@ def _stored(reference_set: ReferenceSet, matched: Sequence[Matched], about: dict
 def _weight_rows(release: Release, matched: Sequence[Matched]) -> Iterator[tuple[Any, ...]]:
     for one in matched:
         draft = one.draft
-        yield (release.pk, one.item_id, one.position, one.response_id, draft.weight, draft.mean, draft.n,
-               draft.standard_error, draft.low, draft.high, draft.original)  # fmt: skip
+        yield (
+            release.pk,
+            one.item_id,
+            one.position,
+            one.response_id,
+            draft.weight,
+            draft.mean,
+            draft.n,
+            draft.standard_error,
+            draft.low,
+            draft.high,
+            draft.original,
+        )
 
 
 def _hashed(one: Matched) -> tuple[Any, ...]:
     draft = one.draft
-    return (draft.item, one.key, draft.weight, draft.mean, draft.n, draft.standard_error, draft.low, draft.high,
-            draft.original)  # fmt: skip
+    return (
+        draft.item,
+        one.key,
+        draft.weight,
+        draft.mean,
+        draft.n,
+        draft.standard_error,
+        draft.low,
+        draft.high,
+        draft.original,
+    )
 
 
 def _report(reference_set: ReferenceSet, matched: Sequence[Matched], about: dict[str, Any]) -> dict[str, Any]:

@@ -348,12 +348,34 @@ def _weight_rows(weighed: Weighed) -> Iterable[tuple[Any, ...]]:
 
 
 def _copy_weights(release: Release, chosen: References, rows: Sequence[tuple[Any, ...]], evidence: Evidence) -> None:
-    columns = ["release_id", "item_id", "item_position", "response_id", "weight", "rating_mean", "n_ratings",
-               "standard_error", "low", "high", "is_original", "rating_spread", "histogram"]  # fmt: skip
+    columns = [
+        "release_id",
+        "item_id",
+        "item_position",
+        "response_id",
+        "weight",
+        "rating_mean",
+        "n_ratings",
+        "standard_error",
+        "low",
+        "high",
+        "is_original",
+        "rating_spread",
+        "histogram",
+    ]
     position = dict(Item.objects.filter(dataset=release.reference_set.dataset_id).values_list("pk", "position"))
     items, responses = chosen.item_id.tolist(), chosen.response_id.tolist()
-    named = ((release.pk, items[index], position[items[index]], responses[index], *values,
-              *evidence_columns(evidence, index)) for index, _, _, *values in rows)  # fmt: skip
+    named = (
+        (
+            release.pk,
+            items[index],
+            position[items[index]],
+            responses[index],
+            *values,
+            *evidence_columns(evidence, index),
+        )
+        for index, _, _, *values in rows
+    )
     copy_rows(ReleaseWeight, columns, named)
 
 

@@ -29,7 +29,7 @@ def weights_import_create(
     origin: str = "",
     licence: str = "",
 ) -> WeightsImport:
-    """Queue a file; see ``release_import``. The caller enqueues ``annotation.references.tasks.weights_import_execute``."""
+    """Queue a file; see ``release_import``. The caller enqueues ``references.tasks.weights_import_execute``."""
     told = {"name": name, "kind": str(kind), "origin": origin, "licence": licence}
     written = import_check(
         dataset=dataset, filename=filename, reference_set=reference_set, file_format=file_format, **told

@@ -248,19 +248,39 @@ def rows_of(release: Release, which: str, ids: IntArray) -> list[Row]:
 
 
 ATTENTION_COLUMNS = (
-    "item", "message", "response_id", "text", "sources", "weight", "low", "high", "judgements", "asked",
-    "cannot_judge", "left_out_by_rules", "not_given",
-)  # fmt: skip
+    "item",
+    "message",
+    "response_id",
+    "text",
+    "sources",
+    "weight",
+    "low",
+    "high",
+    "judgements",
+    "asked",
+    "cannot_judge",
+    "left_out_by_rules",
+    "not_given",
+)
 
 
 def attention_row(row: Row) -> tuple[object, ...]:
     weight, few = row.weight, row.asked > 0
     return (
-        row.response.item.external_id, row.response.item.message, row.response.pk, row.response.text, row.sources,
-        weight and weight.weight, weight and weight.low, weight and weight.high,
-        weight.n_ratings if weight else 0, row.asked if few else None, row.cannot_judge if few else None,
-        row.left_out if few else None, row.not_given if few else None,
-    )  # fmt: skip
+        row.response.item.external_id,
+        row.response.item.message,
+        row.response.pk,
+        row.response.text,
+        row.sources,
+        weight and weight.weight,
+        weight and weight.low,
+        weight and weight.high,
+        weight.n_ratings if weight else 0,
+        row.asked if few else None,
+        row.cannot_judge if few else None,
+        row.left_out if few else None,
+        row.not_given if few else None,
+    )
 
 
 # --- How many more ----------------------------------------------------------------------------------------------------

@@ -329,12 +329,17 @@ def overlap_rows(release: Release, overlaps: list[Overlap]) -> list[tuple[Any, .
     weights = dict(release.weights.filter(response__in=ids).order_by().values_list("response_id", "weight"))
     return [
         (
-            responses[one.reference_id].item.external_id, names[one.system_id], one.is_same, one.reference_id,
-            responses[one.reference_id].text, weights.get(one.reference_id), one.output_id,
+            responses[one.reference_id].item.external_id,
+            names[one.system_id],
+            one.is_same,
+            one.reference_id,
+            responses[one.reference_id].text,
+            weights.get(one.reference_id),
+            one.output_id,
             responses[one.output_id].text,
         )
         for one in overlaps
-    ]  # fmt: skip
+    ]
 
 
 def rule_without_texts(release: Release, found: Circularity) -> dict[str, Any] | None:

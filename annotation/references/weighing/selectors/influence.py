@@ -132,13 +132,31 @@ def turned_by(everybody: Influences, rater_id: int) -> list[tuple[int, float]]:
 
 
 INFLUENCE_COLUMNS = (
-    "rater", "ratings", "responses", "max_change", "mean_change", "pull", "signs_turned", "to_or_from_zero",
-    "items_best_changed", "left_without_rating", "rule",
-)  # fmt: skip
+    "rater",
+    "ratings",
+    "responses",
+    "max_change",
+    "mean_change",
+    "pull",
+    "signs_turned",
+    "to_or_from_zero",
+    "items_best_changed",
+    "left_without_rating",
+    "rule",
+)
 
 
 def influence_row(row: RaterInfluence) -> tuple[Any, ...]:
     return (
-        row.pseudonym, row.n_ratings, row.n_responses, row.max_change, row.mean_change, row.pull, row.n_reversed,
-        row.n_to_or_from_zero, row.n_best_changed, row.n_without, row.rule,
-    )  # fmt: skip
+        row.pseudonym,
+        row.n_ratings,
+        row.n_responses,
+        row.max_change,
+        row.mean_change,
+        row.pull,
+        row.n_reversed,
+        row.n_to_or_from_zero,
+        row.n_best_changed,
+        row.n_without,
+        row.rule,
+    )

@@ -134,16 +134,40 @@ def _best_of_either(own: FloatArray, other: FloatArray, item: IntArray) -> BoolA
 
 
 SCHEME_COLUMNS = (
-    "scheme", "parameters", "is_own", "compared", "without_weight", "mean_change", "max_change", "rank_correlation",
-    "signs_turned", "to_or_from_zero", "items_best_changed", "items_lost_positive", "items_gained_positive",
-    "items_tied", "reason",
-)  # fmt: skip
+    "scheme",
+    "parameters",
+    "is_own",
+    "compared",
+    "without_weight",
+    "mean_change",
+    "max_change",
+    "rank_correlation",
+    "signs_turned",
+    "to_or_from_zero",
+    "items_best_changed",
+    "items_lost_positive",
+    "items_gained_positive",
+    "items_tied",
+    "reason",
+)
 
 
 def scheme_row(one: Comparison) -> tuple[Any, ...]:
     moved = one.moved
     return (
-        one.name, dict(moved.alternative.parameters), one.is_own, moved.n_compared, moved.n_gone, moved.mean_change,
-        moved.max_change, moved.rank_correlation, one.n_reversed, one.n_to_or_from_zero, one.n_best_changed,
-        one.n_lost, one.n_gained, moved.n_tied, one.reason or moved.rank_reason,
-    )  # fmt: skip
+        one.name,
+        dict(moved.alternative.parameters),
+        one.is_own,
+        moved.n_compared,
+        moved.n_gone,
+        moved.mean_change,
+        moved.max_change,
+        moved.rank_correlation,
+        one.n_reversed,
+        one.n_to_or_from_zero,
+        one.n_best_changed,
+        one.n_lost,
+        one.n_gained,
+        moved.n_tied,
+        one.reason or moved.rank_reason,
+    )

@@ -159,12 +159,16 @@ def _sensitivity_table(
         ids = columns.response_id[places]
         rows = (
             (
-                row["response"].item.external_id, row["response"].pk, row["response"].text, row["own"], row["other"],
+                row["response"].item.external_id,
+                row["response"].pk,
+                row["response"].text,
+                row["own"],
+                row["other"],
                 row["change"],
             )
             for start in range(0, len(ids), CHUNK)
             for row in _changed_rows(release, chosen, ids[start : start + CHUNK])
-        )  # fmt: skip
+        )
         return table_response(format=file_format, filename=f"{stem}-{chosen.name}-{what}", columns=titles, rows=rows)
     name = f"{stem}-sensitivity"
     return table_response(format=file_format, filename=name, columns=SCHEME_COLUMNS, rows=map(scheme_row, every))

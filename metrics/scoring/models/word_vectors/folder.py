@@ -45,9 +45,13 @@ def write_facts(path: Path, table: WordTable, mean: Floats, digest: str, about: 
     for name, array in arrays.items():
         np.save(path / name, array, allow_pickle=False)
     header = {
-        "kind": KIND, "format": FORMAT, "words": len(table), "dimension": int(mean.size),
-        "digest": digest, "about": about,
-    }  # fmt: skip
+        "kind": KIND,
+        "format": FORMAT,
+        "words": len(table),
+        "dimension": int(mean.size),
+        "digest": digest,
+        "about": about,
+    }
     text = json.dumps(header, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
     (path / HEADER).write_text(text, encoding="utf-8")
 

@@ -114,9 +114,18 @@ def test_every_mistake_in_a_draft_is_named_with_its_field(project: Project) -> N
             ],
         )
     assert set(refused.value.fields) == {
-        "name", "ratings_per_unit", "lease_seconds", "item_limit", "seed", "completion_code", "systems",
-        "criteria.0.name", "criteria.0.scale_max", "criteria.1.question", "criteria.1.labels",
-    }  # fmt: skip
+        "name",
+        "ratings_per_unit",
+        "lease_seconds",
+        "item_limit",
+        "seed",
+        "completion_code",
+        "systems",
+        "criteria.0.name",
+        "criteria.0.scale_max",
+        "criteria.1.question",
+        "criteria.1.labels",
+    }
     make_campaign(dataset, launch=False)
     with pytest.raises(AnnotationError, match="has a campaign named 'Replies' already"):
         make_campaign(dataset, launch=False)

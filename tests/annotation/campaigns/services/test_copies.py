@@ -74,17 +74,25 @@ def test_everything_that_does_not_fit_the_other_data_set_is_named_at_once(campai
     with pytest.raises(AnnotationError) as refused:
         campaign_clone(campaign=campaign, dataset=other)
     assert set(refused.value.fields) == {
-        "systems", "pairs", "split", "quality.gold.1.item", "qualification.test.1.item"
-    }  # fmt: skip
+        "systems",
+        "pairs",
+        "split",
+        "quality.gold.1.item",
+        "qualification.test.1.item",
+    }
     assert "no system named 'Bo'; it has: Ada" in refused.value.fields["systems"][0]
     assert Campaign.objects.count() == 1
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"payment": {"per_unit": "much"}}, "payment_per_unit"), ({"ratings_per_unit": 0}, "ratings_per_unit"),
-     ({"target": 5}, "target"), ({"extra": 1}, "extra")],
-)  # fmt: skip
+    [
+        ({"payment": {"per_unit": "much"}}, "payment_per_unit"),
+        ({"ratings_per_unit": 0}, "ratings_per_unit"),
+        ({"target": 5}, "target"),
+        ({"extra": 1}, "extra"),
+    ],
+)
 def test_a_wrong_value_in_a_file_is_named(campaign: Campaign, change: dict[str, Any], field: str) -> None:
     file = {**campaign_export(campaign), **change}
     with pytest.raises(AnnotationError) as refused:

@@ -71,11 +71,16 @@ def full_draft(project: Project) -> CampaignDraft:
         "completion_code": "C0DE",
         "qualification": {"training": [], "test": screens, "pass_mark": 0.5, "attempts": 1},
         "quality": {
-            "every": 5, "mix": {"gold": 1, "repeat": 2}, "repeat_gap": 3, "gold": screens, "attention": [],
-            "degraded": {"count": 4, "operations": ["drop"]}, "anchors": {"count": 2, "low": {"score": 60.0}},
+            "every": 5,
+            "mix": {"gold": 1, "repeat": 2},
+            "repeat_gap": 3,
+            "gold": screens,
+            "attention": [],
+            "degraded": {"count": 4, "operations": ["drop"]},
+            "anchors": {"count": 2, "low": {"score": 60.0}},
         },
         "seed": 99,
-    }  # fmt: skip
+    }
     return CampaignDraft(**{name: values[name] if name in values else example(CAMPAIGN[name]) for name in CAMPAIGN})
 
 
@@ -143,7 +148,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"qualification": {"pass_mark": 2}}, "qualification.pass_mark"),
     ({"quality": {"anchors": {"count": 1, "low": {"relevance": 9}}}}, "quality.anchors.low.relevance"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "field"), WRONG)
@@ -201,9 +206,14 @@ def test_one_step_settles_its_own_fields_and_leaves_those_of_others(project: Pro
 def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
     quality = {"every": 4, "mix": {"repeat": 1}}
     campaign = make_campaign(
-        make_dataset(project), launch=False, ratings_per_unit=3, payment_per_unit=Decimal("0.2"),
-        payment_fee_percent=Decimal(50), max_units_per_rater=5, quality=quality,
-    )  # fmt: skip
+        make_dataset(project),
+        launch=False,
+        ratings_per_unit=3,
+        payment_per_unit=Decimal("0.2"),
+        payment_fee_percent=Decimal(50),
+        max_units_per_rater=5,
+        quality=quality,
+    )
     report = launch_report(campaign)
     # 12 units by 3 are 36 places; of 4 screens 3 are work, so 12 checks; 48 screens at 0.20 are 9.60, half of it more.
     assert (report.units, report.places, report.checks, report.screens) == (12, 36, 12, 48)
@@ -218,10 +228,15 @@ def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
 
 def test_hints_are_about_what_is_left_open(project: Project) -> None:
     campaign = make_campaign(
-        make_dataset(project), launch=False, ratings_per_unit=1, consent="Ask [your name] or see [here](https://x.org).",
-        instructions="Read.", max_units_per_rater=3, quality={"every": 5, "mix": {"repeat": 1}, "repeat_gap": 9},
+        make_dataset(project),
+        launch=False,
+        ratings_per_unit=1,
+        consent="Ask [your name] or see [here](https://x.org).",
+        instructions="Read.",
+        max_units_per_rater=3,
+        quality={"every": 5, "mix": {"repeat": 1}, "repeat_gap": 9},
         lease_seconds=5,
-    )  # fmt: skip
+    )
     hints = {remark.field: remark.text for remark in launch_report(campaign).hints}
     assert "[your name]" in hints["consent"]
     assert "[here]" not in hints["consent"]

@@ -55,9 +55,13 @@ def listed(dataset: Dataset, chosen: list[int], manager: User) -> ResponseList:
 @pytest.fixture
 def like(dataset: Dataset) -> Campaign:
     return make_campaign(
-        dataset, name="First", systems=list(dataset.systems.all()), instructions="Read twice.",
-        completion_code="SECRET", item_limit=1,
-    )  # fmt: skip
+        dataset,
+        name="First",
+        systems=list(dataset.systems.all()),
+        instructions="Read twice.",
+        completion_code="SECRET",
+        item_limit=1,
+    )
 
 
 def draft(dataset: Dataset, listed: ResponseList | None, **options: Any) -> CampaignDraft:
@@ -73,8 +77,11 @@ def test_a_list_holds_each_response_once_and_says_who_chose_it(
     )
     assert set(made.responses.values_list("pk", flat=True)) == set(chosen)
     assert (made.name, made.origin, made.created_by, made.project) == (
-        "Unsure", {"release": 3}, manager, dataset.project
-    )  # fmt: skip
+        "Unsure",
+        {"release": 3},
+        manager,
+        dataset.project,
+    )
     (shown,) = response_lists_of(dataset.project)
     assert (shown.size, shown.n_items) == (3, 2)
     entry = dataset.project.audit_entries.get(verb="response_list.create")
@@ -191,9 +198,14 @@ def test_a_campaign_for_a_list_asks_what_the_other_one_asks(
     QualityRules.objects.create(campaign=like, version=1, rules=[rule], before_launch=True)
     made = campaign_for_list(response_list=listed, like=like, ratings_per_unit=2, by=manager)
     expected = replace(
-        draft_of(like), name="Unsure", target=Target.LISTED, response_list=listed, systems=[], item_limit=None,
+        draft_of(like),
+        name="Unsure",
+        target=Target.LISTED,
+        response_list=listed,
+        systems=[],
+        item_limit=None,
         completion_code="",
-    )  # fmt: skip
+    )
     assert draft_of(made) == expected
     assert (made.state, made.ratings_per_unit) == ("draft", 2)
     assert made.rule_versions.get().rules == [rule]

@@ -158,9 +158,14 @@ def test_the_log_of_ratings_is_shown_paged_and_downloaded_whole(
     client = as_user(viewer)
     for rating in Rating.objects.all()[:4]:  # enough for a second page
         Rating.objects.create(
-            campaign=campaign, presentation=rating.presentation, response=rating.response, rater=rating.rater,
-            criterion=rating.criterion, value=1, revision=1,
-        )  # fmt: skip
+            campaign=campaign,
+            presentation=rating.presentation,
+            response=rating.response,
+            rater=rating.rater,
+            criterion=rating.criterion,
+            value=1,
+            revision=1,
+        )
     with django_assert_max_num_queries(12):
         page = content(client.get(url("ratings", project, campaign)))
     assert "correction 1" in page

@@ -39,27 +39,47 @@ def defaults_of(step: str) -> dict[str, Any]:
 def screen_data(**changes: object) -> dict[str, object]:
     return {
         **defaults_of(SCREEN),
-        "presentation": "single", "comment": "off", "cannot_judge_reasons": "", "seed": 7,
-        "criterion-1-question": "Is it grammatical?", "criterion-1-name": "grammar", "criterion-1-kind": "likert",
-        "criterion-1-scale_min": 1, "criterion-1-scale_max": 6, **changes,
-    }  # fmt: skip
+        "presentation": "single",
+        "comment": "off",
+        "cannot_judge_reasons": "",
+        "seed": 7,
+        "criterion-1-question": "Is it grammatical?",
+        "criterion-1-name": "grammar",
+        "criterion-1-kind": "likert",
+        "criterion-1-scale_min": 1,
+        "criterion-1-scale_max": 6,
+        **changes,
+    }
 
 
 def raters_data(**changes: object) -> dict[str, object]:
     return {
         **defaults_of(RATERS),
-        "ratings_per_unit": 3, "admission": "open", "min_units_per_rater": 0, "seconds_between_units": 0,
-        "break_every_units": 20, "lease_seconds": 300, "payment_per_unit": "0.10", "payment_currency": "eur",
-        "payment_fee_percent": "33.3", **changes,
-    }  # fmt: skip
+        "ratings_per_unit": 3,
+        "admission": "open",
+        "min_units_per_rater": 0,
+        "seconds_between_units": 0,
+        "break_every_units": 20,
+        "lease_seconds": 300,
+        "payment_per_unit": "0.10",
+        "payment_currency": "eur",
+        "payment_fee_percent": "33.3",
+        **changes,
+    }
 
 
 def quality_data(**changes: object) -> dict[str, object]:
     return {
-        "every": 0, "repeat_gap": 5, "degraded_count": 0, "degradations": ["drop"], "anchor_count": 0, "pass_mark": 80,
-        "attempts": 2, **{f"mix_{kind}": 0 for kind in ("gold", "attention", "repeat", "degraded", "anchor")},
+        "every": 0,
+        "repeat_gap": 5,
+        "degraded_count": 0,
+        "degradations": ["drop"],
+        "anchor_count": 0,
+        "pass_mark": 80,
+        "attempts": 2,
+        **{f"mix_{kind}": 0 for kind in ("gold", "attention", "repeat", "degraded", "anchor")},
         **changes,
-    }  # fmt: skip
+    }
 
 
 def test_an_outsider_and_a_viewer_design_nothing(
@@ -103,14 +123,25 @@ def test_a_step_saves_and_goes_on_or_where_its_button_says(manager: User, as_use
 
 def test_all_kinds_of_scales_are_designed(manager: User, as_user: AsUser, draft: Campaign) -> None:
     more = {
-        "criterion-2-question": "How good?", "criterion-2-name": "good", "criterion-2-kind": "slider",
-        "criterion-2-scale_min": 0, "criterion-2-scale_max": 100, "criterion-2-step": 0,
+        "criterion-2-question": "How good?",
+        "criterion-2-name": "good",
+        "criterion-2-kind": "slider",
+        "criterion-2-scale_min": 0,
+        "criterion-2-scale_max": 100,
+        "criterion-2-step": 0,
         "criterion-2-labels": "low\nhigh",
-        "criterion-3-question": "Beside the standard?", "criterion-3-name": "worth", "criterion-3-kind": "magnitude",
-        "criterion-3-standard_source": "human", "criterion-3-standard_value": 100,
-        "criterion-4-question": "Which is better?", "criterion-4-name": "better", "criterion-4-kind": "preference",
-        "criterion-4-strength": 3, "criterion-4-ties": "on", "criterion-5-kind": "likert",
-    }  # fmt: skip
+        "criterion-3-question": "Beside the standard?",
+        "criterion-3-name": "worth",
+        "criterion-3-kind": "magnitude",
+        "criterion-3-standard_source": "human",
+        "criterion-3-standard_value": 100,
+        "criterion-4-question": "Which is better?",
+        "criterion-4-name": "better",
+        "criterion-4-kind": "preference",
+        "criterion-4-strength": 3,
+        "criterion-4-ties": "on",
+        "criterion-5-kind": "likert",
+    }
     pairs = ["Ada\x1fCy"]
     data = screen_data(presentation="pair", pairs=pairs, cannot_judge_reasons="Not English\n\nNot readable", **more)
     assert as_user(manager).post(url("step", draft, "screen"), data).status_code == 302

@@ -177,10 +177,17 @@ def test_every_page_of_a_listed_campaign_opens(draft: Campaign, manager: User, a
     assert "A book about the number 0" in frame.content.decode()
     pair = client.post(
         page("campaign-step", draft.pk, "screen"),
-        {"presentation": "pair", "comment": "off", "seed": 1, "criterion-1-name": "relevance",
-         "criterion-1-question": "?", "criterion-1-kind": "likert", "criterion-1-scale_min": 1,
-         "criterion-1-scale_max": 5},
-    )  # fmt: skip
+        {
+            "presentation": "pair",
+            "comment": "off",
+            "seed": 1,
+            "criterion-1-name": "relevance",
+            "criterion-1-question": "?",
+            "criterion-1-kind": "likert",
+            "criterion-1-scale_min": 1,
+            "criterion-1-scale_max": 5,
+        },
+    )
     assert "Pairs compare systems, and a list names responses" in pair.content.decode()
 
 

@@ -27,10 +27,15 @@ def refusal(text: str, file_format: str) -> list[tuple[int | None, str]]:
 def facts(content: DatasetContent) -> list[object]:
     """Everything but the lines, and references before outputs, as in the tables."""
     return [
-        (item.external_id, item.context, item.message, item.split,
-         [(s.text, s.kind, s.system, s.rank, s.score, s.source_context, s.source_message) for s in item.sources])
+        (
+            item.external_id,
+            item.context,
+            item.message,
+            item.split,
+            [(s.text, s.kind, s.system, s.rank, s.score, s.source_context, s.source_message) for s in item.sources],
+        )
         for item in content.items.values()
-    ]  # fmt: skip
+    ]
 
 
 def test_the_three_examples_say_the_same() -> None:
@@ -100,8 +105,10 @@ def test_a_rank_that_no_number_holds_is_refused() -> None:
 
 def test_every_bad_row_is_told_not_only_the_first() -> None:
     assert refusal("item_id\tsystem\tkind\trank\n1\t\tgold\t\n\tA\t\t\n2\tA\t\t-1\n", "tsv") == [
-        (2, "kind"), (3, "item_id"), (4, "rank"),
-    ]  # fmt: skip
+        (2, "kind"),
+        (3, "item_id"),
+        (4, "rank"),
+    ]
 
 
 def test_an_unknown_column_is_refused_with_those_there_are() -> None:

@@ -33,8 +33,10 @@ def test_a_good_file_becomes_a_data_set_with_its_report(job: DatasetImport, data
     response = Response.objects.get()
     assert response.text == "Hi"
     assert sorted(response.sources.values_list("kind", "system__name", "raw_text")) == [
-        ("human", None, ""), ("system", "A", ""), ("system", "B", "Hi "),
-    ]  # fmt: skip
+        ("human", None, ""),
+        ("system", "A", ""),
+        ("system", "B", "Hi "),
+    ]
 
 
 def test_a_name_too_long_to_store_is_refused_at_once(project: Project, dataset: Dataset) -> None:

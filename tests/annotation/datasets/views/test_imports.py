@@ -30,9 +30,12 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 def upload(client, project: Project, content: bytes, filename: str = "items.jsonl", **fields):
     data = {
-        "name": "My data", "file": SimpleUploadedFile(filename, content), "language": "en",
-        "normalisation": "nfc-space", **fields,
-    }  # fmt: skip
+        "name": "My data",
+        "file": SimpleUploadedFile(filename, content),
+        "language": "en",
+        "normalisation": "nfc-space",
+        **fields,
+    }
     return client.post(url("dataset-import", project.slug), data)
 
 

@@ -86,8 +86,10 @@ def test_a_random_spammer_is_uncorrelated_with_quality(scale):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_constant_spammer_always_says_the_same_and_another_one_something_else(scale):
-    said = [{give(SimulatedRater(seed=seed, spam="constant"), quality, scale) for quality in QUALITY[:20]}
-            for seed in range(20)]  # fmt: skip
+    said = [
+        {give(SimulatedRater(seed=seed, spam="constant"), quality, scale) for quality in QUALITY[:20]}
+        for seed in range(20)
+    ]
     assert all(len(values) == 1 for values in said)
     assert len(set.union(*said)) > 1
 

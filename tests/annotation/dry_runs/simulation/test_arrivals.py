@@ -99,9 +99,7 @@ def test_raters_who_all_leave_make_it_undefined_with_a_reason():
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.integers(1, 12), st.integers(1, 4), st.none() | st.integers(1, 5), st.floats(0, 0.5), st.integers(0, 2**32)
-)  # fmt: skip
+@given(st.integers(1, 12), st.integers(1, 4), st.none() | st.integers(1, 5), st.floats(0, 0.5), st.integers(0, 2**32))
 def test_a_campaign_ends_filled_by_enough_raters_and_the_seed_alone_decides(units, k, most, dropout, seed):
     raters = population(5, seed=seed, dropout=dropout)
     workload = Workload(units, k, max_units_per_rater=most, checks_per_unit=0.3)

@@ -163,23 +163,44 @@ def test_a_forecast_is_reproduced_by_its_seed_and_differs_by_another():
 def test_a_forecast_is_data_that_json_holds():
     raters = [SimulatedRater(seed=1)]
     found = forecast(
-        SimulatedLog([0, 0], [3.0, 4.0], [True, False], [True, False]), raters, workload=Workload(1, 1), struck=[],
-        low=[math.nan], high=[math.nan], arrivals_per_hour=1, seed=1, n_replicates=2, **MONEY,
-    )  # fmt: skip
+        SimulatedLog([0, 0], [3.0, 4.0], [True, False], [True, False]),
+        raters,
+        workload=Workload(1, 1),
+        struck=[],
+        low=[math.nan],
+        high=[math.nan],
+        arrivals_per_hour=1,
+        seed=1,
+        n_replicates=2,
+        **MONEY,
+    )
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["cost"]["total"] == "0.13"
     assert data["detection"]["recall"] is None
-    assert data["width"] == {"mean_width": None, "median_width": None, "n": 0, "n_without": 1,
-                             "reason": "no weight has an interval: it takes two raters"}  # fmt: skip
+    assert data["width"] == {
+        "mean_width": None,
+        "median_width": None,
+        "n": 0,
+        "n_without": 1,
+        "reason": "no weight has an interval: it takes two raters",
+    }
 
 
 def test_cost_is_that_of_the_campaigns_played_through():
     raters = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]
     log = SimulatedLog([0] * 6, [60.0] * 6, [True, False, True, False, True, False])
     result = forecast(
-        log, raters, workload=Workload(30, 1, checks_per_unit=1), struck=[], low=[0], high=[1], arrivals_per_hour=0.001,
-        seed=1, n_replicates=1, **MONEY,
-    )  # fmt: skip
+        log,
+        raters,
+        workload=Workload(30, 1, checks_per_unit=1),
+        struck=[],
+        low=[0],
+        high=[1],
+        arrivals_per_hour=0.001,
+        seed=1,
+        n_replicates=1,
+        **MONEY,
+    )
     assert result.duration.rater_hours == pytest.approx(59 / 60)  # a check after each unit but the last
     assert result.cost.screens == result.duration.screens == 59
     assert result.cost.total_low == result.cost.total == result.cost.total_high

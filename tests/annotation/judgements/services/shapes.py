@@ -46,16 +46,26 @@ def annotation(number: int, by: Any, **options: Any) -> dict[str, Any]:
         for name, (kind, value) in options.pop("said", {}).items()
     ]
     return {
-        "id": number, "result": results, "was_cancelled": False, "ground_truth": False,
-        "created_at": "2021-03-09T22:16:08.728353Z", "updated_at": "2021-03-09T22:16:08.728378Z", "lead_time": 4.288,
-        "result_count": 0, "task": 1, "completed_by": by, **options,
-    }  # fmt: skip
+        "id": number,
+        "result": results,
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2021-03-09T22:16:08.728353Z",
+        "updated_at": "2021-03-09T22:16:08.728378Z",
+        "lead_time": 4.288,
+        "result_count": 0,
+        "task": 1,
+        "completed_by": by,
+        **options,
+    }
 
 
 def tasks() -> list[dict[str, Any]]:
     return [
         {
-            "id": 11, "project": 83, "data": {"item_id": 1, "model": "SystemA", "prompt": "Then you saw the goal!"},
+            "id": 11,
+            "project": 83,
+            "data": {"item_id": 1, "model": "SystemA", "prompt": "Then you saw the goal!"},
             "annotations": [
                 annotation(1001, 10, said={"quality": ("rating", 4), "fluent": ("choices", ["5 – very"])}),
                 annotation(1002, {"id": 12, "email": "bo@example.org"}, said={"quality": ("rating", 5)}),
@@ -64,13 +74,15 @@ def tasks() -> list[dict[str, Any]]:
             "predictions": [{"model_version": "1", "result": [{"type": "rating", "value": {"rating": 1}}]}],
         },
         {
-            "id": 12, "project": 83, "data": {"item_id": 3, "model": "SystemB", "prompt": "What am I doing wrong?"},
+            "id": 12,
+            "project": 83,
+            "data": {"item_id": 3, "model": "SystemB", "prompt": "What am I doing wrong?"},
             "annotations": [
                 annotation(1004, 10, said={"quality": ("number", 1.5), "why": ("textarea", ["It only repeats."])}),
                 annotation(1005, 12, said={"why": ("textarea", ["No idea."])}),
             ],
         },
-    ]  # fmt: skip
+    ]
 
 
 def label_studio(found: list[dict[str, Any]] | None = None) -> str:

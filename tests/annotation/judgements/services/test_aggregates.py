@@ -25,9 +25,13 @@ def dataset(project: Project) -> Dataset:
 
 def weights_of(dataset: Dataset, *campaigns):
     reference_set = reference_set_create(
-        project=dataset.project, dataset=dataset, name="R", campaigns=list(campaigns),
-        source_kinds=["human", "mined", "parrot"], original_kinds=["human"],
-    )  # fmt: skip
+        project=dataset.project,
+        dataset=dataset,
+        name="R",
+        campaigns=list(campaigns),
+        source_kinds=["human", "mined", "parrot"],
+        original_kinds=["human"],
+    )
     release = release_create(reference_set=reference_set, parameters={"n_bootstrap": 50})
     release_build(release_id=release.pk)
     release.refresh_from_db()
@@ -39,8 +43,9 @@ def test_medians_give_weights_without_error_and_interval(dataset: Dataset) -> No
     release, weights = weights_of(dataset, stored(dataset, MEDIANS)[0])
     assert release.error == ""
     assert {text: weight.weight for text, weight in weights.items()} == {
-        "I did. What a strike.": 1.0, "Then you saw the goal!": -0.75,
-    }  # fmt: skip
+        "I did. What a strike.": 1.0,
+        "Then you saw the goal!": -0.75,
+    }
     assert all((one.low, one.high, one.standard_error) == (None, None, None) for one in weights.values())
     assert release.report["references"]["without_interval"] == 2
 

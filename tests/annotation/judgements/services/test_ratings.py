@@ -92,8 +92,11 @@ def test_another_name_of_a_system_is_credited_with_its_outputs(dataset: Dataset)
     assert (counts["alias_judgements"], counts["alias_outputs"], counts["responses_under_several_names"]) == (1, 3, 1)
     assert ResponseSource.objects.filter(system__name="Alias").count() == 3
     assert set(Rating.objects.values_list("rated_as__name", "response__sources__system__name")) == {
-        ("SystemA", "SystemA"), ("SystemA", "Alias"), ("Alias", "SystemA"), ("Alias", "Alias"),
-    }  # fmt: skip
+        ("SystemA", "SystemA"),
+        ("SystemA", "Alias"),
+        ("Alias", "SystemA"),
+        ("Alias", "Alias"),
+    }
     _, again = imported(dataset, rows, name="Again", aliases={"Alias": "SystemA"})
     assert again["alias_outputs"] == 0
 
@@ -113,8 +116,9 @@ def test_a_rater_is_one_person_across_imports_of_a_project(dataset: Dataset) -> 
     imported(dataset, "rater,item,system,q\nann,1,SystemA,3\n")
     imported(dataset, "rater,item,system,q\nann,2,SystemA,3\nbob,2,SystemA,3\n", name="Second")
     assert sorted(RaterIdentity.objects.values_list("external_id", "rater__pseudonym")) == [
-        ("ann", "J-0001"), ("bob", "J-0002"),
-    ]  # fmt: skip
+        ("ann", "J-0001"),
+        ("bob", "J-0002"),
+    ]
 
 
 def test_a_response_may_be_named_by_its_text(dataset: Dataset) -> None:

@@ -51,7 +51,7 @@ def shape(content: str, kind: str = "csv", **options) -> RatingOptions:
         ("[1, 2]", "jsonl", "rows"),
         ('"never ended', "csv", "rows"),
     ],
-)  # fmt: skip
+)
 def test_each_shape_is_known_by_its_first_rows(content: str, kind: str, expected: str) -> None:
     assert shape(content, kind).shape == expected
 
@@ -59,8 +59,12 @@ def test_each_shape_is_known_by_its_first_rows(content: str, kind: str, expected
 def test_columns_of_usual_names_are_taken_for_what_they_are() -> None:
     found = shape("JudgeID,InstanceID,System_Name,Relevance,Started At,Duration\na,1,A,3,2015-07-26T10:30:00Z,4\n")
     assert found.columns == {
-        "rater": "JudgeID", "item": "InstanceID", "system": "System_Name", "shown": "Started At", "seconds": "Duration",
-    }  # fmt: skip
+        "rater": "JudgeID",
+        "item": "InstanceID",
+        "system": "System_Name",
+        "shown": "Started At",
+        "seconds": "Duration",
+    }
     assert shape("judge,worker,item,system,q\n").columns == {}  # two columns that it could be: nobody guesses
     assert shape("judge,worker,item,system,q\n", columns={"rater": "worker"}).columns == {"rater": "worker"}
 
@@ -122,9 +126,14 @@ def test_a_sentence_says_what_it_looks_like_in_numbers(dataset: Dataset) -> None
         "This looks like one rating a row: 3 raters, 2 criteria, 15 judgements of 5 responses of this data set."
     )
     assert found.sample[0] == {
-        "place": "line 2", "rater": "ann", "item": "1", "system": "SystemA", "text": "", "values": [5.0, 4.0],
+        "place": "line 2",
+        "rater": "ann",
+        "item": "1",
+        "system": "SystemA",
+        "text": "",
+        "values": [5.0, 4.0],
         "sent": "2015-07-26T10:00:00+00:00",
-    }  # fmt: skip
+    }
     assert (found.errors, found.partial) == ([], False)
 
 

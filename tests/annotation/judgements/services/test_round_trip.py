@@ -88,15 +88,32 @@ def test_of_a_log_corrections_count_and_late_ratings_do_not(project: Project) ->
 
 
 def test_a_log_that_names_presentations_keeps_their_judgements_apart() -> None:
-    columns = ("rating", "presentation", "item", "text", "rated_as", "rater", "criterion", "value", "cannot_judge",
-               "revision", "extra", "sent_at")  # fmt: skip
+    columns = (
+        "rating",
+        "presentation",
+        "item",
+        "text",
+        "rated_as",
+        "rater",
+        "criterion",
+        "value",
+        "cannot_judge",
+        "revision",
+        "extra",
+        "sent_at",
+    )
     rows = [
         (number, presentation, "i", "t", "", "ann", criterion, value, reason, revision, False, None)
         for number, (presentation, criterion, value, reason, revision) in enumerate(
-            [(7, "a", 1.0, "", 0), (8, "a", 3.0, "", 0), (8, "b", 3.5, "", 0), (7, "b", None, "no idea", 0),
-             (7, "a", 2.0, "", 1)]
+            [
+                (7, "a", 1.0, "", 0),
+                (8, "a", 3.0, "", 0),
+                (8, "b", 3.5, "", 0),
+                (7, "b", None, "no idea", 0),
+                (7, "a", 2.0, "", 1),
+            ]
         )
-    ]  # fmt: skip
+    ]
     found = read(log(None, "jsonl", columns, rows), "jsonl")  # type: ignore[arg-type]
     assert [one.values for one in found.judgements] == [(2.0, None), (3.0, 3.5)]
     assert (found.left_out["corrected_ratings"], found.left_out["not_rated"]) == (1, 1)

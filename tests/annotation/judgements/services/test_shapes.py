@@ -100,11 +100,14 @@ def test_a_column_for_each_rater_is_a_judgement_in_each_filled_cell(dataset: Dat
     # Counted by hand: nine cells, two of them empty.
     assert (counts["judgements"], counts["ratings"], counts["raters"], counts["not_rated"]) == (7, 7, 3, 2)
     assert said(campaign) == [
-        ("ann", "1", "SystemA", "rating", 5), ("ann", "1", "SystemB", "rating", 2),
-        ("bob", "1", "SystemA", "rating", 4), ("bob", "1", "SystemB", "rating", 1),
-        ("bob", "3", "SystemA", "rating", 4), ("cleo", "1", "SystemA", "rating", 5),
+        ("ann", "1", "SystemA", "rating", 5),
+        ("ann", "1", "SystemB", "rating", 2),
+        ("bob", "1", "SystemA", "rating", 4),
+        ("bob", "1", "SystemB", "rating", 1),
+        ("bob", "3", "SystemA", "rating", 4),
+        ("cleo", "1", "SystemA", "rating", 5),
         ("cleo", "3", "SystemA", "rating", 4.5),
-    ]  # fmt: skip
+    ]
 
 
 def test_the_criterion_of_such_columns_is_named_by_an_option(dataset: Dataset) -> None:
@@ -137,8 +140,9 @@ def test_columns_that_hold_no_ratings_are_left_out_by_naming_the_raters() -> Non
 
 def test_a_bad_cell_is_named_by_the_column_of_its_rater() -> None:
     assert [(line, name) for line, name, _ in refused(WIDE_BY_CRITERION.replace("2,1,,3", "2,9,,x"))] == [
-        (3, "ann:fluency"), (3, "bob:fluency"),
-    ]  # fmt: skip
+        (3, "ann:fluency"),
+        (3, "bob:fluency"),
+    ]
 
 
 def test_two_columns_of_one_rater_and_criterion_are_refused() -> None:
@@ -163,8 +167,9 @@ def test_a_rater_who_is_called_median_is_not_the_stand_in(dataset: Dataset) -> N
     stored(dataset, MEDIANS.replace("5", "4"), name="Again")
     stored(dataset, "rater,item,system,q\nmedian,1,SystemA,3\n", name="Person")
     assert sorted(RaterIdentity.objects.values_list("provider", "external_id")) == [
-        ("aggregate", "median"), ("import", "median"),
-    ]  # fmt: skip
+        ("aggregate", "median"),
+        ("import", "median"),
+    ]
     assert Rating.objects.values("rater").distinct().count() == 2
 
 
@@ -203,17 +208,19 @@ def test_a_column_without_the_word_is_a_median_where_the_option_says_so(dataset:
 def test_scores_of_appraise_are_direct_assessments_and_checks_stay_out(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, APPRAISE_DOCUMENTS)
     assert said(campaign) == [
-        ("engdeu1001", "1", "SystemA", "score", 87), ("engdeu1001", "1", "SystemB", "score", 12),
+        ("engdeu1001", "1", "SystemA", "score", 87),
+        ("engdeu1001", "1", "SystemB", "score", 12),
         ("engdeu1002", "2", "SystemA", "score", 40),
-    ]  # fmt: skip
+    ]
     left = ("checks_bad", "checks_chk", "checks_ref", "scores_of_documents", "shared_rows", "rows")
     # Item 2 has one text of both systems, so its two rows are one judgement.
     assert [counts[name] for name in left] == [1, 1, 1, 1, 1, 8]
     assert (campaign.criteria.get().scale_min, campaign.criteria.get().scale_max) == (0, 100)
     shown = Presentation.objects.order_by("source_row").first()
     assert (shown.shown_at, shown.ended_at) == (
-        datetime.fromtimestamp(1624000000.5, UTC), datetime.fromtimestamp(1624000012.75, UTC),
-    )  # fmt: skip
+        datetime.fromtimestamp(1624000000.5, UTC),
+        datetime.fromtimestamp(1624000012.75, UTC),
+    )
 
 
 def test_a_row_that_appraises_own_code_gives_as_its_example_is_read() -> None:
@@ -293,10 +300,11 @@ def test_a_bad_row_of_appraise_is_named(row: str, field: str) -> None:
 def test_annotations_of_label_studio_are_judgements(dataset: Dataset) -> None:
     campaign, counts = stored(dataset, label_studio(), "json")
     assert said(campaign) == [
-        ("10", "1", "SystemA", "fluent", 5), ("10", "1", "SystemA", "quality", 4),
+        ("10", "1", "SystemA", "fluent", 5),
+        ("10", "1", "SystemA", "quality", 4),
         ("10", "3", "SystemB", "quality", 1.5),
         ("bo@example.org", "1", "SystemA", "quality", 5),
-    ]  # fmt: skip
+    ]
     names = ("cancelled_annotations", "annotations_without_rating", "results_left_out", "not_rated", "rows")
     assert [counts[name] for name in names] == [1, 1, 2, 2, 2]
     assert rating_columns([campaign]).seconds.tolist() == pytest.approx([4.288] * 4)
@@ -328,8 +336,10 @@ def test_what_is_wrong_is_told_with_task_and_annotation(dataset: Dataset) -> Non
     found[0]["annotations"][1]["completed_by"] = None
     found[1]["annotations"][0]["result"].append(found[1]["annotations"][0]["result"][0])
     assert [field for _, field, _ in refused(label_studio(found), "json")] == [
-        "task 12, annotation 1004, quality", "task 11, annotation 1001, quality", "task 11, annotation 1002, rater",
-    ]  # fmt: skip
+        "task 12, annotation 1004, quality",
+        "task 11, annotation 1001, quality",
+        "task 11, annotation 1002, rater",
+    ]
 
 
 def test_a_system_that_the_data_set_does_not_know_is_told_with_task_and_annotation(dataset: Dataset) -> None:

@@ -163,9 +163,14 @@ def test_a_stream_is_read_here_and_now_from_a_pipe(project: Project, manager: Us
     told: list[str] = []
     with os.fdopen(reading, "rb") as stream:
         corpus = services.corpus_stream(
-            project=project, by=manager, name="Pool", filename="standard input", stream=stream,
-            options={"file_format": "jsonl"}, progress=lambda done, total, note: told.append(note),
-        )  # fmt: skip
+            project=project,
+            by=manager,
+            name="Pool",
+            filename="standard input",
+            stream=stream,
+            options={"file_format": "jsonl"},
+            progress=lambda done, total, note: told.append(note),
+        )
     writer.join()
     assert (corpus.state, corpus.n_triples) == (JobState.DONE, len(TRIPLES) * 2000)
     assert corpus.content is None

@@ -57,12 +57,28 @@ def expected(run: MiningRun) -> list[tuple[object, ...]]:
     for seed in seeds(run.dataset, choice, list(items)):
         item = items[seed.item_id]
         rows += [
-            (item.external_id, item.split, item.context, item.message, one.kind, one.rank, one.score, one.message_score,
-             one.response_score, one.text, one.raw_text, one.fate, list(one.reasons), one.near_duplicate, False,
-             one.triple,
-             list(one.source_context), one.source_message)
+            (
+                item.external_id,
+                item.split,
+                item.context,
+                item.message,
+                one.kind,
+                one.rank,
+                one.score,
+                one.message_score,
+                one.response_score,
+                one.text,
+                one.raw_text,
+                one.fate,
+                list(one.reasons),
+                one.near_duplicate,
+                False,
+                one.triple,
+                list(one.source_context),
+                one.source_message,
+            )
             for one in mine(seed, index, specification)
-        ]  # fmt: skip
+        ]
     return sorted(rows, key=repr)
 
 
@@ -87,8 +103,10 @@ def test_the_report_adds_up_to_the_candidates(project: Project) -> None:
         for fate, n in fates.items():
             assert n == sum(one.kind == kind and one.fate == fate for one in candidates)
     assert report["seeds"]["all"] == 3
-    kept = [sum(one.kind == "mined" and one.fate == "kept" for one in candidates if one.item_id == pk)
-            for pk in run.shards.get().item_ids]  # fmt: skip
+    kept = [
+        sum(one.kind == "mined" and one.fate == "kept" for one in candidates if one.item_id == pk)
+        for pk in run.shards.get().item_ids
+    ]
     assert report["seeds"]["kept"] == {str(n): kept.count(n) for n in sorted(set(kept))}
     assert report["seeds"]["fewer"] == sum(n < 3 for n in kept)
     steps = {(row["step"], row["fate"]): row for row in report["reasons"]}
@@ -231,9 +249,11 @@ def test_a_shard_that_every_worker_died_of_fails_the_run(project: Project, one_s
 
     def all_died(helpers: int) -> None:
         MiningShard.objects.filter(run=run, number=1).update(
-            state=JobState.RUNNING, attempt=jobs.MAX_ATTEMPTS, lease_token="0" * 32,
+            state=JobState.RUNNING,
+            attempt=jobs.MAX_ATTEMPTS,
+            lease_token="0" * 32,
             lease_expires_at=jobs.Now() - jobs.timedelta(seconds=1),
-        )  # fmt: skip
+        )
 
     services.mining_run_execute(run_id=run.pk, enqueue=all_died)
     run.refresh_from_db()

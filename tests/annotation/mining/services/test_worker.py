@@ -16,9 +16,27 @@ from tests.worker import Worker, wait_until
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True)]
 
 WORDS = [
-    "tea", "coffee", "rain", "snow", "game", "match", "train", "bus", "river", "bridge", "song", "band", "book",
-    "story", "garden", "roof", "window", "door", "summer", "winter",
-]  # fmt: skip
+    "tea",
+    "coffee",
+    "rain",
+    "snow",
+    "game",
+    "match",
+    "train",
+    "bus",
+    "river",
+    "bridge",
+    "song",
+    "band",
+    "book",
+    "story",
+    "garden",
+    "roof",
+    "window",
+    "door",
+    "summer",
+    "winter",
+]
 N_SEEDS = 500
 
 

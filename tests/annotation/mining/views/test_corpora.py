@@ -31,10 +31,19 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def upload(client, project: Project, content: bytes, filename: str = "pool.jsonl", **fields):
     data = {
-        "name": "Pool", "file": SimpleUploadedFile(filename, content), "language": "en", "compression": "auto",
-        "tokenizer": "words", "k1": "1.2", "b": "0.75", "header": "on", "context": "context", "message": "message",
-        "response": "response", **fields,
-    }  # fmt: skip
+        "name": "Pool",
+        "file": SimpleUploadedFile(filename, content),
+        "language": "en",
+        "compression": "auto",
+        "tokenizer": "words",
+        "k1": "1.2",
+        "b": "0.75",
+        "header": "on",
+        "context": "context",
+        "message": "message",
+        "response": "response",
+        **fields,
+    }
     return client.post(url("corpus-create", project.slug), data)
 
 

@@ -11,9 +11,16 @@ from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_datas
 
 HTMX = {"HX-Request": "true"}
 ASKED = {
-    "seed_source": "kind:seed", "n": 3, "parrot": "on", "negatives": 1, "near_duplicate": 0.9, "alpha": 0.5,
-    "epsilon": 0, "depth": 10, "seed": 7,
-}  # fmt: skip
+    "seed_source": "kind:seed",
+    "n": 3,
+    "parrot": "on",
+    "negatives": 1,
+    "near_duplicate": 0.9,
+    "alpha": 0.5,
+    "epsilon": 0,
+    "depth": 10,
+    "seed": 7,
+}
 
 
 def url(name: str, *args: object) -> str:
@@ -137,9 +144,14 @@ def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: 
 
 
 def test_candidates_are_paged_by_position(as_user, project, viewer, run, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.mining.selectors.candidate_page.__kwdefaults__", {
-        "after": None, "before": None, "size": 2,
-    })  # fmt: skip
+    monkeypatch.setattr(
+        "annotation.mining.selectors.candidate_page.__kwdefaults__",
+        {
+            "after": None,
+            "before": None,
+            "size": 2,
+        },
+    )
     client, page = as_user(viewer), url("mining-run-candidates", project.slug, run.pk)
     first = client.get(page, {"fate": "kept"}).content.decode()
     assert "fate=kept&amp;after=1" in first

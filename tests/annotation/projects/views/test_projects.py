@@ -65,13 +65,20 @@ def test_the_overview_counts_and_names_the_next_step(
 
 def test_the_overview_forgets_a_failed_import_once_its_name_came_in(as_user, project: Project, viewer: User) -> None:
     for name, filename, state in (
-        ("Talk", "first.csv", JobState.FAILED), ("Talk", "second.csv", JobState.DONE),
-        ("Talk", "third.csv", JobState.FAILED), ("News", "news.csv", JobState.FAILED),
-    ):  # fmt: skip
+        ("Talk", "first.csv", JobState.FAILED),
+        ("Talk", "second.csv", JobState.DONE),
+        ("Talk", "third.csv", JobState.FAILED),
+        ("News", "news.csv", JobState.FAILED),
+    ):
         DatasetImport.objects.create(
-            project=project, name=name, filename=filename, file_format="csv", content=b"", state=state,
+            project=project,
+            name=name,
+            filename=filename,
+            file_format="csv",
+            content=b"",
+            state=state,
             finished_at=Now(),
-        )  # fmt: skip
+        )
     page = as_user(viewer).get(url("project-detail", project.slug)).content.decode()
     assert [name for name in ("first", "second", "third", "news") if f"{name}.csv" in page] == ["third", "news"]
 
@@ -81,9 +88,11 @@ def test_only_the_owner_changes_name_and_members(as_user, project: Project, mana
     client = as_user(manager)
     assert client.get(url("project-members", project.slug)).status_code == 200
     for address in (
-        url("project-edit", project.slug), url("project-members", project.slug),
-        url("project-members-change", project.slug, member.pk), url("project-members-remove", project.slug, member.pk),
-    ):  # fmt: skip
+        url("project-edit", project.slug),
+        url("project-members", project.slug),
+        url("project-members-change", project.slug, member.pk),
+        url("project-members-remove", project.slug, member.pk),
+    ):
         assert client.post(address, {"name": "x", "role": "owner", "username": "x"}).status_code == 403
     member.refresh_from_db()
     assert member.role == Role.VIEWER

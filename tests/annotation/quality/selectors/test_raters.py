@@ -96,9 +96,10 @@ def test_rows_are_kept_until_something_arrives(campaign, django_assert_max_num_q
 
 def test_a_preference_counts_once(project):
     campaign = make_designed(
-        make_dataset(project, items=3), presentation="pair",
+        make_dataset(project, items=3),
+        presentation="pair",
         criterion={"kind": "preference", "scale_min": -2, "scale_max": 2},
-    )  # fmt: skip
+    )
     rater = join(campaign, "ann")
     for _ in range(4):
         shown = unit_request(campaign=campaign, rater=rater)

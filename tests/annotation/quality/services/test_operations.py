@@ -237,8 +237,13 @@ def test_added_items_are_appended_and_what_was_there_stays(project: Project) -> 
     add_item(campaign, 8, ["Ada", "Bo", "Cy"])
     amendment = items_add(campaign=campaign)
     assert amendment.data | {"units_hash": ""} == {
-        "units": 6, "places": 18, "items": 2, "first_position": 6, "item_limit": [None, None], "units_hash": "",
-    }  # fmt: skip
+        "units": 6,
+        "places": 18,
+        "items": 2,
+        "first_position": 6,
+        "item_limit": [None, None],
+        "units_hash": "",
+    }
     after = list(Unit.objects.order_by("position").values_list("pk", "position", "label"))
     assert after[:6] == before
     assert [position for _, position, _ in after] == list(range(12))
@@ -325,8 +330,14 @@ def test_every_change_is_in_the_audit_log_with_who_made_it(project: Project, man
     system_resume(campaign=campaign, system=system(campaign, "Bo"), by=manager)
     add_item(campaign, 3, ["Ada"])
     items_add(campaign=campaign, by=manager)
-    entries = AuditEntry.objects.filter(campaign=campaign, verb__in=[
-        "campaign.extend", "campaign.stop_system", "campaign.resume_system", "campaign.add_items",
-    ]).order_by("pk")  # fmt: skip
+    entries = AuditEntry.objects.filter(
+        campaign=campaign,
+        verb__in=[
+            "campaign.extend",
+            "campaign.stop_system",
+            "campaign.resume_system",
+            "campaign.add_items",
+        ],
+    ).order_by("pk")
     assert [(entry.actor, entry.data["amendment"]) for entry in entries] == [(manager, n) for n in (1, 2, 3, 4)]
     assert entries[0].summary == "Ratings of each unit raised from 2 to 4: 6 more places."

@@ -53,8 +53,9 @@ def test_versions_count_up_and_tell_whether_they_were_there_before_launch(projec
     assert [(one.version, one.before_launch) for one in (first, second)] == [(1, True), (2, False)]
     entries = AuditEntry.objects.filter(verb="rules.register").order_by("pk")
     assert [entry.data for entry in entries] == [
-        {"rules": 1, "before_launch": True}, {"rules": 2, "before_launch": False}
-    ]  # fmt: skip
+        {"rules": 1, "before_launch": True},
+        {"rules": 2, "before_launch": False},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,9 @@ def test_a_preview_says_what_would_happen_and_changes_nothing(campaign, raters):
     good, bad = raters
     preview = rules_preview(campaign, rules_read(campaign=campaign, records=[GOLD, SLOW]))
     assert [(one.rater, one.action, one.number) for one in preview.verdicts] == [
-        (bad, "exclude", 1), (good, "flag", 2)
-    ]  # fmt: skip  # whom the first rule excluded, the second does not judge
+        (bad, "exclude", 1),
+        (good, "flag", 2),
+    ]  # whom the first rule excluded, the second does not judge
     assert preview.n_leaving == Rating.objects.filter(rater=bad, extra=False).count()
     assert preview.n_places == Slot.objects.filter(rater=bad, state="done").count()
     (relevance,) = preview.criteria
@@ -157,9 +159,12 @@ def test_a_release_made_with_the_registered_rules_leaves_out_whom_they_strike(ca
     _, bad = raters
     rules_register(campaign=campaign, records=[GOLD])
     reference_set = reference_set_create(
-        project=campaign.project, dataset=campaign.dataset, name="Outputs", campaigns=[campaign],
+        project=campaign.project,
+        dataset=campaign.dataset,
+        name="Outputs",
+        campaigns=[campaign],
         source_systems=["Ada", "Bo", "Cy"],
-    )  # fmt: skip
+    )
     release = release_create(reference_set=reference_set, with_registered=True, parameters={"n_bootstrap": 10})
     assert release.exclusion_rules == [{"rule": "exclude_extra", "version": 1}, GOLD]
     release_build(release_id=release.pk)

@@ -123,9 +123,14 @@ def test_a_repeat_shows_the_unit_and_its_own_answer(project: Project) -> None:
     assert first is not None
     ratings_submit(token=first.token, rater=rater, values={(0, "fluency"): 4, (0, "relevance"): 4})
     again = Presentation.objects.create(
-        campaign=campaign, rater=rater, purpose=Purpose.REPEAT, unit=first.unit, repeats=first, order=first.order,
+        campaign=campaign,
+        rater=rater,
+        purpose=Purpose.REPEAT,
+        unit=first.unit,
+        repeats=first,
+        order=first.order,
         shown_at=first.shown_at,
-    )  # fmt: skip
+    )
     assert screen(again).responses[0].text == screen(first).responses[0].text
     ratings_submit(token=again.token, rater=rater, values={(0, "fluency"): 1, (0, "relevance"): 2})
     again.refresh_from_db()

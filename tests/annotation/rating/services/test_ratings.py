@@ -42,8 +42,11 @@ def test_an_answer_is_stored_per_response_and_criterion_with_its_place_on_screen
     }
     slot = Slot.objects.get(pk=presentation.slot_id)
     assert (slot.state, slot.rater, slot.token, slot.expires_at) == (
-        SlotState.DONE, presentation.rater, presentation.token, None
-    )  # fmt: skip
+        SlotState.DONE,
+        presentation.rater,
+        presentation.token,
+        None,
+    )
     assert Unit.objects.get(pk=presentation.unit_id).done_slots == 1
 
 
@@ -124,8 +127,10 @@ def test_a_correction_of_a_late_answer_is_late_too(project: Project) -> None:
     assert answer(late, 4).extra
     answer(taken, 5)
     assert list(Rating.objects.order_by("id").values_list("value", "revision", "extra")) == [
-        (2.0, 0, True), (4.0, 1, True), (5.0, 0, False)
-    ]  # fmt: skip
+        (2.0, 0, True),
+        (4.0, 1, True),
+        (5.0, 0, False),
+    ]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -113,9 +113,12 @@ def test_it_names_no_rater_token_or_providers_id(campaign: Campaign, manager: Us
         rater=rater, project=campaign.project, provider="prolific", external_id="5f3c9e1a2b4d6f8091a2b3c4"
     )
     audit_record(
-        verb="rater.flag", summary="Flagged 5f3c9e1a2b4d6f8091a2b3c4.", campaign=campaign, by=manager,
+        verb="rater.flag",
+        summary="Flagged 5f3c9e1a2b4d6f8091a2b3c4.",
+        campaign=campaign,
+        by=manager,
         data={"who": "5f3c9e1a2b4d6f8091a2b3c4"},
-    )  # fmt: skip
+    )
     archive = zipfile.ZipFile(record(campaign, documents=record_documents))
     everything = b"".join(archive.read(name) for name in archive.namelist() if not name.endswith(".parquet"))
     assert b"5f3c9e1a2b4d6f8091a2b3c4" not in everything

@@ -105,13 +105,19 @@ def test_comments_stay_unless_asked_for(campaign: Campaign, jane: Rater) -> None
 
 def test_nothing_that_names_the_rater_is_left(campaign: Campaign, jane: Rater, manager: User) -> None:
     audit_record(
-        verb="rater.flag", summary=f"Jane Doe ({PROLIFIC_ID}) was flagged.", campaign=campaign, rater=jane, by=manager,
+        verb="rater.flag",
+        summary=f"Jane Doe ({PROLIFIC_ID}) was flagged.",
+        campaign=campaign,
+        rater=jane,
+        by=manager,
         data={"rater": "Jane Doe", "session": SESSION},
-    )  # fmt: skip
+    )
     QualityRules.objects.create(
-        campaign=campaign, version=1, before_launch=False,
+        campaign=campaign,
+        version=1,
+        before_launch=False,
         rules=[{"rule": "exclude_raters", "version": 1, "raters": ["Jane Doe", "Bob"]}],
-    )  # fmt: skip
+    )
     outcome = rater_erase(rater=jane, comments=True, by=manager)
     jane.refresh_from_db()
     assert outcome.renamed

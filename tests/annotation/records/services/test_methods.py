@@ -129,9 +129,14 @@ def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> Non
     raters = Rater.objects.filter(participations__campaign=campaign)[:2]
     for rater, minutes, paid, bonus in zip(raters, (20, 40), ("3", "3"), ("1", None), strict=True):
         Submission.objects.create(
-            recruitment=recruitment, rater=rater, external_id=f"session-{minutes}", paid=paid, bonus=bonus,
-            started_at=start, ended_at=start + timedelta(minutes=minutes),
-        )  # fmt: skip
+            recruitment=recruitment,
+            rater=rater,
+            external_id=f"session-{minutes}",
+            paid=paid,
+            bonus=bonus,
+            started_at=start,
+            ended_at=start + timedelta(minutes=minutes),
+        )
     paid_out = campaign_facts(campaign).payment
     assert paid_out is not None
     assert (paid_out.source, paid_out.raters, paid_out.total, paid_out.bonus) == ("provider", 2, 7.0, 1.0)
@@ -175,8 +180,14 @@ def test_a_draft_says_that_it_is_one(project: Project) -> None:
 def test_every_sentence_names_its_source(campaign: Campaign) -> None:
     found = methods_sentences(campaign_facts(campaign))
     assert {one.source for one in found} <= {
-        "design", "raters", "ratings", "quality", "payment", "audit", "presentations"
-    }  # fmt: skip
+        "design",
+        "raters",
+        "ratings",
+        "quality",
+        "payment",
+        "audit",
+        "presentations",
+    }
 
 
 @pytest.mark.parametrize(
@@ -204,22 +215,37 @@ def test_repeats_and_checks_are_counted(campaign: Campaign) -> None:
     first, second = Presentation.objects.filter(campaign=campaign).order_by("id")[:2]
     for shown, off in ((first, 0), (second, 1)):
         again = Presentation.objects.create(
-            campaign=campaign, purpose="repeat", unit=shown.unit, repeats=shown, rater=shown.rater, order=[0],
-            shown_at=shown.shown_at, ended_at=shown.ended_at, outcome="submitted",
-        )  # fmt: skip
+            campaign=campaign,
+            purpose="repeat",
+            unit=shown.unit,
+            repeats=shown,
+            rater=shown.rater,
+            order=[0],
+            shown_at=shown.shown_at,
+            ended_at=shown.ended_at,
+            outcome="submitted",
+        )
         value = Rating.objects.get(presentation=shown).value + off
         again.check_answers.create(
             campaign=campaign, rater=shown.rater, criterion=criterion, number=0, position=0, value=value
         )
     check = CheckUnit.objects.create(
-        campaign=campaign, kind="gold", number=0,
+        campaign=campaign,
+        kind="gold",
+        number=0,
         texts=[{"text": "Yes.", "role": "gold", "response": None, "expected": {"relevance": [4, 5]}}],
-    )  # fmt: skip
+    )
     for rater, value in zip(Rater.objects.filter(participations__campaign=campaign)[:2], (5, 2), strict=True):
         shown = Presentation.objects.create(
-            campaign=campaign, purpose="gold", check_unit=check, rater=rater, order=[0], shown_at=first.shown_at,
-            ended_at=first.ended_at, outcome="submitted",
-        )  # fmt: skip
+            campaign=campaign,
+            purpose="gold",
+            check_unit=check,
+            rater=rater,
+            order=[0],
+            shown_at=first.shown_at,
+            ended_at=first.ended_at,
+            outcome="submitted",
+        )
         shown.check_answers.create(
             campaign=campaign, rater=rater, criterion=criterion, number=0, position=0, value=value
         )
@@ -258,9 +284,14 @@ def test_answers_of_the_record_are_marked_as_such(campaign: Campaign) -> None:
     sheet = sheet_of(campaign_facts(campaign))
     entries = {entry.key: entry for entry in sheet.entries}
     for key, said in (
-        ("3.2.1", "3"), ("4.3.3:relevance", "5"), ("4.3.4:relevance", "1, 2, 3, 4, 5"), ("2.4", "en"),
-        ("4.3.7:relevance", "How relevant is the response?"), ("3.1.1", "Ada: 3; Bo: 3"), ("4.3.2:relevance", "Read."),
-    ):  # fmt: skip
+        ("3.2.1", "3"),
+        ("4.3.3:relevance", "5"),
+        ("4.3.4:relevance", "1, 2, 3, 4, 5"),
+        ("2.4", "en"),
+        ("4.3.7:relevance", "How relevant is the response?"),
+        ("3.1.1", "Ada: 3; Bo: 3"),
+        ("4.3.2:relevance", "Read."),
+    ):
         recorded = entries[key].recorded
         assert recorded is not None
         assert recorded.final

@@ -158,9 +158,14 @@ def test_answers_are_kept_and_what_the_record_knows_cannot_be_changed(
     client = as_user(manager)
     response = client.post(
         url("campaign-record-datasheet", campaign),
-        {"text-5.1": "The board of Chit-chat.", "option-3.2.2.1": "2", "text-3.2.1": "999",
-         "option-4.1.1:relevance": "3", "option-3.3.3.1": ["1", "3"]},
-    )  # fmt: skip
+        {
+            "text-5.1": "The board of Chit-chat.",
+            "option-3.2.2.1": "2",
+            "text-3.2.1": "999",
+            "option-4.1.1:relevance": "3",
+            "option-3.3.3.1": ["1", "3"],
+        },
+    )
     assert response.status_code == 302
     answers = Datasheet.objects.get(campaign=campaign).answers
     assert answers == {

@@ -18,7 +18,7 @@ from annotation.models import (
     Slot,
     SlotState,
     Submission,
-)  # fmt: skip
+)
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.services.handout import unit_request
 from annotation.rating.services.raters import participation_start

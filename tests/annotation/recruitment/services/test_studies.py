@@ -138,10 +138,13 @@ def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign)
     assert "4.00 GBP an hour is below the least" in said
     assert "stops after 1 screen has completed" in said
     careful = make_campaign(
-        make_dataset(campaign.project, name="other"), name="Careful", min_units_per_rater=2, max_units_per_rater=2,
+        make_dataset(campaign.project, name="other"),
+        name="Careful",
+        min_units_per_rater=2,
+        max_units_per_rater=2,
         consent="Yes?",
         payment_fee_percent=Decimal("33.3"),
-    )  # fmt: skip
+    )
     fair = make_recruitment(careful, None, reward=Decimal("2.50"))
     assert warnings_of(terms_of(fair), careful, provider="prolific") == []
 

@@ -49,9 +49,12 @@ def mturk(settings) -> Iterator[FakeMechanicalTurk]:
 @pytest.fixture
 def campaign(project: Project) -> Campaign:
     return make_campaign(
-        make_dataset(project), max_units_per_rater=1, payment_per_unit="1.00", payment_currency="GBP",
+        make_dataset(project),
+        max_units_per_rater=1,
+        payment_per_unit="1.00",
+        payment_currency="GBP",
         admission="account",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

@@ -74,9 +74,14 @@ def test_missing_ratings_are_explained(project, release):
     rate(campaign, "dot", response, 2)
     shown = present(campaign, "bob", response)
     Rating.objects.create(
-        campaign=campaign, presentation=shown, response=response, rater=shown.rater,
-        criterion=campaign.criteria.get(), sent_at=shown.ended_at, cannot_judge="No idea",
-    )  # fmt: skip
+        campaign=campaign,
+        presentation=shown,
+        response=response,
+        rater=shown.rater,
+        criterion=campaign.criteria.get(),
+        sent_at=shown.ended_at,
+        cannot_judge="No idea",
+    )
     present(campaign, "cem", response, outcome="returned")
     dot = Rater.objects.get(pseudonym="dot")
     Participation.objects.create(campaign=campaign, rater=dot, order_seed=1)

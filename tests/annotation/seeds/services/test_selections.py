@@ -153,10 +153,16 @@ def test_hygiene_masks_and_leaves_out_and_says_how_many(project: Project, settin
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"n": 0}, "n"), ({"n": 61}, "n"), ({"n": True}, "n"), ({"seed": -1}, "seed"),
-     ({"normalisation": "x"}, "normalisation"), ({"name": ""}, "name"),
-     ({"hygiene": [{"step": "x"}]}, "hygiene[0].step")],
-)  # fmt: skip
+    [
+        ({"n": 0}, "n"),
+        ({"n": 61}, "n"),
+        ({"n": True}, "n"),
+        ({"seed": -1}, "seed"),
+        ({"normalisation": "x"}, "normalisation"),
+        ({"name": ""}, "name"),
+        ({"hygiene": [{"step": "x"}]}, "hygiene[0].step"),
+    ],
+)
 def test_what_cannot_be_drawn_is_refused_at_its_field(corpus: Corpus, change: dict[str, Any], field: str) -> None:
     with pytest.raises(AnnotationError) as refused:
         seeds_sample(**{"corpus": corpus, "name": "Candidates", "n": 20, "seed": 7, **change})
@@ -200,8 +206,13 @@ def judged(campaign: Campaign, ratings: dict[str, list[float]]) -> dict[str, Res
 
 
 FIVE = {  # three ratings each, worked by hand: means 5, 4, 11/3, 4.5 of two, none, 1
-    "a": [5, 5, 5], "b": [3, 4, 5], "c": [3, 4, 4], "d": [4, 5], "e": [], "f": [1, 1, 1],
-}  # fmt: skip
+    "a": [5, 5, 5],
+    "b": [3, 4, 5],
+    "c": [3, 4, 4],
+    "d": [4, 5],
+    "e": [],
+    "f": [1, 1, 1],
+}
 
 
 @pytest.fixture
@@ -245,9 +256,14 @@ def test_excluded_raters_corrections_and_extra_ratings_count_as_in_releases(data
     seed = make_seed(dataset, "x")
     (first,) = rate(campaign, "amy", seed, 1)
     first.presentation.campaign.ratings.create(
-        presentation=first.presentation, response=seed, rater=first.rater, criterion=first.criterion, value=5,
-        revision=1, sent_at=first.sent_at,
-    )  # fmt: skip
+        presentation=first.presentation,
+        response=seed,
+        rater=first.rater,
+        criterion=first.criterion,
+        value=5,
+        revision=1,
+        sent_at=first.sent_at,
+    )
     rate(campaign, "bob", seed, 1, extra=True)
     rate(campaign, "eve", seed, 1)
     Participation.objects.create(
@@ -336,10 +352,17 @@ def rate_many(campaign: Campaign, responses: list[Response], value: int) -> None
         Presentation(campaign=campaign, unit=unit, rater=rater, outcome="imported", order=[0]) for unit in units
     )
     Rating.objects.bulk_create(
-        Rating(campaign=campaign, presentation=one, response=text, rater=rater, criterion=criterion, value=value,
-               sent_at=timezone.now())
+        Rating(
+            campaign=campaign,
+            presentation=one,
+            response=text,
+            rater=rater,
+            criterion=criterion,
+            value=value,
+            sent_at=timezone.now(),
+        )
         for one, text in zip(shown, responses, strict=True)
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -431,9 +454,12 @@ def rated_again(selection: SeedSelection) -> None:
 
 @pytest.mark.parametrize(
     ("happened", "says"),
-    [(mined, "1 mining run for its seeds"), (rated_in_a_split, "the campaign “Of dev”"),
-     (rated_again, "the campaign “Seeds of Replies”")],
-)  # fmt: skip
+    [
+        (mined, "1 mining run for its seeds"),
+        (rated_in_a_split, "the campaign “Of dev”"),
+        (rated_again, "the campaign “Seeds of Replies”"),
+    ],
+)
 def test_what_was_mined_or_rated_from_stays_selected(campaign: Campaign, happened: Any, says: str) -> None:
     selection = select(campaign)
     assert what_came_of(selection) == []
@@ -515,9 +541,12 @@ def test_members_are_paged_by_split_in_the_order_of_the_items(campaign: Campaign
 
 def released(campaign: Campaign, *more: Campaign) -> Release:
     reference_set = reference_set_create(
-        project=campaign.project, dataset=campaign.dataset, name=f"Set {Release.objects.count()}",
-        campaigns=[campaign, *more], source_kinds=["seed"],
-    )  # fmt: skip
+        project=campaign.project,
+        dataset=campaign.dataset,
+        name=f"Set {Release.objects.count()}",
+        campaigns=[campaign, *more],
+        source_kinds=["seed"],
+    )
     release = release_create(reference_set=reference_set, parameters={"n_bootstrap": 0})
     release_build(release_id=release.pk)
     release.refresh_from_db()

@@ -119,11 +119,16 @@ ARPA = "\\data\\\nngram 1=2\nngram 2=1\n\n\\1-grams:\n-1 a\n-1 b\n\n\\2-grams:\n
         (("-1 a b", "x a b"), "line 10: found 'x a b'"),
         (("ngram 2=1", "bigrams"), "line 3: found 'bigrams'"),
         (("-1 a b\n", "-1 a b\n-1 a b\n"), "found 2 2-grams"),
-        (("ngram 2=1\n\n\\1-grams:\n-1 a\n-1 b\n\n\\2-grams:\n-1 a b\n",
-          "ngram 2=2\n\n\\1-grams:\n-1 a\n-1 b\n\n\\2-grams:\n-1 a b\n-1 a b\n"), "line 11: found an 2-gram twice"),
+        (
+            (
+                "ngram 2=1\n\n\\1-grams:\n-1 a\n-1 b\n\n\\2-grams:\n-1 a b\n",
+                "ngram 2=2\n\n\\1-grams:\n-1 a\n-1 b\n\n\\2-grams:\n-1 a b\n-1 a b\n",
+            ),
+            "line 11: found an 2-gram twice",
+        ),
         (("-1 a b\n", "-1 a b\n\n\\3-grams:\n-1 b a b\n"), None),
     ],
-)  # fmt: skip
+)
 def test_a_broken_arpa_file_is_refused_with_its_line(
     tmp_path: Path, change: tuple[str, str], message: str | None
 ) -> None:

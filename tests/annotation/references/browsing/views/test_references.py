@@ -55,9 +55,13 @@ def dataset(project):
 @pytest.fixture
 def release(project, dataset):
     reference_set = reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()),
-        source_kinds=["seed", "mined"], original_kinds=["seed"],
-    )  # fmt: skip
+        project=project,
+        dataset=dataset,
+        name="Both",
+        campaigns=list(dataset.campaigns.all()),
+        source_kinds=["seed", "mined"],
+        original_kinds=["seed"],
+    )
     release = release_create(reference_set=reference_set)
     release_build(release_id=release.pk)
     release.refresh_from_db()
@@ -176,9 +180,12 @@ def test_weights_without_interval_or_spread_stand_below_the_others(project, data
     lone = make_response(make_item(dataset, "lone"), "Once.", "seed")
     rate(dataset.campaigns.get(), "ann", lone, 5)
     reference_set = reference_set_create(
-        project=project, dataset=dataset, name="Both", campaigns=list(dataset.campaigns.all()),
+        project=project,
+        dataset=dataset,
+        name="Both",
+        campaigns=list(dataset.campaigns.all()),
         source_kinds=["seed", "mined"],
-    )  # fmt: skip
+    )
     release_build(release_id=release_create(reference_set=reference_set).pk)
     client = as_user(viewer)
     for name in ("width", "spread"):

@@ -105,9 +105,15 @@ def test_the_log_as_a_file_tells_the_seed_and_the_seconds(response, viewer, as_u
 
 def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewer, as_user):
     ResponseSource.objects.create(
-        response=response, item=response.item, kind=SourceKind.MINED, rank=3, score=17.25,
-        source_context=["Long ago <b>"], source_message="What did they say?", raw_text="Same  words",
-    )  # fmt: skip
+        response=response,
+        item=response.item,
+        kind=SourceKind.MINED,
+        rank=3,
+        score=17.25,
+        source_context=["Long ago <b>"],
+        source_message="What did they say?",
+        raw_text="Same  words",
+    )
     text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
     assert "<strong>Mined</strong>, place 3, score 17.250" in text
     assert "Long ago &lt;b&gt;" in text

@@ -75,8 +75,12 @@ def test_stored_figures_are_those_that_would_be_computed(release, monkeypatch):
     assert told(release) == before
     for found, wanted in zip(comparisons(release), schemes, strict=True):
         assert (found.name, found.label, found.parameters, found.is_own, found.reason) == (
-            wanted.name, wanted.label, wanted.parameters, wanted.is_own, wanted.reason,
-        )  # fmt: skip
+            wanted.name,
+            wanted.label,
+            wanted.parameters,
+            wanted.is_own,
+            wanted.reason,
+        )
         np.testing.assert_array_equal(found.moved.alternative.weights, wanted.moved.alternative.weights)
         for name in ("reversed_sign", "to_or_from_zero", "best_changed", "lost_positive", "gained_positive"):
             np.testing.assert_array_equal(getattr(found.moved, name), getattr(wanted.moved, name))

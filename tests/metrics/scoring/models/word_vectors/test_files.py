@@ -98,7 +98,7 @@ def test_progress_counts_bytes_up_to_the_whole_file(tmp_path, monkeypatch):
         (b"1 1\na \x00\x00\xc0\x7f", "v.txt, word 1 of 1 ('a'): found a number that is not finite"),
         (b"\x1f\x8b\x08\0", "v.txt: found a damaged gzip file"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_cannot_be_read_is_refused_with_file_line_and_what_was_found(tmp_path, content, message):
     path = tmp_path / "v.txt"
     path.write_bytes(content)

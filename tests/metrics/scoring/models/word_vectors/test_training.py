@@ -112,10 +112,17 @@ def test_texts_with_nothing_to_learn_from_are_refused(texts):
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("dimension", 0), ("dimension", True), ("window", 101), ("min_count", 0), ("shift", 0.5), ("shift", "1"),
-        ("power", 2), ("smoothing", -1), ("tokenize", "words"),
+        ("dimension", 0),
+        ("dimension", True),
+        ("window", 101),
+        ("min_count", 0),
+        ("shift", 0.5),
+        ("shift", "1"),
+        ("power", 2),
+        ("smoothing", -1),
+        ("tokenize", "words"),
     ],
-)  # fmt: skip
+)
 def test_an_option_out_of_range_is_refused_with_what_is_accepted(option, value):
     with pytest.raises(ValueError, match=f"{option}: found {value!r}; accepted"):
         WordVectors.train(["a b"], **{option: value})
