@@ -1,11 +1,9 @@
-"""Ratings are append-only and a finished release never changes: the database itself says so.
+"""Rules that only triggers can hold: what is append-only, and that a finished release never changes.
 
-A deliberate purge (a project erased by its owner's decision) sets ``assay.purge`` to ``on`` in its transaction.
+A deliberate purge (an owner erases a project) sets ``assay.purge`` to ``on`` in its transaction.
 """
 
-from django.db import migrations
-
-FORWARD = """
+RATINGS_AND_RELEASES = """
 CREATE FUNCTION assay_refuse_rating_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND current_setting('assay.purge', true) = 'on' THEN
@@ -26,6 +24,10 @@ BEGIN
         RETURN COALESCE(NEW, OLD);
     END IF;
     SELECT state = 'done' INTO done FROM annotation_release WHERE id = COALESCE(OLD.release_id, NEW.release_id);
+    IF done AND TG_OP = 'UPDATE' AND OLD.histogram IS NULL
+       AND to_jsonb(OLD) - 'histogram' - 'rating_spread' = to_jsonb(NEW) - 'histogram' - 'rating_spread' THEN
+        RETURN NEW;
+    END IF;
     IF done THEN
         RAISE EXCEPTION 'release % is done and immutable: % of a weight refused', COALESCE(OLD.release_id, NEW.release_id), lower(TG_OP)
             USING ERRCODE = 'restrict_violation';
@@ -37,14 +39,30 @@ CREATE TRIGGER release_weight_immutable BEFORE INSERT OR UPDATE OR DELETE ON ann
     FOR EACH ROW EXECUTE FUNCTION assay_refuse_release_change();
 """
 
-BACKWARD = """
+TABLES = ("checkanswer", "comment", "qualityrules", "raterdecision", "amendment", "auditentry")
+
+RECORDS = """
+CREATE FUNCTION assay_refuse_record_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('assay.purge', true) = 'on' THEN
+        RETURN COALESCE(NEW, OLD);
+    END IF;
+    RAISE EXCEPTION '% is append-only: % of row % refused', TG_TABLE_NAME, lower(TG_OP), OLD.id
+        USING ERRCODE = 'restrict_violation';
+END $$;
+""" + "".join(
+    f"""
+CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON annotation_{table}
+    FOR EACH ROW EXECUTE FUNCTION assay_refuse_record_change();
+"""
+    for table in TABLES
+)
+
+CREATE = RATINGS_AND_RELEASES + RECORDS
+DROP = """
 DROP TRIGGER release_weight_immutable ON annotation_releaseweight;
 DROP FUNCTION assay_refuse_release_change();
 DROP TRIGGER rating_append_only ON annotation_rating;
 DROP FUNCTION assay_refuse_rating_change();
+DROP FUNCTION assay_refuse_record_change() CASCADE;
 """
-
-
-class Migration(migrations.Migration):
-    dependencies = [("annotation", "0001_initial")]
-    operations = [migrations.RunSQL(FORWARD, BACKWARD)]
