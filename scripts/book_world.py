@@ -25,6 +25,7 @@ from annotation.campaigns.services import (
     campaign_start,
 )
 from annotation.campaigns.services.rules import rules_register
+from annotation.datasets.services import imports
 from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED
 from annotation.demo.raters import worth_of_screen
@@ -32,7 +33,7 @@ from annotation.dry_runs import tasks
 from annotation.dry_runs.services import dry_run_create, suggested
 from annotation.dry_runs.simulation.answers import Ladder, answer
 from annotation.dry_runs.simulation.raters import SimulatedRater
-from annotation.judgements import services as imports
+from annotation.judgements import services as judgements
 from annotation.models import (
     Campaign,
     Dataset,
@@ -315,7 +316,7 @@ def _import_paths(project: Project, user: User) -> dict[str, str]:
         imports.dataset_import_execute(import_id=made.pk)
         dataset = DatasetImport.objects.get(pk=made.pk).dataset
     assert dataset is not None
-    job = RatingImport.objects.filter(dataset=dataset).first() or imports.rating_import_draft(
+    job = RatingImport.objects.filter(dataset=dataset).first() or judgements.rating_import_draft(
         dataset=dataset,
         by=user,
         name="Ratings by three raters",

@@ -30,8 +30,8 @@ LONG = (
     "browser/",
     "demo/",
     "api/",
-    "annotation/services/test_demo.py",
-    "annotation/services/test_invariants.py",
+    "annotation/demo/test_demo.py",
+    "annotation/rating/test_invariants.py",
     "metrics/scoring/test_meteor.py",
 )
 

@@ -8,6 +8,7 @@ from annotation.core.errors import AnnotationError
 from annotation.datasets.services import imports as runs
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.judgements.services import rating_import_create, rating_import_execute
+from annotation.judgements.services.options import RatingOptions
 from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, Project, RatingImport, Response, User
 
 ITEMS = b'{"id": "1", "message": "Hello", "references": ["Hi"], "outputs": {"A": "Hi", "B": "Hi "}}\n{"id": "2"}\n'
@@ -134,7 +135,7 @@ def test_ratings_arrive_as_a_campaign(dataset: Dataset, manager: User) -> None:
 
 
 def test_refused_ratings_leave_no_campaign_and_no_system_behind(dataset: Dataset) -> None:
-    options = runs.RatingOptions(aliases={"C": "A"})
+    options = RatingOptions(aliases={"C": "A"})
     job = rating_import_create(
         dataset=dataset, by=None, name="J", filename="r.csv", content=RATINGS + b"bob,1,Z,3\n", options=options
     )
