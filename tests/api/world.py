@@ -8,7 +8,7 @@ from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaig
 from annotation.campaigns.services.lists import response_list_create
 from annotation.campaigns.services.rules import rules_register
 from annotation.datasets.services import imports
-from annotation.judgements import services as judgements
+from annotation.judgements import services as rating_imports
 from annotation.mining import services as mining
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag
@@ -75,14 +75,14 @@ def _dataset(project: Project, by: User, name: str) -> None:
 
 
 def _ratings(project: Project, by: User, name: str, rate_references: bool) -> Campaign:
-    job = judgements.rating_import_create(
+    job = rating_imports.rating_import_create(
         dataset=project.datasets.get(slug="chats"),
         by=by,
         name=name,
         filename="ratings.jsonl",
         content=jsonl(judgements(rate_references)),
     )
-    judgements.rating_import_execute(import_id=job.pk)
+    rating_imports.rating_import_execute(import_id=job.pk)
     return project.campaigns.get(name=name)
 
 
@@ -142,10 +142,10 @@ def _selected(project: Project, by: User, name: str) -> SeedSelection:
         {"rater": "ann", "item": f"s{n}", "text": f"Yes {n}", "ratings": {"quality": value}}
         for n, value in enumerate((5, 4, 2))
     ]
-    job = judgements.rating_import_create(
+    job = rating_imports.rating_import_create(
         dataset=dataset, by=by, name=f"{name}, rated", filename="ratings.jsonl", content=jsonl(rows)
     )
-    judgements.rating_import_execute(import_id=job.pk)
+    rating_imports.rating_import_execute(import_id=job.pk)
     return seeds_select(
         dataset=dataset, campaigns=list(dataset.campaigns.all()), threshold=4, shares={"dev": 1}, seed=1, by=by
     )
