@@ -8,6 +8,7 @@ from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
 from annotation.weighting.scheme import Scheme, WeighedResponse, two_decimals
 from annotation.weighting.table import Ratings, RatingTable, as_table, check_scale
+from annotation.weighting.zscore import check_ends
 
 
 def linear_weights(
@@ -91,7 +92,8 @@ def median_weights(
 
 def scale_contributions(table: RatingTable, low: float, high: float, *, scheme: str = "linear") -> Contributions:
     """Each rating as ``(2 v - low - high) / (high - low)``."""
-    check_scale(table, low, high, scheme=scheme)
+    check_ends(low, high, scheme=scheme)
+    check_scale(table, low, high)
     # [1] Section 4.1, over a common denominator: 2 (v - low) / (high - low) - 1
     return Contributions(table, 2 * table.value - (low + high), np.ones(len(table)), float(high - low))
 

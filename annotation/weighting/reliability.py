@@ -8,6 +8,7 @@ from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.result import WeightResult
 from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse, two_decimals
 from annotation.weighting.table import FloatArray, Ratings, RatingTable, as_table, check_scale, ratio
+from annotation.weighting.zscore import check_ends
 
 MAX_ITERATIONS = 1000
 TOLERANCE = 1e-8  # of the rating scale's own unit
@@ -78,7 +79,8 @@ def reliability_contributions(
     table: RatingTable, low: float, high: float, *, prior_ratings: float = PRIOR_RATINGS.default
 ) -> Contributions:
     """Each rating less its rater's bias, with the rater's precision."""
-    check_scale(table, low, high, scheme="reliability")
+    check_ends(low, high, scheme="reliability")
+    check_scale(table, low, high)
     model = fit_rater_model(table, prior_ratings=prior_ratings)
     smallest = np.nanmin(model.noise, initial=np.inf)
     # Only ratios of precisions matter; the most precise rater counts 1, and all do when nobody ever disagrees.

@@ -13,6 +13,7 @@ from annotation.weighting.scheme import Scheme
 from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.standing import best_weights, is_best, signs
 from annotation.weighting.table import FloatArray, IntArray, RatingTable, check_scale, ratio
+from annotation.weighting.zscore import check_ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,8 @@ def _scheme_weights(scheme: Scheme, table: RatingTable, low: float, high: float)
 def _shrunken(table: RatingTable, low: float, high: float) -> Alternative:
     nothing = np.full(table.n_responses, np.nan)
     try:
-        check_scale(table, low, high, scheme="shrunken")
+        check_ends(low, high, scheme="shrunken")
+        check_scale(table, low, high)
     except ValueError as error:
         return Alternative("shrunken", {}, nothing, str(error))
     means, r = shrunken_means(table)

@@ -103,10 +103,8 @@ def scale_is_open(low: float, high: float) -> bool:
     return bool(np.isnan(low) and np.isnan(high))
 
 
-def check_scale(table: RatingTable, low: float, high: float, *, scheme: str) -> None:
-    """Refuse a scale that is none, and the first rating outside it."""
-    if scale_is_open(low, high):
-        raise ValueError(f"the scale has no ends, and the scheme {scheme!r} maps ends to -1 and +1; accepted: zscore")
+def check_scale(table: RatingTable, low: float, high: float) -> None:
+    """Raise a ValueError for an invalid scale, or for the first rating outside it."""
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ValueError(f"scale is [{low}, {high}]; accepted: two finite numbers, low < high")
     outside = np.flatnonzero((table.value < low) | (table.value > high))

@@ -65,7 +65,7 @@ def zscore_weights(
 def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = CLIP.default) -> Contributions:
     """Each rating as its clipped z-score over ``clip``; raters without spread are left out."""
     if not scale_is_open(low, high):
-        check_scale(table, low, high, scheme="zscore")
+        check_scale(table, low, high)
     n = np.bincount(table.rater, minlength=table.n_raters)
     deviation = centred(table.value, table.rater, n)
     squares = np.bincount(table.rater, deviation**2, minlength=table.n_raters)
@@ -80,6 +80,13 @@ def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: f
     kept = table.select(keep)
     unusable = "every rater of this response gave one value throughout"
     return Contributions(kept, np.clip(z, -clip, clip), np.ones(len(kept)), clip, unusable)
+
+
+def check_ends(low: float, high: float, *, scheme: str) -> None:
+    """Raise a ValueError that names this scheme, if another scheme needs ends and the scale has none."""
+    if scale_is_open(low, high):
+        problem = f"the scale has no ends, and the scheme {scheme!r} maps ends to -1 and +1"
+        raise ValueError(f"{problem}; accepted: {ZSCORE.key}")
 
 
 def _explain(response: WeighedResponse) -> list[str]:

@@ -7,53 +7,8 @@ from typing import Any, get_type_hints
 from django import forms
 
 from annotation.core.forms import RefusableForm
-from annotation.weighting.exclusion import ACTIONS, ExclusionRule, RuleError, rule_class, rule_from_dict
+from annotation.weighting.exclusion import ACTIONS, RULES, ExclusionRule, RuleError, rule_from_dict
 
-TITLES = {
-    "gold_accuracy_below": "Gold answered wrongly too often",
-    "attention_accuracy_below": "Attention checks failed too often",
-    "anchor_accuracy_below": "Human references rated too low",
-    "self_consistency_below": "Repeats answered differently",
-    "degraded_not_lower": "Degraded texts not rated lower",
-    "agreement_below": "Too little agreement with the others",
-    "entropy_below": "Answers that hardly vary",
-    "faster_than_percentile": "Faster than nearly all",
-    "median_seconds_below": "Too fast",
-    "min_seconds_per_rating": "Single ratings given too fast",
-    "min_ratings_per_rater": "Raters with few ratings",
-    "exclude_raters": "Raters by name",
-    "exclude_ratings": "Ratings by number",
-    "exclude_extra": "Late ratings",
-}
-SUGGESTED: dict[str, dict[str, Any]] = {
-    "gold_accuracy_below": {"action": "exclude", "accuracy": 0.6, "after": 5},
-    "attention_accuracy_below": {"action": "exclude", "accuracy": 0.7, "after": 3},
-    "anchor_accuracy_below": {"action": "flag", "accuracy": 0.5, "after": 5},
-    "self_consistency_below": {"action": "flag", "share": 0.6, "after": 5},
-    "degraded_not_lower": {"action": "flag", "p": 0.05, "after": 10},
-    "agreement_below": {"action": "flag", "correlation": 0.2, "after": 20},
-    "entropy_below": {"action": "flag", "bits": 0.5, "after": 20},
-    "faster_than_percentile": {"action": "flag", "percentile": 2, "after": 10},
-    "median_seconds_below": {"action": "flag", "seconds": 2, "after": 10},
-    "min_seconds_per_rating": {"seconds": 1},
-    "min_ratings_per_rater": {"ratings": 5},
-    "exclude_raters": {"raters": ()},
-    "exclude_ratings": {"ratings": ()},
-    "exclude_extra": {},
-}
-LABELS = {
-    "action": "Then",
-    "accuracy": "Share of right answers below",
-    "share": "Share within one point below",
-    "p": "p-value of the test at or above",
-    "percentile": "Median time below percentile",
-    "seconds": "Seconds below",
-    "correlation": "Correlation below",
-    "bits": "Entropy in bits below",
-    "after": "After so many answers",
-    "ratings": "Ratings fewer than",
-    "raters": "Pseudonyms",
-}
 ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for a look"}
 MOST_CHARACTERS = 20_000
 
@@ -66,9 +21,7 @@ class RuleForm(forms.Form):
         self.kind = kind
         hints = get_type_hints(kind)
         for field in fields(kind):
-            self.fields[field.name] = _field(field.name, hints[field.name])
-        if kind.name == "median_seconds_below":
-            self.fields["seconds"].label = "Median seconds below"
+            self.fields[field.name] = _field(field.name, hints[field.name], label=field.metadata["label"])
         self.fields["remove"] = forms.BooleanField(required=False, label="Remove this rule")
 
     @property
@@ -78,7 +31,7 @@ class RuleForm(forms.Form):
 
     @property
     def title(self) -> str:
-        return TITLES.get(self.kind.name, self.kind.name)
+        return self.kind.title
 
     @property
     def own_fields(self) -> list[Any]:
@@ -115,7 +68,7 @@ class RulesForm:
 
     def add(self, name: str) -> None:
         """One more row with suggested values, below the others."""
-        self._add(len(self.rows), name, initial=_initial(SUGGESTED.get(name, {})))
+        self._add(len(self.rows), name, initial=_initial(RULES[name].suggested if name in RULES else {}))
 
     def drop_removed(self) -> bool:
         """Take out the rows marked for removal; whether there were any."""
@@ -140,7 +93,7 @@ class RulesForm:
         return list(enumerate(self.rows))
 
     def _add(self, number: int, name: str, **given: Any) -> None:
-        kind = rule_class(name)
+        kind = RULES.get(name)
         if kind is not None:
             self.rows.append(RuleForm(kind=kind, prefix=f"r{number}", **given))
 
@@ -177,8 +130,7 @@ class _Listed(forms.CharField):
         return tuple(dict.fromkeys(part for part in parts if part))
 
 
-def _field(name: str, hint: Any) -> forms.Field:
-    label = LABELS.get(name, name)
+def _field(name: str, hint: Any, *, label: str) -> forms.Field:
     if name == "action":
         return forms.ChoiceField(label=label, choices=[(action, ACTION_LABELS[action]) for action in ACTIONS])
     if hint is int:
@@ -198,4 +150,4 @@ def _initial(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def offered() -> list[tuple[str, str]]:
     """What the menu of new rules holds."""
-    return [(name, TITLES[name]) for name in SUGGESTED if name != "exclude_extra"]
+    return [(rule.name, rule.title) for rule in RULES.values() if rule.offered]

@@ -1,21 +1,12 @@
 """Exclusion rules: data that says which ratings do not count, so that any release can be computed again.
 
 A rule is a small record, ``{"rule": name, "version": 1, ...fields}``. The ratings themselves are never removed. Rules
-that measure raters say also what follows, ``"action": "exclude"`` or ``"flag"``, and can be asked while a campaign runs
-(:func:`judge_raters`) as well as when weights are computed (:func:`apply_rules`).
+that measure raters have an action, ``"exclude"`` or ``"flag"``. They apply while a campaign runs (:func:`judge_raters`)
+and when weights are computed (:func:`apply_rules`).
 """
 
 from annotation.weighting.checks import CHECK_KINDS, CheckLog
-from annotation.weighting.exclusion.applying import (
-    RULE_NAMES,
-    Exclusion,
-    RaterVerdict,
-    apply_rules,
-    judge_raters,
-    rule_class,
-    rule_from_dict,
-    rules_from_data,
-)
+from annotation.weighting.exclusion.applying import Exclusion, RaterVerdict, apply_rules, judge_raters
 from annotation.weighting.exclusion.listed import (
     ExcludeExtra,
     ExcludeRaters,
@@ -36,12 +27,13 @@ from annotation.weighting.exclusion.measured import (
     MedianSecondsBelow,
     SelfConsistencyBelow,
 )
+from annotation.weighting.exclusion.registry import RULES, rule_from_dict, rules_from_data
 from annotation.weighting.exclusion.rule import ACTIONS, Action, Evidence, ExclusionRule, RuleError, Struck
 
 __all__ = [
     "ACTIONS",
     "CHECK_KINDS",
-    "RULE_NAMES",
+    "RULES",
     "Action",
     "AgreementBelow",
     "AnchorAccuracyBelow",
@@ -68,7 +60,6 @@ __all__ = [
     "Struck",
     "apply_rules",
     "judge_raters",
-    "rule_class",
     "rule_from_dict",
     "rules_from_data",
 ]

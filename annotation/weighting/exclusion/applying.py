@@ -1,70 +1,21 @@
-"""Rules from data, applied in order to a finished log or asked about raters at work."""
+"""Rules applied in order, to a finished log or to raters at work."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.weighting.exclusion.listed import (
-    ExcludeExtra,
-    ExcludeRaters,
-    ExcludeRatings,
-    MinRatingsPerRater,
-    MinSecondsPerRating,
-)
 from annotation.weighting.exclusion.log import RatingLog
-from annotation.weighting.exclusion.measured import (
-    AgreementBelow,
-    AnchorAccuracyBelow,
-    AttentionAccuracyBelow,
-    DegradedNotLower,
-    EntropyBelow,
-    FasterThanPercentile,
-    GoldAccuracyBelow,
-    MedianSecondsBelow,
-    SelfConsistencyBelow,
-)
-from annotation.weighting.exclusion.rule import (
-    Action,
-    Evidence,
-    ExclusionRule,
-    RuleError,
-    Ruling,
-    Standing,
-    Struck,
-)
+from annotation.weighting.exclusion.rule import Action, Evidence, ExclusionRule, Ruling, Standing, Struck
 from annotation.weighting.groups import BoolArray
-
-_LISTED: tuple[type[ExclusionRule], ...] = (
-    ExcludeRaters,
-    ExcludeRatings,
-    MinSecondsPerRating,
-    MinRatingsPerRater,
-    ExcludeExtra,
-)
-_MEASURED: tuple[type[ExclusionRule], ...] = (
-    GoldAccuracyBelow,
-    AttentionAccuracyBelow,
-    AnchorAccuracyBelow,
-    SelfConsistencyBelow,
-    DegradedNotLower,
-    FasterThanPercentile,
-    MedianSecondsBelow,
-    AgreementBelow,
-    EntropyBelow,
-)
-_RULES: dict[str, type[ExclusionRule]] = {rule.name: rule for rule in (*_LISTED, *_MEASURED)}
-
-RULE_NAMES = tuple(_RULES)
 
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """Which of n ratings stay, how many each rule took and whom it struck, in the order of the rules.
+    """Which of n ratings stay, how many ratings each rule excluded, and its raters, in the order of the rules.
 
-    A rating that several rules exclude is counted for the first of them; a rater whom a rule has excluded is struck by
-    no later one. ``flagged`` names everybody whom a flagging rule struck, in order, whether or not excluded later.
+    A rating that several rules exclude is counted for the first of them. After a rater is excluded, no later rule
+    applies. ``flagged`` names all raters whom a rule flagged, in order, whether or not excluded later.
     """
 
     keep: BoolArray
@@ -75,7 +26,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class RaterVerdict:
-    """What a rule says of a rater now; ``rule`` is its place in the list of rules, from 0."""
+    """A rule's result for a rater at work; ``rule`` is its index in the list of rules."""
 
     rater: str | int
     action: Action
@@ -84,7 +35,7 @@ class RaterVerdict:
 
 
 def apply_rules(rules: Sequence[ExclusionRule], log: RatingLog) -> Exclusion:
-    """Apply rules in order; the log is left as it is.
+    """Apply rules in order, without changing the log.
 
     Raises
     ------
@@ -93,6 +44,7 @@ def apply_rules(rules: Sequence[ExclusionRule], log: RatingLog) -> Exclusion:
 
     Examples
     --------
+    >>> from annotation.weighting.exclusion import ExcludeRaters, MinSecondsPerRating
     >>> log = RatingLog(["ann", "ann", "bob", "eve"], seconds=[9.0, 0.5, 8.0, 7.0])
     >>> outcome = apply_rules([MinSecondsPerRating(1.0), ExcludeRaters(("eve",))], log)
     >>> outcome.keep.tolist(), outcome.counts
@@ -113,9 +65,9 @@ def apply_rules(rules: Sequence[ExclusionRule], log: RatingLog) -> Exclusion:
 
 
 def judge_raters(rules: Sequence[ExclusionRule], log: RatingLog) -> list[RaterVerdict]:
-    """Whom the rules would exclude or flag now, and why: for campaigns that still run.
+    """Return whom the rules would exclude or flag now, and why, while a campaign runs.
 
-    Rules that say nothing of a rater at work (``min_ratings_per_rater``: everybody starts with none) are passed over.
+    Rules that cannot judge a rater at work are skipped, such as ``min_ratings_per_rater``: all raters start with none.
 
     Returns
     -------
@@ -129,22 +81,23 @@ def judge_raters(rules: Sequence[ExclusionRule], log: RatingLog) -> list[RaterVe
 
     Examples
     --------
+    >>> from annotation.weighting.exclusion import MedianSecondsBelow
     >>> log = RatingLog(["ann"] * 3 + ["bob"] * 3, seconds=[9, 8, 9, 1, 1, 2])
     >>> [verdict] = judge_raters([MedianSecondsBelow("flag", seconds=3, after=3)], log)
     >>> verdict.rater, verdict.action, verdict.evidence.estimate, verdict.evidence.n
     ('bob', 'flag', 1.0, 3)
     """
-    asked = [(place, rule) for place, rule in enumerate(rules) if rule.live]
-    rulings = _rulings([rule for _, rule in asked], log)
+    live = [(index, rule) for index, rule in enumerate(rules) if rule.live]
+    rulings = _rulings([rule for _, rule in live], log)
     return [
-        RaterVerdict(entry.rater, rule.does(), place, entry.evidence)
-        for (place, rule), (_, ruling) in zip(asked, rulings, strict=True)
+        RaterVerdict(entry.rater, rule.does(), index, entry.evidence)
+        for (index, rule), (_, ruling) in zip(live, rulings, strict=True)
         for entry in ruling.struck
     ]
 
 
 def _rulings(rules: Sequence[ExclusionRule], log: RatingLog) -> Iterator[tuple[ExclusionRule, Ruling]]:
-    """Each rule's ruling on what the rules before it left."""
+    """Yield each rule with its ruling on what the rules before it left."""
     standing = Standing(np.ones(len(log), dtype=np.bool_), np.zeros(len(log.raters), dtype=np.bool_))
     for rule in rules:
         ruling = rule.judge(log, standing)
@@ -154,57 +107,3 @@ def _rulings(rules: Sequence[ExclusionRule], log: RatingLog) -> Iterator[tuple[E
 
 def _sortable(identifier: str | int) -> tuple[str, str | int]:
     return type(identifier).__name__, identifier
-
-
-def rule_class(name: str) -> type[ExclusionRule] | None:
-    """The rule of a name, in the version that is current; None where there is none."""
-    return _RULES.get(name)
-
-
-def rule_from_dict(data: Mapping[str, Any]) -> ExclusionRule:
-    """A rule from its record.
-
-    Raises
-    ------
-    RuleError
-        Unknown rule or version, missing or unknown fields, or a field outside what is accepted; named in the message
-        and in ``field``.
-
-    Examples
-    --------
-    >>> rule_from_dict({"rule": "min_seconds_per_rating", "version": 1, "seconds": 2})
-    MinSecondsPerRating(seconds=2)
-    >>> record = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accuracy": 0.6, "after": 5}
-    >>> rule_from_dict(record).sentence
-    'Exclude raters whose gold accuracy is below 0.6, after 5 gold answers.'
-    """
-    name = data.get("rule")
-    if not isinstance(name, str) or name not in _RULES:
-        raise RuleError(f"exclusion rule: field 'rule' is {name!r}; accepted: {', '.join(_RULES)}", field="rule")
-    kind = _RULES[name]
-    if data.get("version") != kind.version:
-        raise RuleError(
-            f"exclusion rule {name!r}: field 'version' is {data.get('version')!r}; accepted: {kind.version}",
-            field="version",
-        )
-    known = [field.name for field in fields(kind)]
-    given = {key: value for key, value in data.items() if key not in {"rule", "version"}}
-    wrong = sorted(set(known) ^ set(given))
-    if wrong:
-        problem = "missing" if wrong[0] in known else "unknown"
-        accepted = ", ".join(["rule", "version", *known])
-        raise RuleError(
-            f"exclusion rule {name!r}: field {wrong[0]!r} is {problem}; accepted: {accepted}", field=wrong[0]
-        )
-    return kind(**given)
-
-
-def rules_from_data(data: Sequence[Mapping[str, Any]]) -> list[ExclusionRule]:
-    """Rules from a list of records; an error names the place in the list, counted from 1, also as ``number``."""
-    rules = []
-    for number, record in enumerate(data, start=1):
-        try:
-            rules.append(rule_from_dict(record))
-        except RuleError as error:
-            raise RuleError(f"rule {number} of {len(data)}: {error}", field=error.field, number=number) from error
-    return rules

@@ -1,25 +1,27 @@
-"""Rules that name raters and ratings, or look at one rating at a time; they exclude."""
+"""Rules that exclude named raters, named ratings, and ratings by their own time or lateness."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation.weighting.exclusion.log import RatingLog
-from annotation.weighting.exclusion.rule import Evidence, ExclusionRule, Ruling, Standing, place_ruling
+from annotation.weighting.exclusion.rule import Evidence, ExclusionRule, Ruling, Standing, raters_ruling
 from annotation.weighting.groups import BoolArray
 from annotation.weighting.table import FloatArray
 
 
 @dataclass(frozen=True)
 class ExcludeRaters(ExclusionRule):
-    """Excludes all ratings of the named raters."""
+    """Exclude all ratings of the named raters."""
 
     name: ClassVar[str] = "exclude_raters"
     live: ClassVar[bool] = True
-    raters: tuple[str | int, ...]
+    title: ClassVar[str] = "Raters by name"
+    suggested: ClassVar[Mapping[str, Any]] = {"raters": ()}
+    raters: tuple[str | int, ...] = field(metadata={"label": "Pseudonyms"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "raters", _identifiers(self, "raters"))
@@ -27,9 +29,8 @@ class ExcludeRaters(ExclusionRule):
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
         struck = _among(log.raters, self.raters) & ~standing.out
         n = _remaining_ratings(log, standing)
-        return place_ruling(
-            log, struck, {place: Evidence("named", int(n[place])) for place in np.flatnonzero(struck).tolist()}
-        )
+        evidence = {index: Evidence("named", int(n[index])) for index in np.flatnonzero(struck).tolist()}
+        return raters_ruling(log, struck, evidence)
 
     @property
     def sentence(self) -> str:
@@ -38,17 +39,19 @@ class ExcludeRaters(ExclusionRule):
 
 @dataclass(frozen=True)
 class ExcludeRatings(ExclusionRule):
-    """Excludes the named ratings."""
+    """Exclude the named ratings."""
 
     name: ClassVar[str] = "exclude_ratings"
     live: ClassVar[bool] = True
-    ratings: tuple[str | int, ...]
+    title: ClassVar[str] = "Ratings by number"
+    suggested: ClassVar[Mapping[str, Any]] = {"ratings": ()}
+    ratings: tuple[str | int, ...] = field(metadata={"label": "Ratings"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ratings", _identifiers(self, "ratings"))
 
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
-        return _of_ratings(log, _among(log.need("rating", self.name), self.ratings))
+        return _ratings_ruling(log, _among(log.need("rating", self.name), self.ratings))
 
     @property
     def sentence(self) -> str:
@@ -57,18 +60,20 @@ class ExcludeRatings(ExclusionRule):
 
 @dataclass(frozen=True)
 class MinSecondsPerRating(ExclusionRule):
-    """Excludes ratings given faster than ``seconds``; one of unknown time stays."""
+    """Exclude ratings given faster than ``seconds``; a rating of unknown time stays."""
 
     name: ClassVar[str] = "min_seconds_per_rating"
     live: ClassVar[bool] = True
-    seconds: float
+    title: ClassVar[str] = "Single ratings given too fast"
+    suggested: ClassVar[Mapping[str, Any]] = {"seconds": 1}
+    seconds: float = field(metadata={"label": "Seconds below"})
 
     def __post_init__(self) -> None:
         self.need_number("seconds", "a number of seconds above 0", above=0)
 
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
         taken: FloatArray = log.need("seconds", self.name)
-        return _of_ratings(log, taken < self.seconds)
+        return _ratings_ruling(log, taken < self.seconds)
 
     @property
     def sentence(self) -> str:
@@ -77,13 +82,15 @@ class MinSecondsPerRating(ExclusionRule):
 
 @dataclass(frozen=True)
 class MinRatingsPerRater(ExclusionRule):
-    """Excludes raters with fewer than ``ratings`` ratings among those that earlier rules left.
+    """Exclude raters with fewer than ``ratings`` ratings among those that earlier rules left.
 
-    It judges nobody who is still at work: everybody starts with none.
+    Raters at work are not judged by it, because all start with none.
     """
 
     name: ClassVar[str] = "min_ratings_per_rater"
-    ratings: int
+    title: ClassVar[str] = "Raters with few ratings"
+    suggested: ClassVar[Mapping[str, Any]] = {"ratings": 5}
+    ratings: int = field(metadata={"label": "Ratings fewer than"})
 
     def __post_init__(self) -> None:
         self.need_count("ratings")
@@ -92,10 +99,10 @@ class MinRatingsPerRater(ExclusionRule):
         left = _remaining_ratings(log, standing)
         few = (left < self.ratings) & ~standing.out
         evidence = {
-            place: Evidence("ratings", int(left[place]), estimate=float(left[place]), threshold=float(self.ratings))
-            for place in np.flatnonzero(few).tolist()
+            index: Evidence("ratings", int(left[index]), estimate=float(left[index]), threshold=float(self.ratings))
+            for index in np.flatnonzero(few).tolist()
         }
-        return place_ruling(log, few, evidence)
+        return raters_ruling(log, few, evidence)
 
     @property
     def sentence(self) -> str:
@@ -104,20 +111,23 @@ class MinRatingsPerRater(ExclusionRule):
 
 @dataclass(frozen=True)
 class ExcludeExtra(ExclusionRule):
-    """Excludes ratings that came in after their slot had gone to somebody else."""
+    """Exclude late ratings, whose slot had gone to another rater."""
 
     name: ClassVar[str] = "exclude_extra"
     live: ClassVar[bool] = True
+    title: ClassVar[str] = "Late ratings"
+    suggested: ClassVar[Mapping[str, Any]] = {}
+    offered: ClassVar[bool] = False
 
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
-        return _of_ratings(log, log.need("extra", self.name))
+        return _ratings_ruling(log, log.need("extra", self.name))
 
     @property
     def sentence(self) -> str:
         return "Exclude late ratings, whose place had gone to somebody else."
 
 
-def _of_ratings(log: RatingLog, ratings: BoolArray) -> Ruling:
+def _ratings_ruling(log: RatingLog, ratings: BoolArray) -> Ruling:
     return Ruling(ratings, (), np.zeros(len(log.raters), dtype=np.bool_))
 
 
@@ -125,14 +135,13 @@ def _remaining_ratings(log: RatingLog, standing: Standing) -> npt.NDArray[np.int
     return np.bincount(log.code[standing.remaining], minlength=len(log.raters))
 
 
-def _identifiers(rule: ExclusionRule, field: str) -> tuple[str | int, ...]:
-    found = getattr(rule, field)
-    if isinstance(found, str) or not isinstance(found, Sequence) or not found:
-        raise rule.refuse(field, "a list of at least one identifier")
-    kinds = {type(entry) for entry in found}
-    if kinds not in ({str}, {int}):
-        raise rule.refuse(field, "identifiers that are all text or all whole numbers")
-    return tuple(found)
+def _identifiers(rule: ExclusionRule, name: str) -> tuple[str | int, ...]:
+    identifiers = getattr(rule, name)
+    if isinstance(identifiers, str) or not isinstance(identifiers, Sequence) or not identifiers:
+        raise rule.refuse(name, "a list of at least one identifier")
+    if {type(entry) for entry in identifiers} not in ({str}, {int}):
+        raise rule.refuse(name, "identifiers that are all text or all whole numbers")
+    return tuple(identifiers)
 
 
 def _among(column: npt.NDArray[np.generic], identifiers: tuple[str | int, ...]) -> BoolArray:
@@ -140,8 +149,17 @@ def _among(column: npt.NDArray[np.generic], identifiers: tuple[str | int, ...]) 
     return np.isin(column.astype(np.str_), np.asarray(identifiers).astype(np.str_))
 
 
-def _some(identifiers: tuple[str | int, ...], what: str) -> str:
+def _some(identifiers: tuple[str | int, ...], noun: str) -> str:
     listed = ", ".join(str(entry) for entry in identifiers[:5])
     if len(identifiers) == 1:
-        return f"{what} {listed}"
-    return f"{len(identifiers)} {what}s: {listed}" + (" …" if len(identifiers) > 5 else "")
+        return f"{noun} {listed}"
+    return f"{len(identifiers)} {noun}s: {listed}" + (" …" if len(identifiers) > 5 else "")
+
+
+LISTED_RULES: tuple[type[ExclusionRule], ...] = (
+    MinSecondsPerRating,
+    MinRatingsPerRater,
+    ExcludeRaters,
+    ExcludeRatings,
+    ExcludeExtra,
+)

@@ -1,4 +1,4 @@
-"""What rules look at: ratings, and answers to checks."""
+"""Ratings and answers to checks, which exclusion rules read."""
 
 from functools import cached_property
 
@@ -13,7 +13,7 @@ _COLUMNS = ("rating", "seconds", "extra", "response", "value", "criterion")
 
 
 class RatingLog:
-    """The columns rules may ask for, one entry per rating.
+    """The columns that rules may need, one entry per rating.
 
     Parameters
     ----------
@@ -24,13 +24,13 @@ class RatingLog:
     seconds : float array, shape (n,), optional
         Time from shown to sent; NaN where unknown.
     extra : bool array, shape (n,), optional
-        True for ratings that came in after their slot had gone to somebody else.
+        True for late ratings, whose slot had gone to another rater.
     response : array of str or int, shape (n,), optional
         What was rated.
     value : float array, shape (n,), optional
         The rating, in units of its scale; NaN for "cannot judge".
     criterion : array of str or int, shape (n,), optional
-        What was asked; by default one and the same.
+        What was rated; by default a single criterion.
     checks : CheckLog, optional
         Answers to checks, whose raters (and criteria) are named as here.
     """
@@ -68,21 +68,21 @@ class RatingLog:
         return len(self.rater)
 
     def need(self, column: str, rule: str) -> np.ndarray:
-        """A column, or an error that says which rule wants it."""
-        found: np.ndarray | None = getattr(self, column)
-        if found is None:
+        """Return a column; if it is missing, the error names the rule that needs it."""
+        values: np.ndarray | None = getattr(self, column)
+        if values is None:
             raise ValueError(f"exclusion rule {rule!r} needs the column {column!r}, and these ratings have none")
-        return found
+        return values
 
     def need_checks(self, rule: str) -> CheckLog:
-        """The answers to checks, raters as codes of ``raters``; or an error that says which rule wants them."""
+        """Return the answers to checks, raters as codes of ``raters``; the error names the rule that needs them."""
         if self._coded_checks is None:
             raise ValueError(f"exclusion rule {rule!r} needs the answers to checks, and this log has none")
         return self._coded_checks
 
     @cached_property
     def raters(self) -> npt.NDArray[np.generic]:
-        """Everybody who rated or answered a check, in order."""
+        """Return all who rated or answered a check, in order."""
         if self.checks is None or len(self.checks) == 0:
             return np.unique(self.rater)
         if len(self) == 0:
@@ -91,7 +91,7 @@ class RatingLog:
 
     @cached_property
     def code(self) -> IntArray:
-        """Each rating's rater as a place in ``raters``."""
+        """Return each rating's rater as an index of ``raters``."""
         return np.searchsorted(self.raters, self.rater) if len(self) else np.zeros(0, dtype=np.int64)
 
     @cached_property

@@ -1,12 +1,15 @@
 """Rules that measure raters, and exclude or flag those who fall short.
 
-A rule strikes on the estimate, not on its interval: what was registered is what happens. ``after`` is how many answers
-of the kind the rule looks at a rater must have given before it may strike; a figure that is undefined never strikes.
+A rule compares the estimate, not its interval, so that what was registered is what happens. It applies to a rater after
+``after`` answers of the kind that it measures. An undefined measure has no consequence.
+
+To add a rule, write its class here and list it in ``MEASURED_RULES``: forms, pages and files learn of it from there.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +24,7 @@ from annotation.weighting.exclusion.rule import (
     ExclusionRule,
     Ruling,
     Standing,
-    place_ruling,
+    raters_ruling,
 )
 from annotation.weighting.groups import codes_of
 from annotation.weighting.raters import RaterSummary, summarise_raters
@@ -30,24 +33,24 @@ from annotation.weighting.table import FloatArray, IntArray, RatingTable
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One figure of each of K raters, arrays of shape (K,): strikes where ``compared`` is below ``threshold``."""
+    """A measure of K raters, arrays of shape (K,). A rater falls short if the estimate is below ``threshold``."""
 
     n: IntArray
     estimate: FloatArray
     low: FloatArray
     high: FloatArray
     threshold: float
-    pvalue: FloatArray | None = None  # then a rater is struck whose p-value is at or above the threshold
+    pvalue: FloatArray | None = None  # if given, a rater falls short whose p-value is at or above the threshold
 
 
 @dataclass(frozen=True)
 class MeasuredRule(ExclusionRule):
-    """Base of the rules that measure raters."""
+    """Base of the rules that measure raters. The last field of a subclass is ``after``."""
 
     live: ClassVar[bool] = True
     measure: ClassVar[str]  # in words
     counted: ClassVar[str]  # what ``after`` counts, in words
-    action: Action
+    action: Action = field(metadata={"label": "Then"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.action, str) or self.action not in ACTIONS:
@@ -57,16 +60,16 @@ class MeasuredRule(ExclusionRule):
 
     @abstractmethod
     def check_threshold(self) -> None:
-        """Refuse a threshold that is none."""
+        """Raise the error unless the threshold is valid."""
 
     @abstractmethod
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
-        """The figure of every rater, from what earlier rules left."""
+        """Measure every rater on what earlier rules left."""
 
     @property
     @abstractmethod
     def condition(self) -> str:
-        """When it strikes, in words."""
+        """Return in words which raters fall short."""
 
     @property
     def sentence(self) -> str:
@@ -75,7 +78,7 @@ class MeasuredRule(ExclusionRule):
 
     @property
     def after_answers(self) -> int:
-        """How many answers a rater must have given before the rule may strike."""
+        """Return how many answers a rater must have given before the rule applies."""
         answers: int = getattr(self, "after")  # noqa: B009 - each subclass's own last field
         return answers
 
@@ -83,30 +86,30 @@ class MeasuredRule(ExclusionRule):
         return self.action
 
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
-        found = self.measured(log, standing)
-        # Undefined figures are NaN, for which both are false.
-        short = found.estimate < found.threshold if found.pvalue is None else found.pvalue >= found.threshold
-        struck = short & (found.n >= self.after_answers) & ~standing.out
+        result = self.measured(log, standing)
+        # Comparisons with NaN, an undefined measure, are false.
+        short = result.estimate < result.threshold if result.pvalue is None else result.pvalue >= result.threshold
+        struck = short & (result.n >= self.after_answers) & ~standing.out
         evidence = {
-            place: Evidence(
+            index: Evidence(
                 measure=self.measure,
-                n=int(found.n[place]),
-                estimate=float(found.estimate[place]),
-                low=float(found.low[place]),
-                high=float(found.high[place]),
-                threshold=float(found.threshold),
-                pvalue=np.nan if found.pvalue is None else float(found.pvalue[place]),
+                n=int(result.n[index]),
+                estimate=float(result.estimate[index]),
+                low=float(result.low[index]),
+                high=float(result.high[index]),
+                threshold=float(result.threshold),
+                pvalue=np.nan if result.pvalue is None else float(result.pvalue[index]),
             )
-            for place in np.flatnonzero(struck).tolist()
+            for index in np.flatnonzero(struck).tolist()
         }
-        return place_ruling(log, struck, evidence, exclude=self.action == "exclude")
+        return raters_ruling(log, struck, evidence, exclude=self.action == "exclude")
 
 
 @dataclass(frozen=True)
 class _AccuracyBelow(MeasuredRule):
     kind: ClassVar[RangeKind]
-    accuracy: float
-    after: int
+    accuracy: float = field(metadata={"label": "Share of right answers below"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("accuracy", "a share, above 0 and at most 1", above=0, below=1, or_equal=True)
@@ -116,15 +119,17 @@ class _AccuracyBelow(MeasuredRule):
         return f"whose {self.measure} is below {self.accuracy:g}"
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
-        found = check_accuracy(log.need_checks(self.name), self.kind, len(log.raters))
-        return Measurement(found.n, found.share, found.low, found.high, self.accuracy)
+        accuracy = check_accuracy(log.need_checks(self.name), self.kind, len(log.raters))
+        return Measurement(accuracy.n, accuracy.share, accuracy.low, accuracy.high, self.accuracy)
 
 
 @dataclass(frozen=True)
 class GoldAccuracyBelow(_AccuracyBelow):
-    """Strikes raters whose share of gold answers inside the expected range is below ``accuracy``."""
+    """Exclude or flag raters whose share of gold answers inside the expected range is below ``accuracy``."""
 
     name: ClassVar[str] = "gold_accuracy_below"
+    title: ClassVar[str] = "Gold answered wrongly too often"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "exclude", "accuracy": 0.6, "after": 5}
     kind: ClassVar[RangeKind] = "gold"
     measure: ClassVar[str] = "gold accuracy"
     counted: ClassVar[str] = "gold answers"
@@ -132,9 +137,11 @@ class GoldAccuracyBelow(_AccuracyBelow):
 
 @dataclass(frozen=True)
 class AttentionAccuracyBelow(_AccuracyBelow):
-    """Strikes raters whose share of attention checks passed is below ``accuracy``; "cannot judge" is not passed."""
+    """Exclude or flag raters who pass too few attention checks; "cannot judge" does not pass."""
 
     name: ClassVar[str] = "attention_accuracy_below"
+    title: ClassVar[str] = "Attention checks failed too often"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "exclude", "accuracy": 0.7, "after": 3}
     kind: ClassVar[RangeKind] = "attention"
     measure: ClassVar[str] = "attention accuracy"
     counted: ClassVar[str] = "attention checks"
@@ -142,9 +149,11 @@ class AttentionAccuracyBelow(_AccuracyBelow):
 
 @dataclass(frozen=True)
 class AnchorAccuracyBelow(_AccuracyBelow):
-    """Strikes raters whose share of anchors rated in the expected range is below ``accuracy``."""
+    """Exclude or flag raters whose share of anchors rated in the expected range is below ``accuracy``."""
 
     name: ClassVar[str] = "anchor_accuracy_below"
+    title: ClassVar[str] = "Human references rated too low"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "accuracy": 0.5, "after": 5}
     kind: ClassVar[RangeKind] = "anchor"
     measure: ClassVar[str] = "anchor accuracy"
     counted: ClassVar[str] = "anchors"
@@ -152,13 +161,15 @@ class AnchorAccuracyBelow(_AccuracyBelow):
 
 @dataclass(frozen=True)
 class SelfConsistencyBelow(MeasuredRule):
-    """Strikes raters whose share of repeats within one point of their first answer is below ``share``."""
+    """Exclude or flag raters whose share of repeats within one point of their first answer is below ``share``."""
 
     name: ClassVar[str] = "self_consistency_below"
+    title: ClassVar[str] = "Repeats answered differently"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "share": 0.6, "after": 5}
     measure: ClassVar[str] = "share of repeats within one point"
     counted: ClassVar[str] = "repeats"
-    share: float
-    after: int
+    share: float = field(metadata={"label": "Share within one point below"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("share", "a share, above 0 and at most 1", above=0, below=1, or_equal=True)
@@ -168,22 +179,24 @@ class SelfConsistencyBelow(MeasuredRule):
         return f"whose {self.measure} is below {self.share:g}"
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
-        found = self_consistency(log.need_checks(self.name), len(log.raters))
-        return Measurement(found.n, found.within, found.within_low, found.within_high, self.share)
+        repeats = self_consistency(log.need_checks(self.name), len(log.raters))
+        return Measurement(repeats.n, repeats.within, repeats.within_low, repeats.within_high, self.share)
 
 
 @dataclass(frozen=True)
 class DegradedNotLower(MeasuredRule):
-    """Strikes raters whose ratings do not show that they find degraded texts worse: p of the test at ``p`` or above.
+    """Exclude or flag raters who do not rate degraded texts lower: the test's p-value is ``p`` or above.
 
     The evidence's estimate is the probability that an undegraded text is rated above a degraded one.
     """
 
     name: ClassVar[str] = "degraded_not_lower"
+    title: ClassVar[str] = "Degraded texts not rated lower"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "p": 0.05, "after": 10}
     measure: ClassVar[str] = "undegraded texts rated above degraded ones"
     counted: ClassVar[str] = "degraded texts"
-    p: float
-    after: int
+    p: float = field(metadata={"label": "p-value of the test at or above"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("p", "a probability, above 0 and below 1", above=0, below=1)
@@ -196,22 +209,24 @@ class DegradedNotLower(MeasuredRule):
         checks, value = log.need_checks(self.name), log.need("value", self.name)
         keep = standing.remaining
         criterion = None if log.criterion is None else log.criterion[keep]
-        found = degraded_test(checks, log.code[keep], value[keep], len(log.raters), criterion=criterion)
-        return Measurement(found.n_degraded, found.auc, found.auc_low, found.auc_high, self.p, found.pvalue)
+        test = degraded_test(checks, log.code[keep], value[keep], len(log.raters), criterion=criterion)
+        return Measurement(test.n_degraded, test.auc, test.auc_low, test.auc_high, self.p, test.pvalue)
 
 
 @dataclass(frozen=True)
 class FasterThanPercentile(MeasuredRule):
-    """Strikes raters whose median time is below that percentile of all times that earlier rules left.
+    """Exclude or flag raters whose median time is below that percentile of all times that earlier rules left.
 
     The evidence's threshold is that percentile in seconds.
     """
 
     name: ClassVar[str] = "faster_than_percentile"
+    title: ClassVar[str] = "Faster than nearly all"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "percentile": 2, "after": 10}
     measure: ClassVar[str] = "median seconds"
     counted: ClassVar[str] = "timed ratings"
-    percentile: float
-    after: int
+    percentile: float = field(metadata={"label": "Median time below percentile"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("percentile", "a percentile, above 0 and below 100", above=0, below=100)
@@ -221,22 +236,24 @@ class FasterThanPercentile(MeasuredRule):
         return f"whose median time is below percentile {self.percentile:g} of all times"
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
-        found = _times(log, standing, self.name)
+        times = _times(log, standing, self.name)
         known = log.need("seconds", self.name)[standing.remaining]
         known = known[~np.isnan(known)]
         threshold = float(np.percentile(known, self.percentile)) if len(known) else np.nan
-        return Measurement(found.n_timed, found.median_seconds, found.seconds_low, found.seconds_high, threshold)
+        return Measurement(times.n_timed, times.median_seconds, times.seconds_low, times.seconds_high, threshold)
 
 
 @dataclass(frozen=True)
 class MedianSecondsBelow(MeasuredRule):
-    """Strikes raters whose median time per rating is below ``seconds``."""
+    """Exclude or flag raters whose median time per rating is below ``seconds``."""
 
     name: ClassVar[str] = "median_seconds_below"
+    title: ClassVar[str] = "Too fast"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "seconds": 2, "after": 10}
     measure: ClassVar[str] = "median seconds"
     counted: ClassVar[str] = "timed ratings"
-    seconds: float
-    after: int
+    seconds: float = field(metadata={"label": "Median seconds below"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("seconds", "a number of seconds above 0", above=0)
@@ -246,22 +263,24 @@ class MedianSecondsBelow(MeasuredRule):
         return f"whose median time is below {self.seconds:g} s"
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
-        found = _times(log, standing, self.name)
-        return Measurement(found.n_timed, found.median_seconds, found.seconds_low, found.seconds_high, self.seconds)
+        times = _times(log, standing, self.name)
+        return Measurement(times.n_timed, times.median_seconds, times.seconds_low, times.seconds_high, self.seconds)
 
 
 @dataclass(frozen=True)
 class AgreementBelow(MeasuredRule):
-    """Strikes raters whose ratings correlate with the mean of the others', as earlier rules left it, too little.
+    """Exclude or flag raters whose ratings correlate too little with the others' mean, as earlier rules left it.
 
-    Who gives one value throughout has no correlation, so is not struck; ``entropy_below`` is the rule for that.
+    A rater who gives one value throughout has no correlation; ``entropy_below`` is the rule for that.
     """
 
     name: ClassVar[str] = "agreement_below"
+    title: ClassVar[str] = "Too little agreement with the others"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "correlation": 0.2, "after": 20}
     measure: ClassVar[str] = "correlation with the others' mean"
     counted: ClassVar[str] = "ratings of responses that others rated too"
-    correlation: float
-    after: int
+    correlation: float = field(metadata={"label": "Correlation below"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         accepted = "a correlation, above -1 and at most 1"
@@ -273,21 +292,23 @@ class AgreementBelow(MeasuredRule):
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         response, value = log.need("response", self.name), log.need("value", self.name)
-        found = _summary(log, standing, value, codes_of(response))
+        summary = _summary(log, standing, value, codes_of(response))
         return Measurement(
-            found.n_compared, found.agreement, found.agreement_low, found.agreement_high, self.correlation
+            summary.n_compared, summary.agreement, summary.agreement_low, summary.agreement_high, self.correlation
         )
 
 
 @dataclass(frozen=True)
 class EntropyBelow(MeasuredRule):
-    """Strikes raters whose answers vary little: entropy of their distribution below ``bits``."""
+    """Exclude or flag raters whose answers vary little: the entropy of their distribution is below ``bits``."""
 
     name: ClassVar[str] = "entropy_below"
+    title: ClassVar[str] = "Answers that hardly vary"
+    suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "bits": 0.5, "after": 20}
     measure: ClassVar[str] = "entropy of answers, bits"
     counted: ClassVar[str] = "ratings"
-    bits: float
-    after: int
+    bits: float = field(metadata={"label": "Entropy in bits below"})
+    after: int = field(metadata={"label": "After so many answers"})
 
     def check_threshold(self) -> None:
         self.need_number("bits", "a number of bits above 0", above=0)
@@ -298,8 +319,8 @@ class EntropyBelow(MeasuredRule):
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         value = log.need("value", self.name)
-        found = _summary(log, standing, value, np.zeros(len(log), dtype=np.int64))
-        return Measurement(found.n, found.entropy, found.entropy_low, found.entropy_high, self.bits)
+        summary = _summary(log, standing, value, np.zeros(len(log), dtype=np.int64))
+        return Measurement(summary.n, summary.entropy, summary.entropy_low, summary.entropy_high, self.bits)
 
 
 def _times(log: RatingLog, standing: Standing, rule: str) -> RaterSummary:
@@ -314,3 +335,16 @@ def _summary(log: RatingLog, standing: Standing, value: FloatArray, response: np
     keep = standing.remaining & ~np.isnan(value)
     table = RatingTable(response[keep], log.code[keep], value[keep], n_raters=len(log.raters))
     return summarise_raters(table, criterion=None if log.criterion is None else log.criterion[keep])
+
+
+MEASURED_RULES: tuple[type[ExclusionRule], ...] = (
+    GoldAccuracyBelow,
+    AttentionAccuracyBelow,
+    AnchorAccuracyBelow,
+    SelfConsistencyBelow,
+    DegradedNotLower,
+    AgreementBelow,
+    EntropyBelow,
+    FasterThanPercentile,
+    MedianSecondsBelow,
+)

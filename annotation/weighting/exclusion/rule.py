@@ -1,4 +1,4 @@
-"""What a rule is, what it says of a rater, and how it refuses a field."""
+"""The base of all exclusion rules: fields, checks of fields, and the result for ratings and raters."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from annotation.weighting.exclusion.log import RatingLog
 from annotation.weighting.groups import BoolArray
@@ -17,7 +16,7 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 class RuleError(ValueError):
-    """A record that is no rule. ``field`` is the field at fault, ``number`` the record's place in a list, from 1."""
+    """An invalid record. ``field`` is the field at fault, ``number`` the record's position in a list, from 1."""
 
     def __init__(self, message: str, *, field: str, number: int | None = None) -> None:
         super().__init__(message)
@@ -27,14 +26,14 @@ class RuleError(ValueError):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a rule strikes a rater; NaN where a figure does not apply.
+    """Why a rule excludes or flags a rater; NaN if a number does not apply.
 
     Attributes
     ----------
     measure : what was measured, such as "gold accuracy".
-    n : answers or ratings behind it.
-    estimate, low, high : the figure and its 95% interval.
-    threshold : what the rule compared with: the estimate, or ``pvalue`` where there is one.
+    n : answers or ratings that it was measured on.
+    estimate, low, high : the measure and its 95% interval.
+    threshold : what the estimate, or else ``pvalue``, was compared with.
     pvalue : of the test, for rules that test.
     """
 
@@ -47,7 +46,7 @@ class Evidence:
     pvalue: float = np.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; None where a figure does not apply."""
+        """Return JSON-ready data; None for a number that does not apply."""
         numbers = {name: getattr(self, name) for name in ("estimate", "low", "high", "threshold", "pvalue")}
         stated = {name: float(value) if np.isfinite(value) else None for name, value in numbers.items()}
         return {"measure": self.measure, "n": self.n, **stated}
@@ -55,7 +54,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Struck:
-    """A rater whom a rule strikes, and why."""
+    """A rater whom a rule excludes or flags, and why."""
 
     rater: str | int
     evidence: Evidence
@@ -63,7 +62,7 @@ class Struck:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What earlier rules left: ratings by the mask of ``remaining``, and whom they excluded, by place in ``raters``."""
+    """What earlier rules left: a mask over ratings that remain, and one over ``raters`` that are excluded."""
 
     remaining: BoolArray
     out: BoolArray
@@ -71,7 +70,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Ruling:
-    """What one rule says: the ratings it excludes, the raters it strikes, and which of these (by place) it excludes."""
+    """A rule's result: masks over excluded ratings and excluded raters, and the raters it excludes or flags."""
 
     ratings: BoolArray
     struck: tuple[Struck, ...]
@@ -80,59 +79,63 @@ class Ruling:
 
 @dataclass(frozen=True)
 class ExclusionRule(ABC):
-    """Base of all rules; a subclass is one named version of one rule."""
+    """Base of all rules. A subclass is one version of a rule, with all that forms and pages need to know of it."""
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     live: ClassVar[bool] = False  # whether it may judge raters who are still at work
+    title: ClassVar[str]  # in the menu of rules; each field's label stands in its metadata
+    suggested: ClassVar[Mapping[str, Any]]  # values of a new rule's form
+    offered: ClassVar[bool] = True  # whether the menu of new rules lists it
 
     @abstractmethod
     def judge(self, log: RatingLog, standing: Standing) -> Ruling:
-        """Whom and what the rule strikes, given what earlier rules left."""
+        """Return what the rule excludes and flags, given what earlier rules left."""
 
     @property
     @abstractmethod
     def sentence(self) -> str:
-        """The rule in words."""
+        """Return the rule in words."""
 
     def does(self) -> Action:
-        """What follows for a rater whom the rule strikes."""
+        """Return what happens to a rater who falls short of the rule."""
         return "exclude"
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as JSON-ready data; ``rule_from_dict`` is the way back."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        listed = {key: list(value) if isinstance(value, tuple) else value for key, value in own.items()}
+        """Return the rule as JSON-ready data, which ``rule_from_dict`` reads."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        listed = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         return {"rule": self.name, "version": self.version, **listed}
 
     def refuse(self, field: str, accepted: str) -> RuleError:
-        """The error for a field that holds something else than what is accepted."""
+        """Return the error for a field whose value is not accepted."""
         return RuleError(
             f"exclusion rule {self.name!r}: field {field!r} is {getattr(self, field)!r}; accepted: {accepted}",
             field=field,
         )
 
     def need_count(self, field: str) -> None:
-        """Refuse a field that is no whole number from 1."""
-        found = getattr(self, field)
-        if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        """Raise the error unless the field holds a whole number from 1."""
+        value = getattr(self, field)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise self.refuse(field, "a whole number, 1 or more")
 
     def need_number(
         self, field: str, accepted: str, *, above: float, below: float = np.inf, or_equal: bool = False
     ) -> None:
-        """Refuse a field that is no number between two others; ``or_equal`` takes in the upper one."""
-        found = getattr(self, field)
-        number = isinstance(found, int | float) and not isinstance(found, bool)
-        if not number or not (above < found < below or (or_equal and found == below)):
+        """Raise the error unless the field holds a number between two others; ``or_equal`` accepts the upper, too."""
+        value = getattr(self, field)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not (above < value < below or (or_equal and value == below)):
             raise self.refuse(field, accepted)
 
 
-def place_ruling(log: RatingLog, out: BoolArray, evidence: Mapping[int, Evidence], *, exclude: bool = True) -> Ruling:
-    """The ruling that strikes the raters of a mask over ``log.raters``."""
-    names: Sequence[Any] = log.raters[out].tolist()
-    places: Sequence[int] = np.flatnonzero(out).tolist()
-    struck = tuple(Struck(name, evidence[place]) for name, place in zip(names, places, strict=True))
-    nobody: npt.NDArray[np.bool_] = np.zeros_like(out)
-    gone = out if exclude else nobody
-    return Ruling(gone[log.code], struck, gone)
+def raters_ruling(
+    log: RatingLog, struck: BoolArray, evidence: Mapping[int, Evidence], *, exclude: bool = True
+) -> Ruling:
+    """Return the ruling for a mask over ``log.raters``; ``evidence`` is by rater index."""
+    names: Sequence[Any] = log.raters[struck].tolist()
+    indices: Sequence[int] = np.flatnonzero(struck).tolist()
+    entries = tuple(Struck(name, evidence[index]) for name, index in zip(names, indices, strict=True))
+    out: BoolArray = struck if exclude else np.zeros_like(struck)
+    return Ruling(out[log.code], entries, out)

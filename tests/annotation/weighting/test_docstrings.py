@@ -1,35 +1,17 @@
 import doctest
-import importlib
+import importlib.util
+import pkgutil
 
 import pytest
 
-MODULES = [
-    "agreement",
-    "checks",
-    "degraded",
-    "evidence",
-    "sequence",
-    "exclusion.applying",
-    "influence",
-    "sensitivity",
-    "intervals",
-    "kappa",
-    "linear",
-    "position",
-    "quality",
-    "raters",
-    "reliability",
-    "result",
-    "scheme",
-    "schemes",
-    "enough",
-    "table",
-    "zscore",
-]
+import annotation.weighting as package
+
+MODULES = [module.name for module in pkgutil.walk_packages(package.__path__, "annotation.weighting.")]
+EXAMPLES = [name for name in MODULES if ">>>" in importlib.util.find_spec(name).loader.get_source(name)]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_in_docstrings_run(name):
-    outcome = doctest.testmod(importlib.import_module(f"annotation.weighting.{name}"))
+    outcome = doctest.testmod(importlib.import_module(name))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.weighting.exclusion import (
-    RULE_NAMES,
+    RULES,
     AgreementBelow,
     AnchorAccuracyBelow,
     AttentionAccuracyBelow,
@@ -50,7 +50,7 @@ GOLD = {"rule": "gold_accuracy_below", "version": 1, "action": "exclude", "accur
 
 
 def test_every_rule_survives_json():
-    assert {rule.name for rule in EVERY_RULE} == set(RULE_NAMES)
+    assert {rule.name for rule in EVERY_RULE} == set(RULES)
     assert rules_from_data(json.loads(json.dumps([rule.to_dict() for rule in EVERY_RULE]))) == EVERY_RULE
 
 
@@ -103,7 +103,7 @@ def test_counts_and_kept_ratings_add_up(raters, minimum):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"rule": "bogus", "version": 1}, "field 'rule' is 'bogus'; accepted: exclude_raters, "),
+        ({"rule": "bogus", "version": 1}, "field 'rule' is 'bogus'; accepted: gold_accuracy_below, "),
         ({"rule": "exclude_extra", "version": 2}, "'exclude_extra': field 'version' is 2; accepted: 1"),
         ({"rule": "exclude_extra"}, "'exclude_extra': field 'version' is None"),
         ({"rule": "exclude_raters", "version": 1}, "'exclude_raters': field 'raters' is missing"),
