@@ -80,7 +80,9 @@ class ParameterSpecification:
             if not given.get(name):
                 problems[name] = ["found nothing; it is needed"]
         refuse_all(problems | _shape_problems(given))
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        }
         if isinstance(values["metric"], str):
             values["metric"] = {"name": values["metric"]}
         asked = cls(**values)

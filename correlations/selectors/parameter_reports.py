@@ -1,4 +1,4 @@
-"""A parameter study's result as the tables, sentences and figures of its report."""
+"""A parameter study's result as the tables, sentences and charts of its report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ NAN = float("nan")
 LEVELS = {"system": "Over systems", "segment": "Over rated outputs"}
 FEW_SYSTEMS = 10
 DRIVEN = 0.2  # by how much one system may move a coefficient before the report names it
-INTERVALS = "pearson"  # the coefficient whose interval tables and figures show
+INTERVALS = "pearson"  # the coefficient whose interval tables and charts show
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,24 @@ class SweepReport:
 
     @property
     def rows(self) -> list["PointRow"]:
-        return [PointRow(self, place, point) for place, point in enumerate(self.sweep.points)]
+        return [PointRow(self, index, point) for index, point in enumerate(self.sweep.points)]
+
+    @property
+    def charts(self) -> list[tuple[str, str]]:
+        """Return the name and title of each chart."""
+        return [(f"{self.sweep.parameter}-{level}", f"{self.sweep.label}: {title}") for level, title in LEVELS.items()]
+
+    @property
+    def table_title(self) -> str:
+        return f"the table of {self.sweep.label}"
+
+    @property
+    def without_table(self) -> str:
+        return f"{self.sweep.parameter}-without"
+
+    @property
+    def without_title(self) -> str:
+        return f"coefficients without one system, {self.sweep.label}"
 
     @property
     def others(self) -> list[Coefficient]:
@@ -72,24 +89,26 @@ class SweepReport:
     def driver(self) -> Without | None:
         """The system whose absence moves the coefficient at the value in use most, if it moves it far."""
         value = self.own_value
-        left = [(abs(entry.chosen - value), entry) for entry in self.sweep.without if None not in (value, entry.chosen)]
-        moved, most = max(left, key=lambda each: each[0], default=(0.0, None))
-        return most if moved >= DRIVEN else None
+        if value is None:
+            return None
+        changes = [(abs(entry.chosen - value), entry) for entry in self.sweep.without if entry.chosen is not None]
+        largest, system = max(changes, key=lambda change: change[0], default=(0.0, None))
+        return system if largest >= DRIVEN else None
 
 
 @dataclass(frozen=True)
 class PointRow:
     report: SweepReport
-    place: int
+    index: int
     point: ParameterPoint
 
     @property
     def is_own(self) -> bool:
-        return self.place == self.report.sweep.chosen
+        return self.index == self.report.sweep.chosen
 
     @property
     def is_best(self) -> bool:
-        return self.place == self.report.sweep.best
+        return self.index == self.report.sweep.best
 
     @property
     def levels(self) -> list[tuple[Level, LevelEstimate, list[float | None]]]:
@@ -99,6 +118,17 @@ class PointRow:
             (level, level.coefficients[INTERVALS], [level.coefficients[key].value for key in keys])
             for level in (self.point.system, self.point.segment)
         ]
+
+
+def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[str, str]]:
+    """Return the numbers at the head of the report."""
+    counts, items = result.counts, result.items
+    return [
+        {"label": "Systems", "value": str(len(study.specification["systems"])), "hint": ""},
+        {"label": "Items", "value": f"{items.used:,}", "hint": f"{items.left_out:,} left out"},
+        {"label": "Human judgements", "value": f"{counts.judgements:,}", "hint": f"{counts.raters:,} raters"},
+        {"label": "References", "value": f"{counts.references:,}", "hint": str(study.release)},
+    ]
 
 
 def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
@@ -112,11 +142,11 @@ def values_in_use(study: ParameterStudy) -> list[tuple[str, str]]:
     ]
 
 
-# --- Figures ----------------------------------------------------------------------------------------------------------
+# --- Charts -----------------------------------------------------------------------------------------------------------
 
 
 def figure(result: ParameterResult, name: str, *, theme: Theme) -> Spec | None:
-    """Return ``k-system`` or ``k-segment``; None if there is no such figure."""
+    """Return the chart ``k-system`` or ``k-segment``; None if there is no such chart."""
     parameter, _, level = name.rpartition("-")
     sweep = next((each for each in result.sweeps if each.parameter == parameter), None)
     if sweep is None or level not in LEVELS:
@@ -174,17 +204,17 @@ def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
         [
             sweep.parameter,
             point.shown,
-            place == sweep.chosen,
-            place == sweep.best,
+            index == sweep.chosen,
+            index == sweep.best,
             point.ngrams and point.ngrams.of_order,
             point.ngrams and point.ngrams.up_to,
             *_level_cells(point.system, coefficients),
             *_level_cells(point.segment, coefficients),
             point.influential and point.influential.system,
             point.influential and point.influential.pearson,
-            shares[place],
+            shares[index],
         ]
-        for place, point in enumerate(sweep.points)
+        for index, point in enumerate(sweep.points)
     )
     return columns, rows
 

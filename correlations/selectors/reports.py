@@ -1,4 +1,4 @@
-"""A study's result as the tables, sentences and figures of its report."""
+"""A study's result as the tables, sentences and charts of its report."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 from annotation.core.charts import Spec, Theme
 from correlations.charts import ForestRow, forest_plot, observation_scatter, sweep_chart
 from correlations.charts.sweeps import Kind
+from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import (
     NO_REFERENCES,
@@ -28,10 +29,12 @@ SWEEPS: dict[Kind, str] = {
     "unit_size": "Larger observation units",
     "order": "Longer n-grams",
 }
+FOREST_CAPTION = "Band: bootstrap over items. Line: the paper's interval."
 SIGNIFICANT = 0.05
 FEW_UNITS = 30
 FEW_COMPARISONS = 30  # that a page can show
-IN_COLOUR = 6  # lines that differ enough to be read in one figure
+MOST_RIVALS = 4  # before the lead sentence counts them
+IN_COLOUR = 6  # lines that differ enough to be read in one chart
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 
 
@@ -41,20 +44,32 @@ class BestRow:
     the raters on the items that both can use."""
 
     row: StudyRow
-    place: int
+    index: int
     estimate: RowEstimate
     rivals: list[str]
     ahead: list[str]
+
+    @property
+    def references(self) -> str:
+        """Return the row's references as a sentence goes on with them."""
+        named = {NO_REFERENCES: "no references", "all": "all references", "original": "the single original reference"}
+        return named.get(self.row.subset, f"references of {self.row.subset_label}")
+
+    @property
+    def rivals_text(self) -> str:
+        if len(self.rivals) > MOST_RIVALS:
+            return f"{len(self.rivals)} others: {', '.join(self.rivals)}"
+        return " or ".join(self.rivals)
 
 
 def best_row(result: StudyResult) -> BestRow | None:
     """Return the row with the highest leading coefficient; None if no row's is defined."""
     values = [result.lead_value(row) for row in result.rows]
-    defined = [place for place, value in enumerate(values) if value is not None]
+    defined = [index for index, value in enumerate(values) if value is not None]
     if not defined:
         return None
-    place = max(defined, key=lambda each: values[each] or 0.0)
-    row = result.rows[place]
+    best = max(defined, key=lambda index: values[index] or 0.0)
+    row = result.rows[best]
     rivals, ahead = [], []
     for entry in result.comparisons:
         if entry.subset_label != row.subset_label or row.label not in (entry.first, entry.second):
@@ -65,7 +80,7 @@ def best_row(result: StudyResult) -> BestRow | None:
             rivals.append(entry.other(row.label))
         elif _lead(row, entry) < 0:
             ahead.append(entry.other(row.label))
-    return BestRow(row, place, row.coefficients[result.lead.key], rivals, ahead)
+    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead)
 
 
 def _lead(row: StudyRow, entry: Comparison) -> float:
@@ -78,6 +93,25 @@ def few_units(result: StudyResult) -> int | None:
     """Return the number of units of all pairs if it is too small for stable coefficients; else None."""
     units = sum(pair.units for pair in result.pairs)
     return units if units < FEW_UNITS else None
+
+
+def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
+    """Return the numbers at the head of the report."""
+    counts, unit_size = result.counts, study.specification["unit_size"]
+    excluded = f", {counts.raters_excluded:,} excluded" if counts.raters_excluded else ""
+    raters = f"{counts.raters:,} rater{'' if counts.raters == 1 else 's'}{excluded}"
+    units = f"units of {unit_size} item{'' if unit_size == 1 else 's'}"
+    return [
+        {"label": "Human judgements", "value": f"{counts.judgements:,}", "hint": raters},
+        {
+            "label": "Items",
+            "value": f"{result.items.used:,}",
+            "hint": f"{result.items.left_out:,} left out",
+            "link": "#left-out",
+        },
+        {"label": "Weighted references", "value": f"{counts.references:,}", "hint": str(study.release)},
+        {"label": "Assignments to units", "value": f"{result.assignments:,}", "hint": units},
+    ]
 
 
 def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, RowEstimate]]:
@@ -117,15 +151,15 @@ def metrics_in_colour(result: StudyResult) -> list[str]:
 @dataclass(frozen=True)
 class ClampedRow:
     row: StudyRow
-    place: int
+    index: int
     worst: list[SystemShare]
 
 
 def clamped_rows(result: StudyResult) -> list[ClampedRow]:
     """Rows in which clamping explains something, with the systems it hits most, worst first."""
     rows = [
-        ClampedRow(row, place, _worst(row.clamped))
-        for place, row in enumerate(result.rows)
+        ClampedRow(row, index, _worst(row.clamped))
+        for index, row in enumerate(result.rows)
         if row.clamped.share >= CLAMPED_WORTH_SHOWING
     ]
     return sorted(rows, key=lambda each: -each.row.clamped.share)
@@ -135,10 +169,10 @@ def _worst(clamped: Clamped) -> list[SystemShare]:
     return sorted(clamped.systems, key=lambda entry: -entry.share)[:3]
 
 
-def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, Sweep]]:
-    """Name, title and content of each sweep that has a point to draw."""
+def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
+    """Return the name, title and caption of each sweep that has a point to draw."""
     return [
-        (name, title, result.sweeps[name])
+        (name, title, f"References: {result.sweeps[name].references}.")
         for name, title in SWEEPS.items()
         if name in result.sweeps and _has_point(result, result.sweeps[name])
     ]
@@ -148,17 +182,17 @@ def _has_point(result: StudyResult, sweep: Sweep) -> bool:
     return any(result.lead_value(point) is not None for series in sweep.series for point in series.points)
 
 
-# --- Figures ---------------------------------------------------------------------------------------------------------
+# --- Charts ----------------------------------------------------------------------------------------------------------
 
 
 def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
-    """Return the specification of a figure; None if there is no figure of that name."""
+    """Return the specification of a chart; None if there is no chart of that name."""
     if name == "forest":
         return forest_plot(_forest_rows(result), theme=theme)
     for kind in SWEEPS:
         if name == kind and kind in result.sweeps:
             return _sweep_figure(result, kind, theme)
-    rows = {f"row-{place}": place for place in range(len(result.rows))}
+    rows = {f"row-{index}": index for index in range(len(result.rows))}
     return _scatter(result, rows[name], theme) if name in rows else None
 
 
@@ -189,9 +223,9 @@ def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
     return sweep_chart(sweep.points, series, kind=kind, coefficient=label, theme=theme, in_colour=in_colour)
 
 
-def _scatter(result: StudyResult, place: int, theme: Theme) -> Spec | None:
-    row, seen = result.rows[place], result.observations
-    human, metric = ([_number(value) for value in side[place]] for side in (seen.human, seen.metric))
+def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
+    row, observations = result.rows[index], result.observations
+    human, metric = ([_number(value) for value in side[index]] for side in (observations.human, observations.metric))
     if all(map(math.isnan, metric)):
         return None
     names = [f"{pair.a} – {pair.b}" for pair in result.pairs]
@@ -199,7 +233,7 @@ def _scatter(result: StudyResult, place: int, theme: Theme) -> Spec | None:
         human,
         metric,
         metric_name=f"{row.label} ({row.subset_label})",
-        pairs=[names[pair] for pair in seen.pair],
+        pairs=[names[pair] for pair in observations.pair],
         subtitle="One assignment of items to units",
         theme=theme,
     )
@@ -366,7 +400,7 @@ def _pair_table(result: StudyResult) -> Table:
 
 
 def _observation_table(result: StudyResult) -> Table:
-    seen = result.observations
+    observations = result.observations
     columns = ("metric", "references", "a", "b", "rating_difference", "metric_difference")
     rows = (
         (
@@ -374,10 +408,10 @@ def _observation_table(result: StudyResult) -> Table:
             row.subset_label,
             result.pairs[pair].a,
             result.pairs[pair].b,
-            seen.human[place][unit],
-            seen.metric[place][unit],
+            observations.human[index][unit],
+            observations.metric[index][unit],
         )
-        for place, row in enumerate(result.rows)
-        for unit, pair in enumerate(seen.pair)
+        for index, row in enumerate(result.rows)
+        for unit, pair in enumerate(observations.pair)
     )
     return columns, rows

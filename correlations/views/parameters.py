@@ -19,6 +19,7 @@ from correlations.forms import MetricStepForm, ParameterStudyForm
 from correlations.models import ParameterStudy
 from correlations.selectors import parameter_reports as reports
 from correlations.selectors.lists import study_page
+from correlations.selectors.methods import parameter_study_methods
 from correlations.services.parameter_studies import parameter_study_create as create
 from correlations.views.asking import study_asked_for
 from correlations.views.finding import parameter_study_or_404
@@ -55,8 +56,8 @@ def parameter_study_create(request: MemberRequest) -> HttpResponse:
     if release is None:
         context = {"project": project, "releases": releases}
         return render(request, "correlations/parameter_study_create.html", context)
-    asked = request.POST if request.method == "POST" else request.GET
-    step = MetricStepForm(asked if "metric" in asked else None, release=release)
+    query = request.POST if request.method == "POST" else request.GET
+    step = MetricStepForm(query if "metric" in query else None, release=release)
     metric = step.chosen()
     form = ParameterStudyForm(request.POST or None, release=release, metric=metric)
     if form.is_valid():
@@ -82,8 +83,9 @@ def parameter_study_create(request: MemberRequest) -> HttpResponse:
 def parameter_study_detail(request: MemberRequest, study: ParameterStudy) -> HttpResponse:
     context: dict[str, Any] = {"project": request.project, "study": study, "may_manage": may_manage(request.project)}
     if request.htmx:
-        return job_part(request, study, "correlations/_parameter_study_status.html", context)
-    context["metric_label"] = _metric_label(study)
+        return job_part(request, study, "correlations/_study_status.html", context)
+    metric_label = _metric_label(study)
+    context |= {"metric_label": metric_label, "eyebrow": f"Parameter study of {metric_label}"}
     if study.state == JobState.DONE:
         result = study.read_result()
         context |= {
@@ -91,6 +93,8 @@ def parameter_study_detail(request: MemberRequest, study: ParameterStudy) -> Htt
             "spec": study.specification,
             "sweeps": [reports.SweepReport(sweep, result) for sweep in result.sweeps],
             "in_use": reports.values_in_use(study),
+            "cards": reports.summary_cards(study, result),
+            "methods": parameter_study_methods(study, result, metric_label=metric_label),
             "few_systems": len(study.specification["systems"]) < reports.FEW_SYSTEMS,
         }
     return render(request, "correlations/parameter_study_detail.html", context)

@@ -20,9 +20,11 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, PairUnits, RowSystem
 from correlations.selectors import reports
 from correlations.selectors.lists import study_page
+from correlations.selectors.methods import study_methods
 from correlations.services.studies import study_create as create
 from correlations.views.asking import study_asked_for
 from correlations.views.finding import finished_study_or_404, study_or_404
+from metrics.templatetags.report import references
 from metrics.views.runs import chosen_release
 
 
@@ -72,19 +74,21 @@ def study_detail(request: MemberRequest, study: Study) -> HttpResponse:
 
 
 def _report(study: Study) -> dict[str, Any]:
-    result, metrics = study.read_result(), study.specification["metrics"]
+    result = study.read_result()
     return {
         "result": result,
         "spec": study.specification,
         "rows": [(row, reports.estimates(result, row)) for row in result.rows],
+        "cards": reports.summary_cards(study, result),
+        "methods": study_methods(study, result),
         "best": reports.best_row(result),
         "few_units": reports.few_units(result),
         "comparisons": reports.comparisons_worth_showing(result),
         "any_negated": any(row.negated for row in result.rows),
         "any_without_references": any(row.subset == NO_REFERENCES for row in result.rows),
-        "any_order": any("max_order" in entry.get("parameters", {}) for entry in metrics),
-        "many_metrics": len(metrics) > reports.IN_COLOUR,
+        "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
+        "forest_caption": reports.FOREST_CAPTION,
         "sweeps": reports.sweeps_to_draw(result),
     }
 
@@ -104,6 +108,7 @@ def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
         "study": study,
         "result": result,
         "row": shown,
+        "title": f"{shown.label} · {references(shown.subset_label)}",
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
         "pairs": [_compared(pair, by_name[pair.a], by_name[pair.b], negated=shown.negated) for pair in result.pairs],

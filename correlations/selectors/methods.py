@@ -1,0 +1,90 @@
+"""The paragraph for a paper's methods section that says how a study was computed."""
+
+from collections.abc import Sequence
+
+from correlations.models import ParameterStudy, Study
+from correlations.results.parameters import ParameterResult
+from correlations.results.study import StudyResult
+
+REMAINDERS = {"keep": "the last, shorter one kept", "drop": "a last, shorter one dropped"}
+ORIENTATIONS = {
+    "fixed": "",
+    "both": ", entered together with its mirror image so that the order of a pair's systems is without effect",
+    "random": ", its sign drawn at random",
+}
+
+
+def study_methods(study: Study, result: StudyResult) -> str:
+    """Return the paragraph for a study of metrics."""
+    spec, counts = study.specification, result.counts
+    plural = "" if counts.raters_excluded == 1 else "s"
+    excluded = f", {counts.raters_excluded:,} excluded one{plural} left out," if counts.raters_excluded else ""
+    coefficients = _joined([entry.name for entry in result.entries])
+    any_order = any("max_order" in entry.get("parameters", {}) for entry in spec["metrics"])
+    text = (
+        f"Metrics were correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters{excluded} "
+        f"(mean of {' and '.join(spec['criteria'])}) over sampled observation units (Galley et al., 2015, section 5). "
+        f"For each of {counts.pairs} pairs of {counts.systems} systems, the shared items were shuffled and cut into "
+        f"units of {spec['unit_size']} ({REMAINDERS[spec['remainder']]}); an observation is a unit's difference in "
+        f"metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']]}. "
+        f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
+        f"{result.assignments:,} random assignments of items to units, the same for every metric. "
+        f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
+        f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
+        f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}."
+    )
+    sentences = [text]
+    if any(row.negated for row in result.rows):
+        sentences.append("Metrics whose low scores are the better ones enter with their sign turned.")
+    sentences.append(
+        f"References and weights: release {spec['release']} ({counts.references:,} references, "
+        f"{counts.references_negative:,} of negative weight)."
+    )
+    if spec["bootstrap"] >= 2:
+        sentences.append(
+            f"Bootstrap intervals are 95% percentile intervals over {spec['bootstrap']:,} replicates of whole items; "
+            "the paper's interval is Fisher's z with mirrored observations counted as independent."
+        )
+    sentences.append(_provenance(study, spec["seed"], result.versions.assay))
+    return " ".join(sentences)
+
+
+def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, metric_label: str) -> str:
+    """Return the paragraph for a study of a metric's parameters."""
+    spec, counts = study.specification, result.counts
+    excluded = f", {counts.raters_excluded:,} excluded left out," if counts.raters_excluded else ""
+    named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
+    text = (
+        f"{metric_label} was correlated with {counts.judgements:,} human judgements by {counts.raters:,} raters"
+        f"{excluded} (mean of {' and '.join(spec['criteria'])}), one parameter varied at a time and all others as in "
+        f"use. Over systems: the score of each of {len(spec['systems'])} systems against the mean rating of its rated "
+        f"outputs, both over the items that every system has a score for at every value; {_joined(named)}. "
+        "Over rated outputs: each output's score against its mean rating, all systems together."
+    )
+    sentences = [text]
+    if result.negated:
+        sentences.append(
+            f"Low scores of {metric_label} are the better ones: its sign was turned, so that a positive coefficient "
+            "is agreement."
+        )
+    if spec["bootstrap"] >= 2:
+        sentences.append(
+            f"Intervals are 95% percentile intervals over {spec['bootstrap']:,} resamples of whole items, the same for "
+            "every value."
+        )
+    if spec["halves"]:
+        sentences.append(
+            f"The worth of choosing was measured on {spec['halves']:,} random halves of the items: the value with the "
+            f"highest {result.deciding.label} on one half was judged on the other."
+        )
+    sentences.append(f"References: {spec['subset']} of release {spec['release']}.")
+    sentences.append(_provenance(study, spec["seed"], result.versions.assay))
+    return " ".join(sentences)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:
+    return f"Seed {seed}, signature {study.signature[:16]}, Assay {version}."

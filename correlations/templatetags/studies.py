@@ -1,0 +1,59 @@
+"""Charts, download menus and progress of a study, with their addresses."""
+
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.urls import reverse
+
+from annotation.models import JobState
+from correlations.models import Study
+
+register = template.Library()
+
+
+@register.inclusion_tag("components/chart.html", takes_context=True)
+def study_chart(
+    context: Context, figure: str, title: str, *, table: str = "", caption: str = "", anchor: str = ""
+) -> dict[str, str]:
+    """Show a chart of the study, with downloads of the chart and of a table."""
+    images = {
+        f"{file_format}_url": _address(context, "figure-download", figure, file_format)
+        for file_format in ("svg", "png", "pdf")
+    }
+    tables = _table_addresses(context, table) if table else {}
+    chart = {"title": title, "caption": caption, "id": anchor, "spec_url": _address(context, "figure", figure)}
+    return chart | images | tables
+
+
+@register.inclusion_tag("components/download_menu.html", takes_context=True)
+def study_download(context: Context, table: str, of: str) -> dict[str, str]:
+    """Show the download menu of one table of the study, or of the whole study."""
+    if table == "study":
+        return {"of": of, "json_url": _address(context, "download", table, "json")}
+    return {"of": of} | _table_addresses(context, table)
+
+
+@register.inclusion_tag("components/job_status.html", takes_context=True)
+def study_status(context: Context) -> dict[str, Any]:
+    """Show how far an unfinished study is; the part refreshes itself."""
+    study = context["study"]
+    status = {"id": "study-status", "status": study.state}
+    if study.state == JobState.FAILED:
+        return status | {"message": study.error}
+    status |= {"poll_url": _address(context, "detail"), "every": "1s", "csrf_token": context["csrf_token"]}
+    if context["may_manage"]:
+        status["cancel_url"] = _address(context, "cancel")
+    if study.state == JobState.QUEUED:
+        return status | {"message": "Waiting for a worker"}
+    return status | {"value": study.percent, "total": 100, "stage": study.progress_note}
+
+
+def _table_addresses(context: Context, table: str) -> dict[str, str]:
+    return {f"{file_format}_url": _address(context, "download", table, file_format) for file_format in ("csv", "json")}
+
+
+def _address(context: Context, view: str, *args: Any) -> str:
+    study = context["study"]
+    kind = "study" if isinstance(study, Study) else "parameter-study"
+    return reverse(f"correlations:{kind}-{view}", args=[context["project"].slug, study.pk, *args])
