@@ -230,7 +230,7 @@ def _seeds() -> dict[str, str]:
         jobs.append(
             SeedSelecting.objects.create(project=made.project, dataset=made.dataset, asked=asked, progress_total=1)
         )
-    _at_work(jobs[0], 0, 1, "Reading what raters said")
+    _at_work(jobs[0], 0, 1, "Reading ratings")
     _given_up(jobs[1])
     args = [made.project.slug, made.dataset.slug]
     return {

@@ -8,14 +8,14 @@ from django.db import models
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.access import get_project_or_404
 from annotation.core.jobs import job_request_cancel, job_requeue
-from annotation.models import Job, Project, Role
+from annotation.models import Job, Project, Role, User
 
 
 class Conflict(APIException):
@@ -53,6 +53,14 @@ class ProjectViewSet(viewsets.GenericViewSet):
         serializer = serializer_class(data=given, context=self.get_serializer_context())
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
+
+    @property
+    def user(self) -> User:
+        """Return the caller, who is signed in: ``initial`` refuses all others."""
+        user = self.request.user
+        if not isinstance(user, User):
+            raise NotAuthenticated
+        return user
 
     def parameter(self, name: str) -> str:
         """A text from the query, or ''."""

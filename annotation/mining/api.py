@@ -26,7 +26,7 @@ from annotation.mining.services import (
     mining_run_store,
 )
 from annotation.mining.tasks import corpus_index, mining_run_execute
-from annotation.models import CandidateFate, Corpus, JobState, MinedCandidate, MiningRun, SourceKind
+from annotation.models import CandidateFate, Corpus, Dataset, Item, JobState, MinedCandidate, MiningRun, SourceKind
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 
@@ -47,12 +47,12 @@ class JsonTextField(serializers.JSONField):
         return data
 
 
-class CorpusAboutSerializer(Strict, serializers.ModelSerializer):
+class CorpusAboutSerializer(Strict, serializers.ModelSerializer[Corpus]):
     index = JsonTextField(required=False, help_text="BM25: {“k1”: 1.2, “b”: 0.75, “tokenizer”: “words”}.")
 
     class Meta:
         model = Corpus
-        fields = (*DESCRIBED, "index")
+        fields: tuple[str, ...] = (*DESCRIBED, "index")
 
 
 class CorpusFileSerializer(CorpusAboutSerializer):
@@ -78,7 +78,7 @@ class CorpusFileSerializer(CorpusAboutSerializer):
             "turn_separator",
         )
 
-    def validate_file(self, file: UploadedFile) -> UploadedFile:
+    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
             raise serializers.ValidationError(
                 f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
@@ -96,13 +96,13 @@ class CorpusOfDatasetSerializer(CorpusAboutSerializer):
         fields = (*CorpusAboutSerializer.Meta.fields, "dataset", "source_kinds", "source_systems")
 
 
-class SeedChoiceSerializer(Strict, serializers.Serializer):
+class SeedChoiceSerializer(Strict, serializers.Serializer[Any]):
     kind = serializers.CharField(required=False, help_text="Of source; “seed” where neither is given.")
     system = serializers.CharField(required=False, help_text="Name of the system whose outputs are the seeds.")
     splits = serializers.ListField(child=serializers.CharField(), default=list, help_text="None: all items.")
 
 
-class MiningRequestSerializer(Strict, serializers.Serializer):
+class MiningRequestSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField()
     corpus = serializers.SlugField()
     seeds = SeedChoiceSerializer(required=False)
@@ -115,17 +115,19 @@ class MiningRequestSerializer(Strict, serializers.Serializer):
 # --- What is shown ----------------------------------------------------------------------------------------------------
 
 
-class CorpusReportSerializer(serializers.Serializer):
+class CorpusReportSerializer(serializers.Serializer[Any]):
     """``counts`` of what was read once it is done; ``errors`` (the first hundred of ``total``) where it failed."""
 
     counts = serializers.DictField(child=serializers.IntegerField(), required=False)
     other_columns = serializers.ListField(child=serializers.CharField(), required=False)
-    errors = BadRowSerializer(many=True, required=False)
+    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment]  # a field that hides DRF's own
     total = serializers.IntegerField(required=False)
 
 
 class CorpusSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True, help_text="Where it was taken from one.")
+    dataset = serializers.SlugRelatedField[Dataset](
+        slug_field="slug", read_only=True, help_text="Where it was taken from one."
+    )
     options = serializers.JSONField(read_only=True, help_text="How the file was read, and the index's parameters.")
     report = CorpusReportSerializer(read_only=True)
 
@@ -147,19 +149,21 @@ class CorpusSerializer(JobSerializer):
         read_only_fields = fields
 
 
-class FoundSerializer(serializers.Serializer):
+class FoundSerializer(serializers.Serializer[Any]):
     triple = serializers.IntegerField(source="number", help_text="Number in the corpus, from 0.")
     score = serializers.FloatField()
     message_score = serializers.FloatField()
     response_score = serializers.FloatField()
-    context = serializers.ListField(child=serializers.CharField(), source="triple.context")
+    context = serializers.ListField(  # type: ignore[assignment]  # a field that hides DRF's own
+        child=serializers.CharField(), source="triple.context"
+    )
     message = serializers.CharField(source="triple.message")
     response = serializers.CharField(source="triple.response")
 
 
 class MiningRunSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    corpus = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
+    corpus = serializers.SlugRelatedField[Corpus](slug_field="slug", read_only=True)
     specification = serializers.JSONField(read_only=True)
     report = serializers.JSONField(read_only=True, help_text="Counts by kind and fate, reasons, seeds left short.")
 
@@ -169,8 +173,8 @@ class MiningRunSerializer(JobSerializer):
         read_only_fields = fields
 
 
-class CandidateSerializer(serializers.ModelSerializer):
-    item = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
+class CandidateSerializer(serializers.ModelSerializer[MinedCandidate]):
+    item = serializers.SlugRelatedField[Item](slug_field="external_id", read_only=True)
 
     class Meta:
         model = MinedCandidate
@@ -195,7 +199,7 @@ class CandidateSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class StoreSerializer(Strict, serializers.Serializer):
+class StoreSerializer(Strict, serializers.Serializer[Any]):
     near_duplicates = serializers.BooleanField(
         allow_null=True,
         default=None,
@@ -217,7 +221,7 @@ class StoreSerializer(Strict, serializers.Serializer):
         return data
 
 
-class StoredSerializer(serializers.Serializer):
+class StoredSerializer(serializers.Serializer[Any]):
     kinds = serializers.DictField(child=serializers.IntegerField(), help_text="References added, by kind of source.")
     items = serializers.IntegerField(help_text="That have new references.")
     new_responses = serializers.IntegerField()
@@ -252,20 +256,18 @@ class CorporaViewSet(JobViewSet):
             asked = self.asked(CorpusOfDatasetSerializer)
             (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
             options = {"index": asked.pop("index", {})}
-            corpus = corpus_from_dataset(
-                project=self.project, by=request.user, dataset=dataset, options=options, **asked
-            )
+            corpus = corpus_from_dataset(project=self.project, by=self.user, dataset=dataset, options=options, **asked)
         self.start(corpus)
         return self.answer(corpus, status.HTTP_202_ACCEPTED)
 
     def _uploaded(self, request: Request) -> Corpus:
         asked = self.asked(CorpusFileSerializer)
-        file: UploadedFile = asked.pop("file")
+        file: UploadedFile[bytes] = asked.pop("file")
         reading = ("file_format", "compression", "columns", "header", "turn_separator", "index")
         options = {name: asked.pop(name) for name in reading if name in asked}
         return corpus_upload(
             project=self.project,
-            by=request.user,
+            by=self.user,
             filename=file.name or "upload",
             content=file.read(),
             options=options,
@@ -275,7 +277,7 @@ class CorporaViewSet(JobViewSet):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, **_: Any) -> Response:
         """Delete a corpus that no run uses, with its files."""
-        corpus_delete(corpus=self.get_object(), by=request.user)
+        corpus_delete(corpus=self.get_object(), by=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -321,7 +323,7 @@ class MiningRunsViewSet(JobViewSet):
             corpus=corpus,
             specification=asked.get("specification", {}),
             seed_choice=asked.get("seeds", {}),
-            by=request.user,
+            by=self.user,
         )
         self.start(run)
         return self.answer(run, status.HTTP_202_ACCEPTED)
@@ -332,7 +334,7 @@ class MiningRunsViewSet(JobViewSet):
         """Make what was kept references of the data set: all in one transaction, once for a run."""
         asked = StoreSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        stored = mining_run_store(run=self.get_object(), by=request.user, **asked.validated_data)
+        stored = mining_run_store(run=self.get_object(), by=self.user, **asked.validated_data)
         return Response(StoredSerializer(stored).data)
 
 
@@ -346,7 +348,7 @@ class CandidatesViewSet(ReadViewSet):
 
     def get_queryset(self) -> QuerySet[MinedCandidate]:
         run = get_in_project_or_404(MiningRun.objects.all(), self.project, pk=self.kwargs["mining_run_pk"])
-        chosen = CandidateFilter(**{name: self.parameter(name) for name in ("fate", "kind")}, near=self._near())
+        chosen = CandidateFilter(fate=self.parameter("fate"), kind=self.parameter("kind"), near=self._near())
         found = candidates_matching(run, chosen).select_related("item")
         item = self.parameter("item")
         return found.filter(item__external_id=item) if item else found

@@ -57,7 +57,7 @@ def corpora_of(project: Project) -> QuerySet[Corpus]:
 def corpus_index(corpus: Corpus) -> TripleIndex:
     """The opened index; this process keeps the last few open."""
     if corpus.state != JobState.DONE:
-        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: one whose index is done."
+        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
         raise AnnotationError.at("corpus", message)
     folder = corpus_folder(corpus)
     if not folder.is_dir():
@@ -287,7 +287,7 @@ def _items_of(run: MiningRun, chosen: CandidateFilter) -> QuerySet[Item]:
     return items
 
 
-def _short_items(run: MiningRun) -> QuerySet[Item]:
+def _short_items(run: MiningRun) -> QuerySet[Any, Any]:
     """Items for which fewer mined texts were kept than asked for."""
     kept = Count(
         "candidates", filter=Q(candidates__run=run, candidates__kind="mined", candidates__fate=CandidateFate.KEPT)
@@ -316,20 +316,17 @@ def _with_candidates(run: MiningRun, chosen: CandidateFilter, items: Sequence[It
     matching: dict[int, list[MinedCandidate]] = defaultdict(list)
     for candidate in candidates_matching(run, chosen).filter(item__in=ids).order_by("item", "kind", "rank"):
         matching[candidate.item_id].append(candidate)
+    counted = MinedCandidate.objects.filter(run=run, item__in=ids).order_by().values_list("item")
     counts = {
-        row["item"]: row
-        for row in MinedCandidate.objects.filter(run=run, item__in=ids)
-        .order_by()
-        .values("item")
-        .annotate(all=Count("pk"), kept=Count("pk", filter=Q(fate=CandidateFate.KEPT)))
+        item: (kept, n)
+        for item, kept, n in counted.annotate(kept=Count("pk", filter=Q(fate=CandidateFate.KEPT)), n=Count("pk"))
     }
     return [
         MinedItem(
             item,
             own.get(item.pk, ""),
             sorted(matching[item.pk], key=_kept_first),
-            counts.get(item.pk, {}).get("kept", 0),
-            counts.get(item.pk, {}).get("all", 0),
+            *counts.get(item.pk, (0, 0)),
         )
         for item in items
     ]

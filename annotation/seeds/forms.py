@@ -1,4 +1,4 @@
-"""Forms of seeds and of lists of responses. They gather and clean; the services decide."""
+"""Forms to draw candidates and to select seeds."""
 
 from typing import Any, ClassVar
 
@@ -7,20 +7,15 @@ from django.http import QueryDict
 
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.core.normalisation import DEFAULT_RULE, RULE_CHOICES
-from annotation.models import (
-    Campaign,
-    Corpus,
-    Dataset,
-    JobState,
-    Project,
-)
+from annotation.models import Campaign, Corpus, Dataset, JobState, Project
 from annotation.rating.selectors.ratings import campaign_criteria
+from annotation.seeds.criteria import CRITERIA
 from annotation.seeds.fields import CorpusField
 from annotation.seeds.hygiene_forms import HygieneForm
 from annotation.seeds.selectors import seed_campaigns
 from annotation.seeds.services.selections import LARGEST_SEED, MOST_SAMPLED
 
-SEED = 20150726
+RANDOM_SEED = 20150726
 PAPERS_CANDIDATES = 33_000
 
 
@@ -31,16 +26,17 @@ class SampleForm(HygieneForm):
         label="Triples",
         min_value=1,
         max_value=MOST_SAMPLED,
-        help_text="Drawn at random, each at most once. The paper of ΔBLEU judged some 33,000.",
+        help_text="Drawn at random, each at most once. The ΔBLEU paper used about 33,000.",
     )
     seed = forms.IntegerField(
+        label="Random seed",
         min_value=0,
         max_value=LARGEST_SEED,
-        initial=SEED,
-        help_text="The same seed draws the same triples from the same corpus.",
+        initial=RANDOM_SEED,
+        help_text="The same random seed draws the same triples from the same corpus.",
     )
     normalisation = forms.ChoiceField(
-        label="Two texts of an item are one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
+        label="Treat two texts of an item as one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
     )
     hygiene_names: ClassVar[tuple[str, ...]] = (*HygieneForm.mask_names, "language", "min_tokens", "max_tokens")
 
@@ -65,6 +61,7 @@ class SampleForm(HygieneForm):
         return any(name in self.errors or self[name].value() for name in self.hygiene_names)
 
     def asked(self) -> dict[str, Any]:
+        """Return the arguments of ``seeds_sample``."""
         names = ("corpus", "name", "n", "seed", "normalisation")
         return {**{name: self.cleaned_data[name] for name in names}, "hygiene": self.steps()}
 
@@ -73,11 +70,11 @@ class SampleForm(HygieneForm):
 
 
 class SharesField(forms.CharField):
-    """Names of splits with their shares, as in “dev 0.5, test 0.5”."""
+    """Read names of splits with their shares, such as “dev 0.5, test 0.5”."""
 
     def clean(self, value: Any) -> dict[str, float]:
         text = super().clean(value)
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         for part in (piece.strip() for piece in text.replace("\n", ",").split(",")):
             if not part:
                 continue
@@ -89,79 +86,81 @@ class SharesField(forms.CharField):
                 number = float("nan")
             if not name or number != number:
                 raise forms.ValidationError(f"Found “{part}”; accepted: a name and its share, such as dev 0.5.")
-            if name in found:
+            if name in shares:
                 raise forms.ValidationError(f"Found the split {name} twice; accepted: each once.")
-            found[name] = number
-        return found
+            shares[name] = number
+        return shares
 
 
 class SelectForm(RefusableForm):
-    """Sent by GET for a preview and, unchanged, by POST to select."""
+    """The choices of a selection: sent by GET for a preview and, unchanged, by POST to select."""
 
     campaigns = forms.ModelMultipleChoiceField(
         Campaign.objects.none(),
         label="Rated in",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Every rating that counts enters; raters who are excluded in one of them do not.",
+        help_text="Ratings of raters who are excluded in one of these campaigns do not count.",
     )
     threshold = forms.FloatField(
-        label="Keep seeds with a mean of at least",
+        label="Mean rating, at least",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Exact: a mean of 4 is kept at 4. The paper of ΔBLEU kept 4 and more on a scale of 5.",
-    )
-    min_ratings = forms.IntegerField(
-        label="Ratings, at least",
-        min_value=1,
-        max_value=100,
-        initial=1,
-        help_text="A seed with fewer that count is not kept, whatever its mean.",
+        help_text="Compared exactly. The ΔBLEU paper kept means of 4 or more on a scale of 5.",
     )
     shares = SharesField(
         label="Splits and their shares",
         max_length=400,
         initial="dev 0.5, test 0.5",
-        help_text="They add up to 1. The seeds that are kept are binned at random.",
+        help_text="Shares add up to 1. The selected seeds are put into the splits at random.",
     )
     seed = forms.IntegerField(
+        label="Random seed",
         min_value=0,
         max_value=LARGEST_SEED,
-        initial=SEED,
-        help_text="The binning follows from it and from the items' ids alone.",
+        initial=RANDOM_SEED,
+        help_text="The same random seed puts the same items into the same splits.",
     )
 
     def __init__(self, dataset: Dataset, data: QueryDict | None = None) -> None:
         offered = list(seed_campaigns(dataset))
         super().__init__(self._filled(data, offered))
         self.offered = offered
-        offer_rows(
-            self,
-            "campaigns",
-            Campaign.objects.filter(pk__in=[campaign.pk for campaign in offered]).order_by("pk"),
-        )
+        campaigns = Campaign.objects.filter(pk__in=[campaign.pk for campaign in offered])
+        offer_rows(self, "campaigns", campaigns.order_by("pk"))
+        for criterion in CRITERIA.values():
+            self.fields[criterion.name] = forms.IntegerField(
+                label=criterion.label,
+                help_text=criterion.help_text,
+                min_value=criterion.lowest,
+                max_value=criterion.highest,
+            )
 
     @classmethod
     def _filled(cls, data: QueryDict | None, offered: list[Campaign]) -> QueryDict:
-        """What was sent; or, where nothing was, what most people will want."""
-        if data is not None and any(name in data for name in cls.base_fields):
+        """Return the data that was sent, or usual choices if none was."""
+        if data is not None and any(name in data for name in (*cls.base_fields, *CRITERIA)):
             return data
         filled = QueryDict(mutable=True)
-        first = next((one for one in offered if not one.presentation_kind.compares_systems), None)
+        first = next((campaign for campaign in offered if not campaign.presentation_kind.compares_systems), None)
         filled.setlist("campaigns", [str(first.pk)] if first else [])
-        criterion = campaign_criteria([first])[0] if first and _averaged(first) else None
+        criterion = campaign_criteria([first])[0] if first and _has_one_scale(first) else None
         if criterion is not None:
             low, high = criterion.scale_min, criterion.scale_max
             filled["threshold"] = f"{low + 0.75 * (high - low):g}"  # 4 of 1 to 5
-        for name in ("min_ratings", "shares", "seed"):
+        for name in ("shares", "seed"):
             filled[name] = str(cls.base_fields[name].initial)
+        for name, seed_criterion in CRITERIA.items():
+            filled[name] = str(seed_criterion.default)
         return filled
 
     @property
-    def main(self) -> list[Any]:
-        return [self[name] for name in ("campaigns", "threshold", "min_ratings")]
+    def numbers(self) -> list[Any]:
+        return [self[name] for name in ("threshold", *CRITERIA, "shares", "seed")]
 
     def asked(self) -> dict[str, Any]:
+        """Return the arguments of ``seeds_select_create``."""
         return {**self.cleaned_data, "campaigns": list(self.cleaned_data["campaigns"])}
 
 
-def _averaged(campaign: Campaign) -> bool:
-    return len({(one.kind, one.scale_min, one.scale_max) for one in campaign.criteria.all()}) == 1
+def _has_one_scale(campaign: Campaign) -> bool:
+    scales = {(criterion.kind, criterion.scale_min, criterion.scale_max) for criterion in campaign.criteria.all()}
+    return len(scales) == 1

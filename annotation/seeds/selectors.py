@@ -1,6 +1,6 @@
-"""Reads over seeds: what raters said of original responses, which would be kept, and how those that were stand now.
+"""Reads over seeds: the mean ratings of original responses, the seeds that a selection would keep, and selections.
 
-Means are exact: a rating enters as the decimal number that it was, so a mean of 4 is 4 and not a hair below.
+Means are exact: a rating enters as the decimal number that it was, so a mean of 4 is exactly 4.
 """
 
 from collections import Counter, defaultdict
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import RatingColumns, campaign_criteria, rating_columns
+from annotation.seeds.criteria import CRITERIA, MeanRating
 
 CURVE_POINTS = 8  # half points of a scale of five; as many steps of a longer one
 ROUNDING = 1e-9  # of a mean that a release keeps as a float
@@ -41,42 +42,42 @@ class SeedRow(NamedTuple):
     response_id: int
 
 
-class Mean(NamedTuple):
-    value: Fraction
-    n: int
-
-
 @dataclass(frozen=True)
-class Rated:
-    """The seeds of a data set and what raters said of them; means by response id."""
+class RatedSeeds:
+    """The seeds of a data set with their mean ratings, by response id."""
 
     seeds: list[SeedRow]
-    means: dict[int, Mean]
-    asked: dict[int, int]  # ratings that were asked for
+    means: dict[int, MeanRating]
+    planned: dict[int, int]  # ratings that the campaigns collect
     several: int  # items with further original responses, which do not count
 
-    def qualified(self, least: int) -> list[SeedRow]:
-        """Those with at least so many ratings that count, and at least one."""
-        return [seed for seed in self.seeds if (mean := self.means.get(seed.response_id)) and mean.n >= max(least, 1)]
+    def qualified(self, criteria: Mapping[str, int]) -> list[SeedRow]:
+        """Return the seeds with a rating that counts which meet these criteria."""
+        return [
+            seed
+            for seed in self.seeds
+            if (mean := self.means.get(seed.response_id))
+            and all(CRITERIA[name].is_met(mean, value) for name, value in criteria.items())
+        ]
 
-    def kept(self, threshold: Fraction, least: int) -> list[SeedRow]:
-        return [seed for seed in self.qualified(least) if self.means[seed.response_id].value >= threshold]
+    def kept(self, threshold: Fraction, criteria: Mapping[str, int]) -> list[SeedRow]:
+        return [seed for seed in self.qualified(criteria) if self.means[seed.response_id].value >= threshold]
 
     def rated_less(self, among: Iterable[SeedRow]) -> int:
-        """Seeds with ratings, but with fewer than were asked for."""
+        """Count the seeds with ratings, but fewer than planned."""
         return sum(
-            self.means[seed.response_id].n < self.asked.get(seed.response_id, 0)
+            self.means[seed.response_id].n < self.planned.get(seed.response_id, 0)
             for seed in among
             if seed.response_id in self.means
         )
 
-    def distribution(self, least: int) -> list[tuple[Fraction, int]]:
-        found = Counter(self.means[seed.response_id].value for seed in self.qualified(least))
-        return sorted(found.items())
+    def distribution(self, criteria: Mapping[str, int]) -> list[tuple[Fraction, int]]:
+        counts = Counter(self.means[seed.response_id].value for seed in self.qualified(criteria))
+        return sorted(counts.items())
 
 
 def exactly(number: float | str) -> Fraction:
-    """The decimal number that a float is written as: 4.1 is 41/10."""
+    """Return the decimal number that a float is written as: 4.1 is 41/10."""
     return Fraction(str(number))
 
 
@@ -84,7 +85,10 @@ def exactly(number: float | str) -> Fraction:
 
 
 def seed_rows(dataset: Dataset) -> tuple[list[SeedRow], int]:
-    """The original response of each item that has one; of several the best ranked, then the first text key."""
+    """Return the original response of each item that has one, and the number of items with several.
+
+    The seed is the best ranked response, then the first by text key.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -107,32 +111,31 @@ def seed_rows(dataset: Dataset) -> tuple[list[SeedRow], int]:
 
 def exact_means(
     campaigns: Sequence[Campaign], response_ids: Collection[int], *, up_to: int | None = None
-) -> dict[int, Mean]:
-    """Mean judgement of each response that has one, as releases count them.
+) -> dict[int, MeanRating]:
+    """Return the mean judgement of each response that has one, counted as in releases.
 
-    Latest revisions, no extra ratings, none of raters who are excluded in one of the campaigns; a judgement is the mean
-    over its campaign's criteria, and one that lacks a criterion does not count.
+    The latest revisions count, no extra ratings, and none of raters who are excluded in one of the campaigns. A
+    judgement is the mean over its campaign's criteria; one that lacks a criterion does not count.
     """
     if not campaigns or not response_ids:
         return {}
-    asked = campaign_criteria(campaigns)
-    campaign_of = {criterion.pk: criterion.campaign_id for criterion in asked}
-    wanted = Counter(campaign_of.values())
+    campaign_of = {criterion.pk: criterion.campaign_id for criterion in campaign_criteria(campaigns)}
+    n_criteria = Counter(campaign_of.values())
     ratings = rating_columns(campaigns, response_ids, up_to=up_to)
     ratings = ratings.select(
         np.isin(ratings.criterion_id, list(campaign_of)) & ~np.isin(ratings.rater_id, excluded_rater_ids(campaigns))
     )
-    return _exact_means(ratings, {pk: wanted[campaign] for pk, campaign in campaign_of.items()})
+    return _exact_means(ratings, {pk: n_criteria[campaign] for pk, campaign in campaign_of.items()})
 
 
-def _exact_means(ratings: RatingColumns, needed_of: Mapping[int, int]) -> dict[int, Mean]:
-    """In whole numbers over one denominator, which is as exact as fractions and takes a tenth of the time."""
+def _exact_means(ratings: RatingColumns, needed_of: Mapping[int, int]) -> dict[int, MeanRating]:
+    """Compute in whole numbers over one denominator: exact like fractions, in a tenth of the time."""
     if not len(ratings.value):
         return {}
     values, of_value = np.unique(ratings.value, return_inverse=True)
-    written = [exactly(value) for value in values.tolist()]
-    unit = lcm(*(one.denominator for one in written), *needed_of.values())
-    parts = [int(one * unit) for one in written]
+    fractions = [exactly(value) for value in values.tolist()]
+    unit = lcm(*(fraction.denominator for fraction in fractions), *needed_of.values())
+    parts = [int(fraction * unit) for fraction in fractions]
     kind = np.int64 if max(map(abs, parts)) * unit * len(of_value) < 2**62 else object
     order = np.lexsort((ratings.response_id, ratings.presentation_id))
     presentation, response = ratings.presentation_id[order], ratings.response_id[order]
@@ -149,46 +152,46 @@ def _exact_means(ratings: RatingColumns, needed_of: Mapping[int, int]) -> dict[i
         return {}
     totals, counts = np.add.reduceat(share, first).tolist(), np.diff(np.r_[first, len(of)]).tolist()
     return {
-        pk: Mean(Fraction(total, count * unit * unit), count)
+        pk: MeanRating(Fraction(total, count * unit * unit), count)
         for pk, total, count in zip(of[first].tolist(), totals, counts, strict=True)
     }
 
 
-def rated_seeds(dataset: Dataset, campaigns: Sequence[Campaign], *, up_to: int | None = None) -> Rated:
+def rated_seeds(dataset: Dataset, campaigns: Sequence[Campaign], *, up_to: int | None = None) -> RatedSeeds:
     seeds, several = seed_rows(dataset)
     responses = [seed.response_id for seed in seeds]
-    asked: Counter[int] = Counter()
+    planned: Counter[int] = Counter()
     shown = UnitResponse.objects.filter(unit__campaign__in=campaigns, response__in=responses).order_by()
     rows = shown.values_list("response_id", "unit__campaign__ratings_per_unit").annotate(n=Count("pk"))
     for response, k, n in rows:
-        asked[response] += k * n
-    return Rated(seeds, exact_means(campaigns, responses, up_to=up_to), dict(asked), several)
+        planned[response] += k * n
+    return RatedSeeds(seeds, exact_means(campaigns, responses, up_to=up_to), dict(planned), several)
 
 
 def seed_campaigns(dataset: Dataset) -> QuerySet[Campaign]:
-    """Those that were launched, and show an original response."""
+    """Return the launched campaigns that show an original response."""
     seeds = ResponseSource.objects.filter(response=OuterRef("response"), kind=SourceKind.SEED)
     shown = UnitResponse.objects.filter(Exists(seeds), unit__campaign=OuterRef("pk"))
     return dataset.campaigns.filter(Exists(shown)).exclude(state=CampaignState.DRAFT).order_by("pk")
 
 
 def thresholds(low: float, high: float) -> list[Fraction]:
-    """Where a preview looks: half points of a scale of five, as many steps of any other, the lowest end left out."""
+    """Return the thresholds of a preview: half points of a scale of five, as many steps of any other."""
     first, last = exactly(low), exactly(high)
     points = max(CURVE_POINTS, int(last - first) * 2 if last - first <= 10 else CURVE_POINTS)
-    return [first + (last - first) * place / points for place in range(1, points + 1)]
+    return [first + (last - first) * step / points for step in range(1, points + 1)]
 
 
-def kept_at(rated: Rated, least: int, levels: Iterable[Fraction]) -> list[tuple[Fraction, int]]:
-    """How many seeds each threshold would keep."""
-    counts = rated.distribution(least)
+def kept_at(rated: RatedSeeds, criteria: Mapping[str, int], levels: Iterable[Fraction]) -> list[tuple[Fraction, int]]:
+    """Count the seeds that each threshold would keep."""
+    counts = rated.distribution(criteria)
     return [(level, sum(n for value, n in counts if value >= level)) for level in levels]
 
 
 # --- Selections -------------------------------------------------------------------------------------------------------
 
 
-def selections_of(project: Project) -> QuerySet[SeedSelection]:
+def selections_of(project: Project) -> QuerySet[Any]:
     return (
         SeedSelection.objects.filter(project=project)
         .select_related("dataset", "created_by")
@@ -199,57 +202,57 @@ def selections_of(project: Project) -> QuerySet[SeedSelection]:
 
 
 def seeded_datasets(project: Project) -> QuerySet[Dataset]:
-    """Data sets with original responses and no selection yet."""
+    """Return the data sets with original responses and no selection yet."""
     sources = ResponseSource.objects.filter(item__dataset=OuterRef("pk"), kind=SourceKind.SEED)
-    chosen = SeedSelection.objects.filter(dataset=OuterRef("pk"))
-    return project.datasets.filter(Exists(sources), ~Exists(chosen)).order_by("name")
+    selections = SeedSelection.objects.filter(dataset=OuterRef("pk"))
+    return project.datasets.filter(Exists(sources), ~Exists(selections)).order_by("name")
 
 
-def what_came_of(selection: SeedSelection) -> list[str]:
-    """Why a selection must stay as it is: what was mined for its seeds, and who rates or rated them since."""
-    dataset, reasons = selection.dataset, []
+def selection_uses(selection: SeedSelection) -> list[str]:
+    """Name the mining runs and launched campaigns that use a selection, which can no longer change because of them."""
+    dataset, uses = selection.dataset, []
     mined = MiningRun.objects.filter(dataset=dataset, created_at__gte=selection.created_at)
     if n := mined.exclude(state__in=[JobState.FAILED, JobState.CANCELLED]).count():
-        reasons.append(f"{n} mining run{'' if n == 1 else 's'} for its seeds")
+        uses.append(f"{n} mining run{'' if n == 1 else 's'} for its seeds")
     splits = selection.members.order_by().values("split").distinct()
-    asks = Q(split__in=splits) | Q(response_list__origin__selection=selection.pk)
-    launched = dataset.campaigns.filter(asks).exclude(state=CampaignState.DRAFT)
-    reasons += [f"the campaign “{name}”" for name in launched.order_by("pk").values_list("name", flat=True)]
-    return reasons
+    rates_seeds = Q(split__in=splits) | Q(response_list__origin__selection=selection.pk)
+    launched = dataset.campaigns.filter(rates_seeds).exclude(state=CampaignState.DRAFT)
+    uses += [f"the campaign “{name}”" for name in launched.order_by("pk").values_list("name", flat=True)]
+    return uses
 
 
 def comparable_campaigns(selection: SeedSelection) -> list[Campaign]:
-    """Launched campaigns of the data set that ask what one of the selection's asks: equal criteria on equal scales."""
+    """Return the data set's launched campaigns with the criteria and scales of one of the selection's campaigns."""
     dataset = selection.dataset
-    asked: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    criteria_of: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for criterion in Criterion.objects.filter(campaign__dataset=dataset):
-        asked[criterion.campaign_id].add((criterion.name, criterion.scale.group))
-    accepted = [asked[pk] for pk in selection.campaigns.values_list("pk", flat=True)]
+        criteria_of[criterion.campaign_id].add((criterion.name, criterion.scale.group))
+    accepted = [criteria_of[pk] for pk in selection.campaigns.values_list("pk", flat=True)]
     launched = dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("pk")
-    return [campaign for campaign in launched if asked[campaign.pk] in accepted]
+    return [campaign for campaign in launched if criteria_of[campaign.pk] in accepted]
 
 
-def means_now(selection: SeedSelection, response_ids: Collection[int] | None = None) -> dict[int, Mean]:
-    """Of its seeds, with every rating up to now that answers the same questions."""
+def means_now(selection: SeedSelection, response_ids: Collection[int] | None = None) -> dict[int, MeanRating]:
+    """Return the means of a selection's seeds, with every rating up to now on the same criteria."""
     if response_ids is None:
         response_ids = list(selection.members.order_by().values_list("response_id", flat=True))
     return exact_means(comparable_campaigns(selection), response_ids)
 
 
-def has_fallen(selection: SeedSelection, mean: Mean | None) -> bool:
+def has_fallen(selection: SeedSelection, mean: MeanRating | None) -> bool:
     return mean is not None and mean.value < exactly(selection.threshold)
 
 
 def members_page(
     selection: SeedSelection, *, split: str, among: Collection[int] | None, after: int | None, size: int
 ) -> tuple[list[SeedMember], int | None]:
-    """Members by position of their items, from behind one; and where the next begin."""
-    found = selection.members.select_related("item", "response").order_by("item__position")
+    """Return a page of members in the order of their items, and the position after which the next page begins."""
+    members = selection.members.select_related("item", "response").order_by("item__position")
     if split:
-        found = found.filter(split=split)
+        members = members.filter(split=split)
     if among is not None:
-        found = found.filter(response__in=among)
+        members = members.filter(response__in=among)
     if after is not None:
-        found = found.filter(item__position__gt=after)
-    page = list(found[: size + 1])
+        members = members.filter(item__position__gt=after)
+    page = list(members[: size + 1])
     return page[:size], (page[size - 1].item.position if len(page) > size else None)

@@ -1,4 +1,4 @@
-"""Seeds: candidates from a corpus, which of them are kept, and how those that were stand by now."""
+"""Seeds: draw candidates from a corpus, select seeds, and show a selection with its means then and now."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,9 +21,10 @@ from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.models import Campaign, Dataset, Role, SeedMember, SeedSelecting, SeedSelection
+from annotation.models import Campaign, Dataset, Project, Role, SeedMember, SeedSelecting, SeedSelection
 from annotation.seeds import selectors
 from annotation.seeds.charts import seed_means
+from annotation.seeds.criteria import CRITERIA, MeanRating
 from annotation.seeds.forms import SampleForm, SelectForm
 from annotation.seeds.services import selections as services
 from annotation.seeds.services.selecting import seeds_select_create
@@ -42,35 +43,36 @@ MEMBER_COLUMNS = (
     "ratings_now",
     "fell_below",
 )
-FEW = 20  # rows of a table of thresholds
+MOST_LEVELS = 20  # rows of the table of thresholds
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def seed_list(request: MemberRequest) -> HttpResponseBase:
-    """Selections, and the data sets whose seeds can be selected."""
+    """List selections, and the data sets whose seeds can be selected."""
     project = request.project
     selections: QuerySet[Any] = selectors.selections_of(project)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         columns = ["dataset", "threshold", "candidates", "kept", "splits", "seed", "campaigns", "selected_at"]
         rows = (
             (
-                one.dataset.slug,
-                one.threshold,
-                one.report["candidates"],
-                one.n_members,
-                one.report["splits"],
-                one.seed,
-                [campaign.name for campaign in one.campaigns.all()],
-                one.created_at,
+                selection.dataset.slug,
+                selection.threshold,
+                selection.report["candidates"],
+                selection.n_members,
+                selection.report["splits"],
+                selection.seed,
+                [campaign.name for campaign in selection.campaigns.all()],
+                selection.created_at,
             )
-            for one in selections
+            for selection in selections
         )
-        return table_response(format=wanted, filename=f"{project.slug}-seeds", columns=columns, rows=rows)
+        return table_response(format=file_format, filename=f"{project.slug}-seeds", columns=columns, rows=rows)
+    datasets = selectors.seeded_datasets(project)
     context = {
         "project": project,
         "selections": selections,
-        "datasets": [(one, selectors.seed_campaigns(one).exists()) for one in selectors.seeded_datasets(project)],
+        "datasets": [(dataset, selectors.seed_campaigns(dataset).exists()) for dataset in datasets],
         "may_manage": may_manage(project),
     }
     return render(request, "annotation/seeds/seed_list.html", context)
@@ -80,8 +82,8 @@ def seed_list(request: MemberRequest) -> HttpResponseBase:
 @project_view(Role.MANAGER)
 def seed_sample(request: MemberRequest) -> HttpResponse:
     project = request.project
-    chosen = project.corpora.filter(slug=request.GET.get("corpus", "")).first()
-    form = SampleForm(project, request.POST or None, initial={"corpus": chosen})
+    corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).first()
+    form = SampleForm(project, request.POST or None, initial={"corpus": corpus})
     if request.method == "POST" and form.is_valid():
         try:
             job = services.seeds_sample(by=request.user, **form.asked())
@@ -96,21 +98,20 @@ def seed_sample(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @object_view(dataset_or_404, Role.MANAGER)
 def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
-    """What would be kept, at this threshold and at others; posted to, it is done."""
+    """Preview a selection at this threshold and at others; a POST starts it."""
     earlier = SeedSelection.objects.filter(dataset=dataset).first()
     sent = request.POST if request.method == "POST" else request.GET
     form = SelectForm(dataset, sent)
     preview = None
     if form.offered and form.is_valid():
-        asked = form.asked()
+        arguments = form.asked()
         try:
             if request.method == "POST":
-                job = seeds_select_create(dataset=dataset, again=earlier is not None, by=request.user, **asked)
+                job = seeds_select_create(dataset=dataset, again=earlier is not None, by=request.user, **arguments)
                 seeds_select_execute.delay_on_commit(job.pk)
                 return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, job.pk)
-            preview = services.seeds_preview(
-                dataset=dataset, **{name: value for name, value in asked.items() if name != "seed"}
-            )
+            del arguments["seed"]
+            preview = services.seeds_preview(dataset=dataset, **arguments)
         except AnnotationError as error:
             form.add_refusal(error)
     context = {
@@ -119,9 +120,10 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "form": form,
         "preview": preview,
         "earlier": earlier,
-        "reasons": selectors.what_came_of(earlier) if earlier else [],
+        "uses": selectors.selection_uses(earlier) if earlier else [],
+        "cards": _preview_cards(preview) if preview else [],
         "levels": _levels(preview, form.cleaned_data["threshold"]) if preview else [],
-        "query": urlencode(list(sent.lists()), doseq=True),
+        "chart": _chart_addresses(request.project, dataset, f"?{urlencode(list(sent.lists()), doseq=True)}"),
         "sent": [(name, value) for name, values in sent.lists() for value in values if name in form.fields],
     }
     return render(request, "annotation/seeds/seed_select.html", context)
@@ -130,21 +132,23 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
 @require_GET
 @object_view(dataset_or_404, Role.VIEWER)
 def seed_selecting(request: MemberRequest, dataset: Dataset, pk: int) -> HttpResponse:
-    """A selection on its way; whoever watches it is taken to what was selected."""
+    """Show a selection in progress; when it is done, redirect to what was selected."""
     job = get_object_or_404(SeedSelecting.objects.select_related("selection"), dataset=dataset, pk=pk)
     if job.selection is not None:
-        messages.success(request, "Selected: the items have their splits.")
-        made = reverse("annotation:seed-detail", args=[request.project.slug, dataset.slug])
-        return HttpResponseClientRedirect(made) if request.htmx else redirect(made)
-    asked = {key: value for key, value in job.asked.items() if key in ("campaigns", "threshold", "min_ratings", "seed")}
+        messages.success(request, "The seeds are selected, and their items have splits.")
+        detail = reverse("annotation:seed-detail", args=[request.project.slug, dataset.slug])
+        return HttpResponseClientRedirect(detail) if request.htmx else redirect(detail)
+    names = ("campaigns", "threshold", "seed", *CRITERIA)
+    fields = {name: value for name, value in job.asked.items() if name in names}
     shares = ", ".join(f"{name} {share:g}" for name, share in job.asked["shares"].items())
-    again = urlencode({**asked, "shares": shares}, doseq=True)
+    again = urlencode({**fields, "shares": shares}, doseq=True)
     context = {
         "project": request.project,
         "dataset": dataset,
         "job": job,
         "again": again,
         "shares": shares,
+        "criteria": _criteria_shown(job.asked),
         "campaigns": Campaign.objects.filter(pk__in=job.asked["campaigns"]).order_by("pk"),
         "may_manage": may_manage(request.project),
     }
@@ -159,8 +163,51 @@ def seed_selecting_cancel(request: MemberRequest, dataset: Dataset, pk: int) -> 
     return redirect("annotation:seed-selecting", request.project.slug, dataset.slug, pk)
 
 
+def _preview_cards(preview: services.SeedPreview) -> list[dict[str, str]]:
+    """Return the numbers of a preview, each with its label and hint."""
+    failing = [f"{n:,} {CRITERIA[name].failing}" for name, n in preview.failing.items() if n]
+    if preview.too_few:
+        not_counted = _card("Not counted", preview.unrated + preview.too_few, ", ".join(failing))
+    else:
+        not_counted = _card("Not rated", preview.unrated, "never kept")
+    return [
+        _card("Candidates", preview.candidates, "items with an original response"),
+        _card("Rated", preview.qualified, f"{preview.rated_less:,} with fewer ratings than planned"),
+        not_counted,
+        _card("Kept", preview.kept),
+        *(_card(name, size, "of those kept") for name, size in preview.sizes.items()),
+    ]
+
+
+def _selection_cards(selection: SeedSelection, n_fallen: int) -> list[dict[str, str]]:
+    report = selection.report
+    fallen_hint = "kept, and marked" if n_fallen else "with all ratings up to now"
+    return [
+        _card("Candidates", report["candidates"]),
+        _card("Rated", report["rated"], f"{report['rated_less']:,} with fewer ratings than planned"),
+        _card("Kept", report["kept"], link="#members"),
+        *(_card(name, n, link=f"?{urlencode({'split': name})}#members") for name, n in report["splits"].items()),
+        _card("Fell below since", n_fallen, fallen_hint, link="?fallen=1#members" if n_fallen else ""),
+    ]
+
+
+def _card(label: str, value: int, hint: str = "", link: str = "") -> dict[str, str]:
+    return {"label": label, "value": f"{value:,}", "hint": hint, "link": link}
+
+
+def _chart_addresses(project: Project, dataset: Dataset, query: str = "") -> dict[str, str]:
+    """Return the address of the chart in each file format."""
+    formats = ("json", "svg", "png", "csv")
+    args = [project.slug, dataset.slug]
+    return {each: reverse("annotation:seed-chart", args=[*args, each]) + query for each in formats}
+
+
+def _criteria_shown(record: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(criterion.label, record.get(name, criterion.default)) for name, criterion in CRITERIA.items()]
+
+
 def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, Any]]:
-    """Rows of the table of thresholds: how many seeds each keeps, and the share of the candidates that is."""
+    """Return the rows of the table of thresholds: the seeds that each keeps, and their share of the candidates."""
     return [
         {
             "level": float(level),
@@ -169,35 +216,35 @@ def _levels(preview: services.SeedPreview, threshold: float) -> list[dict[str, A
             "percent": round(100 * n / preview.candidates, 1) if preview.candidates else 0,
             "chosen": level == selectors.exactly(threshold),
         }
-        for level, n in preview.levels[-FEW:]
+        for level, n in preview.levels[-MOST_LEVELS:]
     ]
 
 
 @require_GET
 @object_view(dataset_or_404, Role.VIEWER)
 def seed_chart(request: MemberRequest, dataset: Dataset, file_format: str) -> HttpResponseBase:
-    """Seeds by their mean: as they were selected or, with the fields of the form in the address, as they stand."""
+    """Draw seeds by mean rating: as selected or, with the form's fields in the address, as of now."""
     if "threshold" in request.GET:
         form = SelectForm(dataset, request.GET)
         if not form.is_valid():
-            raise Http404("The address asks for no preview.")
-        asked = form.asked()
-        asked.pop("seed")
+            raise Http404("The address names no preview.")
+        arguments = form.asked()
+        del arguments["seed"]
         try:
-            preview = services.seeds_preview(dataset=dataset, **asked)
+            preview = services.seeds_preview(dataset=dataset, **arguments)
         except AnnotationError as error:
             raise Http404(error.message) from error
-        scale, threshold = (preview.low, preview.high), asked["threshold"]
-        drawn = services.bars(preview.distribution, *scale)
+        scale, threshold = (preview.low, preview.high), arguments["threshold"]
+        bars = services.bars(preview.distribution, *scale)
     else:
         selection = get_selection_or_404(dataset)
         scale, threshold = selection.report["scale"], selection.threshold
-        drawn = selection.report["distribution"]
+        bars = selection.report["distribution"]
     if file_format in ("csv", "jsonl", "parquet"):
         columns = ["mean_from", "mean_to", "seeds", "kept"]
-        rows = ((first, last, n, first >= threshold) for first, last, n in drawn)
+        rows = ((first, last, n, first >= threshold) for first, last, n in bars)
         return table_response(format=file_format, filename=f"{dataset.slug}-seed-means", columns=columns, rows=rows)
-    specification = seed_means(drawn, threshold=threshold, scale=scale, theme=chart_theme(request))
+    specification = seed_means(bars, threshold=threshold, scale=scale, theme=chart_theme(request))
     return chart_response(specification, file_format, f"{dataset.slug}-seed-means")
 
 
@@ -211,7 +258,7 @@ def get_selection_or_404(dataset: Dataset) -> SeedSelection:
 @require_GET
 @object_view(dataset_or_404, Role.VIEWER)
 def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
-    """The selection: its facts, and its members with their means when they were selected and now."""
+    """Show a selection and its members, with their means when they were selected and now."""
     project = request.project
     selection = SeedSelection.objects.select_related("dataset", "created_by", "project").filter(dataset=dataset).first()
     if selection is None:
@@ -219,9 +266,9 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
             return redirect("annotation:seed-select", project.slug, dataset.slug)
         raise Http404("The seeds of this data set were not selected.")
     now = selectors.means_now(selection)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         name, rows = f"{dataset.slug}-seeds", _member_rows(selection, now)
-        return table_response(format=wanted, filename=name, columns=MEMBER_COLUMNS, rows=rows)
+        return table_response(format=file_format, filename=name, columns=MEMBER_COLUMNS, rows=rows)
     fallen = {pk for pk, mean in now.items() if selectors.has_fallen(selection, mean)}
     splits = list(selection.report["splits"].items())
     split = request.GET.get("split", "")
@@ -242,24 +289,26 @@ def seed_detail(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
         "dataset": dataset,
         "selection": selection,
         "report": selection.report,
+        "criteria": _criteria_shown(selection.report),
         "campaigns": selection.campaigns.order_by("pk"),
         "splits": splits,
         "split": split,
         "only_fallen": only_fallen,
         "n_fallen": len(fallen),
-        "n_members": selection.report["kept"],
+        "cards": _selection_cards(selection, len(fallen)),
+        "chart": _chart_addresses(project, dataset),
         "members": [_shown(member, now.get(member.response_id), selection) for member in page],
         "next_url": f"?{urlencode({**narrowed, 'after': following})}#members" if following is not None else "",
         "first_url": f"?{urlencode(narrowed)}#members" if request.GET.get("after") else "",
         "rated_in": selectors.comparable_campaigns(selection),
-        "reasons": selectors.what_came_of(selection),
+        "uses": selectors.selection_uses(selection),
         "again": draft,
         "may_manage": may_manage(project),
     }
     return render(request, "annotation/seeds/seed_detail.html", context)
 
 
-def _shown(member: SeedMember, now: selectors.Mean | None, selection: SeedSelection) -> dict[str, Any]:
+def _shown(member: SeedMember, now: MeanRating | None, selection: SeedSelection) -> dict[str, Any]:
     return {
         "member": member,
         "now": float(now.value) if now else None,
@@ -269,18 +318,18 @@ def _shown(member: SeedMember, now: selectors.Mean | None, selection: SeedSelect
     }
 
 
-def _member_rows(selection: SeedSelection, now: dict[int, selectors.Mean]) -> Iterator[tuple[object, ...]]:
+def _member_rows(selection: SeedSelection, now: dict[int, MeanRating]) -> Iterator[tuple[object, ...]]:
     members = selection.members.select_related("item", "response").order_by("item__position")
-    for one in members.iterator(chunk_size=2000):
-        mean = now.get(one.response_id)
+    for member in members.iterator(chunk_size=2000):
+        mean = now.get(member.response_id)
         yield (
-            one.item.external_id,
-            one.split,
-            one.response_id,
-            one.response.text,
-            one.item.message,
-            one.rating_mean,
-            one.n_ratings,
+            member.item.external_id,
+            member.split,
+            member.response_id,
+            member.response.text,
+            member.item.message,
+            member.rating_mean,
+            member.n_ratings,
             float(mean.value) if mean else None,
             mean.n if mean else 0,
             selectors.has_fallen(selection, mean),
@@ -290,14 +339,14 @@ def _member_rows(selection: SeedSelection, now: dict[int, selectors.Mean]) -> It
 @require_POST
 @object_view(dataset_or_404, Role.MANAGER)
 def seed_rate(request: MemberRequest, dataset: Dataset) -> HttpResponse:
-    """Two more ratings of each seed: a draft, to look at and launch."""
+    """Create a draft that collects two more ratings of each seed."""
     selection = get_selection_or_404(dataset)
     try:
         campaign = services.seeds_rate_again(selection=selection, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
-    messages.success(request, "A draft that asks for two more ratings of each seed. Look it over, then launch it.")
+    messages.success(request, "This draft collects two more ratings of each seed. Check it, then launch it.")
     return redirect("annotation:campaign-step", request.project.slug, campaign.pk, "review")
 
 
@@ -309,5 +358,5 @@ def seed_unselect(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:seed-detail", request.project.slug, dataset.slug)
-    messages.success(request, "Taken back: the items have no splits.")
+    messages.success(request, "The selection was deleted, and its items have no splits.")
     return redirect("annotation:seed-list", request.project.slug)

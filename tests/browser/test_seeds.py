@@ -45,7 +45,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     page.wait_for_selector("[data-chart] svg.marks")
     axe(page)
     assert fits(page)
-    page.get_by_label("Keep seeds with a mean of at least").fill("4.5")
+    page.get_by_label("Mean rating, at least").fill("4.5")
     page.get_by_label("Splits and their shares").fill("dev 0.5, test 0.4")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("The shares add up to 0.9").wait_for()
@@ -55,7 +55,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Select these 2 seeds").wait_for()
     assert not SeedSelection.objects.exists()
-    page.get_by_label("Keep seeds with a mean of at least").fill("4")
+    page.get_by_label("Mean rating, at least").fill("4")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Select these 5 seeds").click()
 
@@ -71,7 +71,7 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     assert sorted(selection.members.values_list("split", flat=True)) == ["dev", "dev", "dev", "test", "test"]
 
     page.get_by_role("button", name="Two more ratings of each").click()
-    page.get_by_text("A draft that asks for two more ratings of each seed").wait_for()
+    page.get_by_text("This draft collects two more ratings of each seed").wait_for()
     draft = Campaign.objects.get(name="Seeds of Replies")
     assert (draft.ratings_per_unit, draft.response_list.responses.count()) == (2, 5)
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{draft.pk}/edit/what/")

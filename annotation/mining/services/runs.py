@@ -71,7 +71,7 @@ def mining_run_create(
     if dataset.project_id != project.pk or corpus.project_id != project.pk:
         raise AnnotationError("Data set and corpus must belong to the same project as the run.")
     if corpus.state != JobState.DONE:
-        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: one whose index is done."
+        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
         raise AnnotationError.at("corpus", message)
     Dataset.objects.select_for_update().get(pk=dataset.pk)  # nobody selects or takes back its seeds meanwhile
     choice = _checked_seeds(dataset, seed_choice or {})

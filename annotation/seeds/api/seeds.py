@@ -1,4 +1,4 @@
-"""Lists of responses, candidates drawn from a corpus, and selections of seeds with their members."""
+"""Candidates drawn from a corpus, and selections of seeds with their members."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response as Answer
+from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
 from annotation.campaigns.api.campaigns import CampaignSerializer
@@ -16,24 +16,20 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.models import (
-    DatasetImport,
-    JobState,
-    SeedMember,
-    SeedSelection,
-)
+from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, SeedMember, SeedSelection, User
+from annotation.seeds.criteria import CRITERIA
 from annotation.seeds.selectors import has_fallen, means_now, selections_of
 from annotation.seeds.services.selecting import seeds_select_create
 from annotation.seeds.services.selections import seeds_preview, seeds_rate_again, seeds_sample, seeds_unselect
 from annotation.seeds.tasks import seeds_select_execute
 
-# --- What is asked and shown ------------------------------------------------------------------------------------------
+# --- Requests and answers ---------------------------------------------------------------------------------------------
 
 
-class SeedSampleSerializer(Strict, serializers.Serializer):
-    corpus = serializers.SlugField(help_text="Slug of the corpus; its index is done.")
-    name = serializers.CharField(max_length=120, help_text="Of the new data set.")
-    n = serializers.IntegerField(min_value=1, help_text="Triples, drawn without replacement.")
+class SeedSampleSerializer(Strict, serializers.Serializer[Any]):
+    corpus = serializers.SlugField(help_text="Slug of a corpus whose index is done.")
+    name = serializers.CharField(max_length=120, help_text="Name of the new data set.")
+    n = serializers.IntegerField(min_value=1, help_text="Number of triples, drawn without replacement.")
     seed = serializers.IntegerField(default=20150726, min_value=0, max_value=2**63 - 1)
     normalisation = serializers.ChoiceField(choices=list(RULES), default=DEFAULT_RULE)
     hygiene = serializers.ListField(
@@ -41,54 +37,67 @@ class SeedSampleSerializer(Strict, serializers.Serializer):
     )
 
 
-class SeedSelectingAnswerSerializer(serializers.Serializer):
+class SeedSelectingAnswerSerializer(serializers.Serializer[Any]):
     seed_selecting = serializers.URLField(help_text="Poll it until its state is done; it then names the selection.")
 
 
-class SeedSampleAnswerSerializer(serializers.Serializer):
+class SeedSampleAnswerSerializer(serializers.Serializer[Any]):
     dataset_import = serializers.URLField(help_text="Poll it until its state is done; then it names the data set.")
 
 
-class SeedsAskedSerializer(Strict, serializers.Serializer):
+class SeedsAskedSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     campaigns = serializers.ListField(
-        child=serializers.CharField(), help_text="Names of those the seeds were rated in."
+        child=serializers.CharField(), help_text="Names of the campaigns that rated the seeds."
     )
-    threshold = serializers.FloatField(help_text="Least mean rating.")
-    min_ratings = serializers.IntegerField(default=1, min_value=1, max_value=100)
+    threshold = serializers.FloatField(help_text="Lowest mean rating of a seed that is kept.")
     shares = serializers.DictField(
-        child=serializers.FloatField(), help_text='Of each split, such as {"dev": 0.5, "test": 0.5}.'
+        child=serializers.FloatField(), help_text='Share of each split, such as {"dev": 0.5, "test": 0.5}.'
     )
+
+    def get_fields(self) -> dict[str, Any]:
+        criteria = {
+            criterion.name: serializers.IntegerField(
+                default=criterion.default,
+                min_value=criterion.lowest,
+                max_value=criterion.highest,
+                help_text=criterion.help_text,
+            )
+            for criterion in CRITERIA.values()
+        }
+        return super().get_fields() | criteria
 
 
 class SeedsSelectSerializer(SeedsAskedSerializer):
     seed = serializers.IntegerField(default=20150726, min_value=0, max_value=2**63 - 1)
-    again = serializers.BooleanField(default=False, help_text="Replace a selection of which nothing came yet.")
+    again = serializers.BooleanField(default=False, help_text="Replace an earlier selection that nothing uses yet.")
 
 
-class SeedPreviewSerializer(serializers.Serializer):
+class SeedPreviewSerializer(serializers.Serializer[Any]):
     candidates = serializers.IntegerField(help_text="Items with an original response.")
-    rated = serializers.IntegerField(source="qualified", help_text="With as many ratings that count as asked for.")
+    rated = serializers.IntegerField(
+        source="qualified", help_text="Seeds with ratings that meet the criteria besides the mean."
+    )
     unrated = serializers.IntegerField()
-    rated_less = serializers.IntegerField(help_text="Of the rated, with fewer ratings than their campaigns ask for.")
-    too_few = serializers.IntegerField(help_text="Rated, but below the least number.")
+    rated_less = serializers.IntegerField(help_text="Rated seeds with fewer ratings than planned.")
+    too_few = serializers.IntegerField(help_text="Seeds with ratings that fail a criterion besides the mean.")
     kept = serializers.IntegerField()
     kept_rated_less = serializers.IntegerField()
     splits = serializers.DictField(source="sizes", child=serializers.IntegerField())
-    kept_at = serializers.SerializerMethodField(help_text="[threshold, seeds it would keep].")
+    kept_at = serializers.SerializerMethodField(help_text="Pairs of a threshold and the number of seeds it would keep.")
 
     @extend_schema_field(serializers.ListField(child=serializers.ListField(child=serializers.FloatField())))
     def get_kept_at(self, preview: Any) -> list[list[float]]:
         return [[float(level), n] for level, n in preview.levels]
 
 
-class SeedSelectionSerializer(serializers.ModelSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+class SeedSelectionSerializer(serializers.ModelSerializer[SeedSelection]):
+    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
+    campaigns = serializers.SlugRelatedField[Campaign](slug_field="name", many=True, read_only=True)
     shares = serializers.DictField(child=serializers.FloatField(), read_only=True)
     report = serializers.DictField(read_only=True)
     n_members = serializers.IntegerField(read_only=True)
-    created_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    created_by = serializers.SlugRelatedField[User](slug_field="username", read_only=True)
 
     class Meta:
         model = SeedSelection
@@ -107,12 +116,14 @@ class SeedSelectionSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class SeedMemberSerializer(serializers.ModelSerializer):
-    item = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
+class SeedMemberSerializer(serializers.ModelSerializer[SeedMember]):
+    item = serializers.SlugRelatedField[Item](slug_field="external_id", read_only=True)
     text = serializers.CharField(source="response.text", read_only=True)
-    mean_now = serializers.SerializerMethodField(help_text="With every rating up to now; null where none counts.")
+    mean_now = serializers.SerializerMethodField(help_text="Mean of all ratings up to now; null if none counts.")
     ratings_now = serializers.SerializerMethodField()
-    fell_below = serializers.SerializerMethodField(help_text="Its mean is below the threshold by now; it stays.")
+    fell_below = serializers.SerializerMethodField(
+        help_text="Whether its mean is now below the threshold; the seed stays selected."
+    )
 
     class Meta:
         model = SeedMember
@@ -153,15 +164,15 @@ class SeedSamplesViewSet(ProjectViewSet):
     serializer_class = SeedSampleAnswerSerializer
 
     @extend_schema(request=SeedSampleSerializer, responses={201: SeedSampleAnswerSerializer})
-    def create(self, request: Request, **_: Any) -> Answer:
-        """Triples of a corpus at random, as a new data set; a worker draws and stores them."""
-        asked = self.asked(SeedSampleSerializer)
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Draw random triples of a corpus as a new data set; a worker draws and stores them."""
+        data = self.asked(SeedSampleSerializer)
         done = self.project.corpora.filter(state=JobState.DONE)
-        (corpus,) = find_named(done, [asked.pop("corpus")], field="corpus", by="slug")
-        job = seeds_sample(corpus=corpus, by=request.user, **asked)
+        (corpus,) = find_named(done, [data.pop("corpus")], field="corpus", by="slug")
+        job = seeds_sample(corpus=corpus, by=self.user, **data)
         dataset_import_execute.delay_on_commit(job.pk)
-        where = reverse("api:dataset-import-detail", args=[self.project.slug, job.pk], request=request)
-        return Answer({"dataset_import": where}, status=status.HTTP_201_CREATED, headers={"Location": where})
+        url = reverse("api:dataset-import-detail", args=[self.project.slug, job.pk], request=request)
+        return ApiResponse({"dataset_import": url}, status=status.HTTP_201_CREATED, headers={"Location": url})
 
 
 class SeedSelectionsViewSet(_Rating, ReadViewSet):
@@ -174,43 +185,43 @@ class SeedSelectionsViewSet(_Rating, ReadViewSet):
     def get_queryset(self) -> QuerySet[SeedSelection]:
         return selections_of(self.project)
 
-    def _asked(self, serializer_class: type[serializers.Serializer]) -> dict[str, Any]:
-        asked = self.asked(serializer_class)
-        (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
-        campaigns = find_named(self.project.campaigns.all(), asked["campaigns"], field="campaigns")
-        return asked | {"dataset": dataset, "campaigns": campaigns}
+    def _arguments(self, serializer_class: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+        data = self.asked(serializer_class)
+        (dataset,) = find_named(self.project.datasets.all(), [data["dataset"]], field="dataset", by="slug")
+        campaigns = find_named(self.project.campaigns.all(), data["campaigns"], field="campaigns")
+        return data | {"dataset": dataset, "campaigns": campaigns}
 
     @extend_schema(request=SeedsSelectSerializer, responses={202: SeedSelectingAnswerSerializer})
-    def create(self, request: Request, **_: Any) -> Answer:
-        """Keep the seeds with a mean of the threshold or more, and bin their items into splits; a worker does."""
-        job = seeds_select_create(by=request.user, **self._asked(SeedsSelectSerializer))
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Select the seeds with a mean at the threshold or above, and put their items into splits; a worker does it."""
+        job = seeds_select_create(by=self.user, **self._arguments(SeedsSelectSerializer))
         seeds_select_execute.delay_on_commit(job.pk)
-        where = reverse("api:seed-selecting-detail", args=[self.project.slug, job.pk], request=request)
-        return Answer({"seed_selecting": where}, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
+        url = reverse("api:seed-selecting-detail", args=[self.project.slug, job.pk], request=request)
+        return ApiResponse({"seed_selecting": url}, status=status.HTTP_202_ACCEPTED, headers={"Location": url})
 
     @extend_schema(request=SeedsAskedSerializer, responses=SeedPreviewSerializer)
     @action(detail=False, methods=["post"])
-    def preview(self, request: Request, **_: Any) -> Answer:
-        """What selecting would keep, at this threshold and at others. Nothing is written."""
-        return Answer(SeedPreviewSerializer(seeds_preview(**self._asked(SeedsAskedSerializer))).data)
+    def preview(self, request: Request, **_: Any) -> ApiResponse:
+        """Show how many seeds this threshold and others would keep. Nothing is written."""
+        return ApiResponse(SeedPreviewSerializer(seeds_preview(**self._arguments(SeedsAskedSerializer))).data)
 
-    def destroy(self, request: Request, **_: Any) -> Answer:
-        """Take a selection back, with its splits; as long as nothing was mined or rated for it."""
-        seeds_unselect(selection=self.get_object(), by=request.user)
-        return Answer(status=status.HTTP_204_NO_CONTENT)
+    def destroy(self, request: Request, **_: Any) -> ApiResponse:
+        """Delete a selection and its splits, as long as nothing was mined or rated for it."""
+        seeds_unselect(selection=self.get_object(), by=self.user)
+        return ApiResponse(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=RateSerializer, responses={201: CampaignSerializer})
     @action(detail=True, methods=["post"])
-    def rate(self, request: Request, **_: Any) -> Answer:
-        """A draft that asks for more ratings of every selected seed."""
-        asked = self.asked(RateSerializer)
-        like = self.model(asked)
-        made = seeds_rate_again(selection=self.get_object(), like=like, by=request.user, **asked)
-        return self.drafted(made)
+    def rate(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft campaign that collects more ratings of every selected seed."""
+        data = self.asked(RateSerializer)
+        like = self.model(data)
+        campaign = seeds_rate_again(selection=self.get_object(), like=like, by=self.user, **data)
+        return self.drafted(campaign)
 
 
 class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
-    """The seeds of one selection, with their means when they were selected and now."""
+    """The seeds of a selection, with their means when they were selected and now."""
 
     queryset = SeedMember.objects.all()
     serializer_class = SeedMemberSerializer
@@ -223,15 +234,15 @@ class SeedMembersViewSet(mixins.ListModelMixin, ProjectViewSet):
         self.selection = get_in_project_or_404(selections, self.project, pk=kwargs["selection_pk"])
 
     def get_queryset(self) -> QuerySet[SeedMember]:
-        found = self.selection.members.select_related("item", "response")
+        members = self.selection.members.select_related("item", "response")
         split = self.parameter("split")
-        return found.filter(split=split) if split else found
+        return members.filter(split=split) if split else members
 
-    def paginate_queryset(self, queryset: QuerySet[SeedMember]) -> Any:
+    def paginate_queryset(self, queryset: Any) -> Any:
         page = super().paginate_queryset(queryset)
         self.now = means_now(self.selection, [member.response_id for member in page or []])
         return page
 
-    @extend_schema(parameters=[OpenApiParameter("split", str, description="Only those of this split.")])
-    def list(self, request: Request, **kwargs: Any) -> Answer:
+    @extend_schema(parameters=[OpenApiParameter("split", str, description="Only seeds of this split.")])
+    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)

@@ -1,4 +1,4 @@
-"""Selections of seeds on their way."""
+"""Selections of seeds in progress."""
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
@@ -6,14 +6,14 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
-from annotation.models import SeedSelecting
+from annotation.models import Dataset, SeedSelecting
 from annotation.seeds.tasks import seeds_select_execute
 
 
 class SeedSelectingSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    selection = serializers.SerializerMethodField(help_text="Address of what was selected; set when done.")
-    report = serializers.DictField(read_only=True, help_text="Of a refusal: messages by field.")
+    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
+    selection = serializers.SerializerMethodField(help_text="Address of the selection; set when done.")
+    report = serializers.DictField(read_only=True, help_text="If the selection was refused: messages by field.")
 
     class Meta:
         model = SeedSelecting
@@ -24,8 +24,8 @@ class SeedSelectingSerializer(JobSerializer):
     def get_selection(self, job: SeedSelecting) -> str | None:
         if job.selection_id is None:
             return None
-        where = [job.project.slug, job.selection_id]
-        url: str = reverse("api:seed-selection-detail", args=where, request=self.context["request"])
+        args = [job.project.slug, job.selection_id]
+        url: str = reverse("api:seed-selection-detail", args=args, request=self.context["request"])
         return url
 
 

@@ -1,4 +1,4 @@
-"""Seeds: candidates drawn from a corpus, the ones raters found good kept and binned into splits, then rated again."""
+"""Draw candidates for seeds from a corpus, select seeds by their ratings, put them into splits, and rate them again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,16 @@ from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import excluded_rater_ids
 from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.rating.services.ratings import ratings_await
-from annotation.seeds.selectors import Rated, SeedRow, exactly, kept_at, rated_seeds, thresholds, what_came_of
+from annotation.seeds.criteria import CRITERIA, criteria_values
+from annotation.seeds.selectors import (
+    RatedSeeds,
+    SeedRow,
+    exactly,
+    kept_at,
+    rated_seeds,
+    selection_uses,
+    thresholds,
+)
 
 MOST_SAMPLED = 1_000_000
 LARGEST_SEED = 2**63 - 1
@@ -56,13 +65,13 @@ def seeds_sample(
     normalisation: str = DEFAULT_RULE,
     by: User | None = None,
 ) -> DatasetImport:
-    """Queue a new data set of ``n`` triples drawn at random, without replacement: each with its response as seed.
+    """Queue a new data set of ``n`` random triples, drawn without replacement, each with its response as seed.
 
     The caller enqueues ``annotation.datasets.tasks.dataset_import_execute`` with its id.
     """
     dataset_slug(corpus.project, name)
     if corpus.state != JobState.DONE:
-        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: one whose index is done."
+        message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: a corpus whose index is done."
         raise AnnotationError.at("corpus", message)
     most = min(corpus.n_triples, MOST_SAMPLED)
     if not _is_whole(n) or not 1 <= n <= most:
@@ -73,7 +82,7 @@ def seeds_sample(
     if normalisation not in RULES:
         raise AnnotationError.at("normalisation", f"Found {normalisation!r}; accepted: {', '.join(RULES)}.")
     sample = {"corpus": corpus.pk, "n": n, "seed": seed, "hygiene": _steps(hygiene), "content": corpus.content_hash}
-    described = {
+    description = {
         "description": f"{n:,} triples drawn at random from the corpus {corpus.name} with the seed {seed}.",
         "language": corpus.language,
         "licence": corpus.licence,
@@ -89,12 +98,12 @@ def seeds_sample(
         options={
             "sample": sample,
             "normalisation": normalisation,
-            **{key: text for key, text in described.items() if text},
+            **{key: text for key, text in description.items() if text},
         },
     )
     audit_record(
         verb="seeds.sample",
-        summary=f"Asked for {n:,} triples of the corpus “{corpus.name}” as “{name}”.",
+        summary=f"Requested {n:,} triples of the corpus “{corpus.name}” as “{name}”.",
         project=corpus.project,
         by=by,
         data={"import": job.pk, **sample},
@@ -103,15 +112,15 @@ def seeds_sample(
 
 
 def _steps(hygiene: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    found = []
-    for place, record in enumerate(hygiene):
+    steps = []
+    for index, record in enumerate(hygiene):
         try:
-            found.append(step_from_dict(record))
+            steps.append(step_from_dict(record))
         except ParameterRefused as error:
-            inside = error.inside(f"hygiene[{place}]")
+            inside = error.inside(f"hygiene[{index}]")
             raise AnnotationError.at(inside.field, str(inside)) from error
     try:
-        return [step_to_dict(step) for step in in_order(found)]
+        return [step_to_dict(step) for step in in_order(steps)]
     except ParameterRefused as error:
         raise AnnotationError.at("hygiene", str(error)) from error
 
@@ -130,16 +139,17 @@ def _is_whole(value: object) -> bool:
 
 @dataclass(frozen=True)
 class SeedPreview:
-    """What selecting would do now, and what it would do at other thresholds."""
+    """What selecting would do now, and how many seeds other thresholds would keep."""
 
-    rated: Rated
+    rated: RatedSeeds
     low: float
     high: float
     candidates: int
     qualified: int
     unrated: int
-    rated_less: int  # of those that qualify
-    too_few: int  # rated, but by fewer than the least number
+    rated_less: int  # qualified, with fewer ratings than planned
+    too_few: int  # rated, but short of a criterion besides the mean
+    failing: dict[str, int]  # the same by criterion
     kept: int
     kept_rated_less: int
     sizes: dict[str, int]
@@ -153,18 +163,24 @@ def seeds_preview(
     campaigns: Sequence[Campaign],
     threshold: float,
     shares: Mapping[str, float],
-    min_ratings: int = 1,
+    **criteria: int,
 ) -> SeedPreview:
-    """Nothing is written. Refuses what ``seeds_select`` refuses."""
-    low, high = _checked(dataset, campaigns, threshold, shares, min_ratings)
-    return _preview(rated_seeds(dataset, campaigns), low, high, threshold, shares, min_ratings)
+    """Return what ``seeds_select`` would do, and refuse what it refuses. Nothing is written."""
+    values = criteria_values(criteria)
+    scale = _check(dataset, campaigns, threshold, shares)
+    return _preview(rated_seeds(dataset, campaigns), scale, threshold, shares, values)
 
 
 def _preview(
-    rated: Rated, low: float, high: float, threshold: float, shares: Mapping[str, float], least: int
+    rated: RatedSeeds,
+    scale: tuple[float, float],
+    threshold: float,
+    shares: Mapping[str, float],
+    criteria: Mapping[str, int],
 ) -> SeedPreview:
-    qualified, kept = rated.qualified(least), rated.kept(exactly(threshold), least)
-    with_any = len(rated.qualified(1))
+    low, high = scale
+    qualified, kept = rated.qualified(criteria), rated.kept(exactly(threshold), criteria)
+    n_rated = len(rated.qualified({}))
     levels = sorted({*thresholds(low, high), exactly(threshold)})
     return SeedPreview(
         rated=rated,
@@ -172,14 +188,15 @@ def _preview(
         high=high,
         candidates=len(rated.seeds),
         qualified=len(qualified),
-        unrated=len(rated.seeds) - with_any,
+        unrated=len(rated.seeds) - n_rated,
         rated_less=rated.rated_less(qualified),
-        too_few=with_any - len(qualified),
+        too_few=n_rated - len(qualified),
+        failing={name: n_rated - len(rated.qualified({name: value})) for name, value in criteria.items()},
         kept=len(kept),
         kept_rated_less=rated.rated_less(kept),
         sizes=split_sizes(len(kept), shares),
-        levels=kept_at(rated, least, levels),
-        distribution=rated.distribution(least),
+        levels=kept_at(rated, criteria, levels),
+        distribution=rated.distribution(criteria),
     )
 
 
@@ -191,37 +208,33 @@ def seeds_select(
     threshold: float,
     shares: Mapping[str, float],
     seed: int,
-    min_ratings: int = 1,
     again: bool = False,
     by: User | None = None,
+    **criteria: int,
 ) -> SeedSelection:
-    """Keep the items whose original response has a mean rating of ``threshold`` or more, and bin them into splits.
+    """Keep the items whose original response has a mean rating of ``threshold`` or more, and put them into splits.
 
-    A seed with fewer ratings than were asked for is judged by those it has, unless they are fewer than ``min_ratings``;
-    one without any is never kept. Items are binned by external id and ``seed`` alone: see
-    ``annotation.allocation.assign_splits``. The items of the data set that are not kept have no split.
+    ``criteria`` are further conditions, by the names of ``annotation.seeds.criteria.CRITERIA``. A seed with fewer
+    ratings than planned is judged by those it has; a seed without any is never kept. The split of an item follows from
+    its external id and ``seed`` alone: see ``annotation.allocation.assign_splits``. Items that are not kept have no
+    split.
 
-    Once for a data set. ``again`` replaces a selection, which is possible as long as nothing was mined or rated for it.
+    A data set has one selection. ``again`` replaces it, which is possible until something was mined or rated for it.
     """
+    values = criteria_values(criteria)
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)  # one selection at a time
-    low, high, earlier = seeds_check(
-        dataset=dataset,
-        campaigns=campaigns,
-        threshold=threshold,
-        shares=shares,
-        seed=seed,
-        min_ratings=min_ratings,
-        again=again,
+    scale, earlier = seeds_check(
+        dataset=dataset, campaigns=campaigns, threshold=threshold, shares=shares, seed=seed, again=again, **values
     )
     if earlier is not None:
         _remove(earlier)
     ratings_await(campaigns=campaigns)
     last = Rating.objects.filter(campaign__in=campaigns).aggregate(last=Max("id"))["last"] or 0
     rated = rated_seeds(dataset, campaigns, up_to=last)
-    preview = _preview(rated, low, high, threshold, shares, min_ratings)
-    kept = rated.kept(exactly(threshold), min_ratings)
+    preview = _preview(rated, scale, threshold, shares, values)
+    kept = rated.kept(exactly(threshold), values)
     if not kept:
-        raise _nothing_kept(preview, threshold, min_ratings)
+        raise _nothing_kept(preview, threshold, values)
     split_of = assign_splits([row.external_id for row in kept], shares, seed)
     selection = SeedSelection.objects.create(
         project=dataset.project,
@@ -230,16 +243,16 @@ def seeds_select(
         shares={name: float(share) for name, share in shares.items()},
         seed=seed,
         created_by=by,
-        report=_report(preview, campaigns, min_ratings, last),
+        report=_report(preview, campaigns, values, last),
     )
     selection.campaigns.set(campaigns)
     _set_splits([row.item_id for row in kept], [split_of[row.external_id] for row in kept])
-    _keep_members(selection, kept, rated, split_of)
-    told = ", ".join(f"{name} {size:,}" for name, size in preview.sizes.items())
+    _create_members(selection, kept, rated, split_of)
+    sizes = ", ".join(f"{name} {size:,}" for name, size in preview.sizes.items())
     audit_record(
         verb="seeds.select_again" if earlier is not None else "seeds.select",
         summary=f"Selected {len(kept):,} of {preview.candidates:,} seeds of “{dataset}” with a mean of at least "
-        f"{threshold:g}: {told}.",
+        f"{threshold:g}: {sizes}.",
         project=dataset.project,
         by=by,
         data={
@@ -247,7 +260,7 @@ def seeds_select(
             "threshold": float(threshold),
             "shares": selection.shares,
             "seed": seed,
-            "min_ratings": min_ratings,
+            **values,
             "campaigns": [campaign.name for campaign in campaigns],
         },
     )
@@ -261,30 +274,35 @@ def seeds_check(
     threshold: float,
     shares: Mapping[str, float],
     seed: int,
-    min_ratings: int,
     again: bool,
-) -> tuple[float, float, SeedSelection | None]:
-    """Refuse what can be refused before a rating is read; the ends of the scale, and the selection to be replaced."""
-    low, high = _checked(dataset, campaigns, threshold, shares, min_ratings)
+    **criteria: int,
+) -> tuple[tuple[float, float], SeedSelection | None]:
+    """Refuse what can be refused before a rating is read. Return the scale and the selection to be replaced."""
+    criteria_values(criteria)
+    scale = _check(dataset, campaigns, threshold, shares)
     _check_seed(seed)
     earlier = SeedSelection.objects.filter(dataset=dataset).first()
     if earlier is not None:
         if not again:
             message = f"The seeds of “{dataset}” were selected on {earlier.created_at:%Y-%m-%d}; accepted: once."
             raise AnnotationError.at("dataset", message)
-        _check_nothing_came_of(earlier)
-    return low, high, earlier
+        _check_unused(earlier)
+    return scale, earlier
 
 
-def _nothing_kept(preview: SeedPreview, threshold: float, least: int) -> AnnotationError:
+def _nothing_kept(preview: SeedPreview, threshold: float, criteria: Mapping[str, int]) -> AnnotationError:
     if preview.qualified:
-        found = f"the best mean is {float(max(value for value, _ in preview.distribution)):g}"
+        reason = f"the best mean is {float(max(value for value, _ in preview.distribution)):g}"
     else:
-        found = f"none has {least} ratings that count"
-    return AnnotationError.at("threshold", f"No seed has a mean of {threshold:g} or more: {found}.")
+        reason = "none has " + " and ".join(
+            CRITERIA[name].requirement.format(value) for name, value in criteria.items()
+        )
+    return AnnotationError.at("threshold", f"No seed has a mean of {threshold:g} or more: {reason}.")
 
 
-def _keep_members(selection: SeedSelection, kept: Sequence[SeedRow], rated: Rated, split_of: Mapping[str, str]) -> None:
+def _create_members(
+    selection: SeedSelection, kept: Sequence[SeedRow], rated: RatedSeeds, split_of: Mapping[str, str]
+) -> None:
     means = rated.means
     copy_rows(
         SeedMember,
@@ -305,30 +323,30 @@ def _keep_members(selection: SeedSelection, kept: Sequence[SeedRow], rated: Rate
 
 @transaction.atomic
 def seeds_unselect(*, selection: SeedSelection, by: User | None = None) -> None:
-    """Take a selection back, with the splits that it set; possible while nothing was mined or rated for it."""
+    """Delete a selection and the splits that it set, until something was mined or rated for it."""
     dataset = Dataset.objects.select_for_update().get(pk=selection.dataset_id)
-    held = SeedSelection.objects.filter(pk=selection.pk).first()
-    if held is None:
-        raise AnnotationError(f"The selection of the seeds of “{dataset}” is gone already.")
-    _remove(held)
+    stored = SeedSelection.objects.filter(pk=selection.pk).first()
+    if stored is None:
+        raise AnnotationError(f"The selection of the seeds of “{dataset}” was deleted already.")
+    _remove(stored)
     audit_record(
         verb="seeds.unselect",
-        summary=f"Took back the selection of the seeds of “{dataset}”.",
+        summary=f"Deleted the selection of the seeds of “{dataset}”.",
         project=dataset.project,
         by=by,
-        data={"dataset": dataset.slug, "threshold": held.threshold, "seed": held.seed},
+        data={"dataset": dataset.slug, "threshold": stored.threshold, "seed": stored.seed},
     )
 
 
-def _check_nothing_came_of(selection: SeedSelection) -> None:
-    if reasons := what_came_of(selection):
+def _check_unused(selection: SeedSelection) -> None:
+    if uses := selection_uses(selection):
         raise AnnotationError(
-            f"The seeds of “{selection.dataset}” stay as they were selected: there is {', '.join(reasons)} already."
+            f"The selection of seeds of “{selection.dataset}” can no longer change: it is used by {', '.join(uses)}."
         )
 
 
 def _remove(selection: SeedSelection) -> None:
-    _check_nothing_came_of(selection)
+    _check_unused(selection)
     items = list(selection.members.order_by().values_list("item_id", flat=True))
     _set_splits(items, [""] * len(items))
     selection.delete()
@@ -338,24 +356,22 @@ def _set_splits(items: Sequence[int], splits: Sequence[str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            UPDATE annotation_item SET split = found.split
-            FROM unnest(%s::bigint[], %s::text[]) AS found (id, split) WHERE annotation_item.id = found.id
+            UPDATE annotation_item SET split = new.split
+            FROM unnest(%s::bigint[], %s::text[]) AS new (id, split) WHERE annotation_item.id = new.id
             """,
             [list(items), list(splits)],
         )
 
 
-def _checked(
-    dataset: Dataset, campaigns: Sequence[Campaign], threshold: float, shares: Mapping[str, float], least: int
+def _check(
+    dataset: Dataset, campaigns: Sequence[Campaign], threshold: float, shares: Mapping[str, float]
 ) -> tuple[float, float]:
-    """The ends of the scale that the campaigns share."""
+    """Return the ends of the scale that the campaigns share."""
     low, high = _check_campaigns(dataset, campaigns)
     if not low <= threshold <= high:
         raise AnnotationError.at(
             "threshold", f"Found {threshold:g}; accepted: {low:g} to {high:g}, the campaigns' scale."
         )
-    if not _is_whole(least) or not 1 <= least <= 100:
-        raise AnnotationError.at("min_ratings", f"Found {least}; accepted: 1 to 100.")
     for name in shares:
         if not 1 <= len(name.strip()) <= LONGEST_SPLIT or name != name.strip():
             message = f"Found a split named {name!r}; accepted: 1 to {LONGEST_SPLIT} characters, no blanks at its ends."
@@ -364,13 +380,13 @@ def _checked(
         split_sizes(0, shares)
     except ValueError as error:
         raise AnnotationError.at("shares", f"{error}."[:1].upper() + f"{error}."[1:]) from error
-    own = SeedMember.objects.filter(selection__dataset=dataset).values("item")
-    foreign = Item.objects.filter(dataset=dataset).exclude(split="").exclude(pk__in=own)
-    if found := sorted(foreign.order_by().values_list("split", flat=True).distinct()[:5]):
+    selected = SeedMember.objects.filter(selection__dataset=dataset).values("item")
+    others = Item.objects.filter(dataset=dataset).exclude(split="").exclude(pk__in=selected)
+    if splits := sorted(others.order_by().values_list("split", flat=True).distinct()[:5]):
         raise AnnotationError.at(
             "dataset",
-            f"The items of “{dataset}” came with splits: {', '.join(found)}; accepted: a data set without, since "
-            "selecting writes splits of its own.",
+            f"The items of “{dataset}” were uploaded with splits: {', '.join(splits)}; accepted: a data set without "
+            "splits, since selecting writes them.",
         )
     return low, high
 
@@ -387,14 +403,16 @@ def _check_campaigns(dataset: Dataset, campaigns: Sequence[Campaign]) -> tuple[f
         criteria = campaign_criteria(campaigns)
     except AnnotationError as error:
         raise AnnotationError.at("campaigns", error.message) from error
-    if open_ended := [one for one in criteria if one.scale.is_relative]:
-        message = f"{open_ended[0].name!r} rates one text by another; accepted: criteria on a scale of their own."
+    if relative := [criterion for criterion in criteria if criterion.scale.is_relative]:
+        message = f"{relative[0].name!r} rates a text relative to another; accepted: criteria that rate texts alone."
         raise AnnotationError.at("campaigns", message)
     return criteria[0].scale.ends
 
 
-def _report(preview: SeedPreview, campaigns: Sequence[Campaign], least: int, last: int) -> dict[str, Any]:
-    """Means as decimal numbers; those of the distribution in at most ``MOST_BARS`` steps."""
+def _report(
+    preview: SeedPreview, campaigns: Sequence[Campaign], criteria: Mapping[str, int], last: int
+) -> dict[str, Any]:
+    """Return the record of a selection: means as decimal numbers, their distribution in at most ``MOST_BARS`` steps."""
     return {
         "binning": BINNING,
         "candidates": preview.candidates,
@@ -406,7 +424,7 @@ def _report(preview: SeedPreview, campaigns: Sequence[Campaign], least: int, las
         "kept_rated_less": preview.kept_rated_less,
         "several": preview.rated.several,
         "splits": preview.sizes,
-        "min_ratings": least,
+        **criteria,
         "scale": [preview.low, preview.high],
         "distribution": bars(preview.distribution, preview.low, preview.high),
         "kept_at": [[float(level), n] for level, n in preview.levels],
@@ -419,15 +437,15 @@ def _report(preview: SeedPreview, campaigns: Sequence[Campaign], least: int, las
 
 
 def bars(distribution: Sequence[tuple[Fraction, int]], low: float, high: float) -> list[list[float]]:
-    """[from, to, seeds]: means that raters can give, each its own bar; of many, equal steps of the scale."""
+    """Return [from, to, seeds] for each mean, or for equal steps of the scale if there are too many means."""
     if len(distribution) <= MOST_BARS:
         return [[float(value), float(value), n] for value, n in distribution]
     first, step = exactly(low), (exactly(high) - exactly(low)) / (MOST_BARS // 2)
     counts: dict[int, int] = {}
     for value, n in distribution:
-        place = min(int((value - first) / step), MOST_BARS // 2 - 1)  # the highest mean belongs to the last step
-        counts[place] = counts.get(place, 0) + n
-    return [[float(first + step * place), float(first + step * (place + 1)), n] for place, n in sorted(counts.items())]
+        bar = min(int((value - first) / step), MOST_BARS // 2 - 1)  # the highest mean belongs to the last step
+        counts[bar] = counts.get(bar, 0) + n
+    return [[float(first + step * bar), float(first + step * (bar + 1)), n] for bar, n in sorted(counts.items())]
 
 
 # --- Rating them again ------------------------------------------------------------------------------------------------
@@ -437,15 +455,14 @@ def bars(distribution: Sequence[tuple[Fraction, int]], low: float, high: float) 
 def seeds_rate_again(
     *, selection: SeedSelection, ratings_per_unit: int = 2, like: Campaign | None = None, by: User | None = None
 ) -> Campaign:
-    """A draft that asks for more ratings of every selected seed, after the campaign they were selected from."""
-    model = like or next(
-        (one for one in selection.campaigns.order_by("pk") if not one.presentation_kind.compares_systems), None
-    )
-    if model is None:
-        raise AnnotationError.at("like", "The seeds were rated in pairs; name a campaign to be like.")
+    """Create a draft that collects more ratings of every seed, with the design of the campaign that rated them."""
+    campaigns = selection.campaigns.order_by("pk")
+    like = like or next((one for one in campaigns if not one.presentation_kind.compares_systems), None)
+    if like is None:
+        raise AnnotationError.at("like", "The seeds were rated in pairs; name the campaign whose design to use.")
     return campaign_for_list(
         response_list=seeds_list(selection=selection, by=by),
-        like=model,
+        like=like,
         ratings_per_unit=ratings_per_unit,
         by=by,
     )
@@ -453,18 +470,18 @@ def seeds_rate_again(
 
 @transaction.atomic
 def seeds_list(*, selection: SeedSelection, by: User | None = None) -> ResponseList:
-    """The selected seeds as a list; there is one for a selection."""
+    """Return the list of the selected seeds; create it if there is none yet."""
     SeedSelection.objects.select_for_update().get(pk=selection.pk)
     members = list(selection.members.order_by("pk").values_list("response_id", flat=True))
-    # What a list's origin says may have come with a file; which responses are on it may not.
-    told = {"kind": "seeds", "selection": selection.pk}
-    for found in ResponseList.objects.filter(dataset=selection.dataset, origin__contains=told).order_by("pk"):
-        if set(found.responses.order_by().values_list("pk", flat=True)) == set(members):
-            return found
+    # An imported list may name another origin; its responses decide.
+    origin = {"kind": "seeds", "selection": selection.pk}
+    for existing in ResponseList.objects.filter(dataset=selection.dataset, origin__contains=origin).order_by("pk"):
+        if set(existing.responses.order_by().values_list("pk", flat=True)) == set(members):
+            return existing
     return response_list_create(
         dataset=selection.dataset,
         name=f"Seeds of {selection.dataset.name}"[:120],
         responses=members,
-        origin={"kind": "seeds", "selection": selection.pk, "threshold": selection.threshold},
+        origin={**origin, "threshold": selection.threshold},
         by=by,
     )

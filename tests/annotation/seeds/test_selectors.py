@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from annotation.seeds.selectors import Mean, exact_means
+from annotation.seeds.criteria import MeanRating
+from annotation.seeds.selectors import exact_means
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +21,7 @@ def test_a_mean_is_that_of_the_decimal_numbers_given(project, values):
     for number, value in enumerate(values):
         rate(campaign, f"rater {number}", response, value)
     wanted = sum((Fraction(str(float(value))) for value in values), Fraction(0)) / len(values)
-    assert exact_means([campaign], [response.pk]) == {response.pk: Mean(wanted, len(values))}
+    assert exact_means([campaign], [response.pk]) == {response.pk: MeanRating(wanted, len(values))}
 
 
 def test_a_judgement_is_the_mean_over_its_campaigns_criteria_and_counts_once(project):
@@ -33,4 +34,4 @@ def test_a_judgement_is_the_mean_over_its_campaigns_criteria_and_counts_once(pro
     rate(three, "bob", response, 5, 5)  # lacks a criterion: does not count
     rate(three, "bob", other, 5)
     found = exact_means([one, three], [response.pk, other.pk])
-    assert found == {response.pk: Mean((Fraction(5) + Fraction(4, 3)) / 2, 2)}
+    assert found == {response.pk: MeanRating((Fraction(5) + Fraction(4, 3)) / 2, 2)}

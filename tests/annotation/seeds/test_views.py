@@ -205,7 +205,7 @@ def test_without_ratings_the_page_says_what_to_do(project: Project, manager: Use
     dataset = make_dataset(project)
     make_response(make_item(dataset, "a"), "A seed.", "seed")
     text = as_user(manager).get(page("seed-select", "replies")).content.decode()
-    assert "Nobody rated the seeds yet" in text
+    assert "The seeds have no ratings yet" in text
     assert "Have them rated" in as_user(manager).get(page("seed-list")).content.decode()
 
 
@@ -220,10 +220,10 @@ def test_a_selection_can_be_made_again_until_something_came_of_it(
     assert (again.pk != selection.pk, again.members.count()) == (True, 1)
     campaign_launch(campaign=seeds_rate_again(selection=again))
     text = client.get(page("seed-select", "replies")).content.decode()
-    assert "stay as they were selected. There is by now: the campaign “Seeds of Replies”." in text
+    assert "can no longer change. It is used by the campaign “Seeds of Replies”." in text
     assert "Select these" not in text
     refused = client.post(page("seed-select", "replies"), {**SELECT, "campaigns": [campaign.pk]})
-    assert "stay as they were selected" in refused.content.decode()
+    assert "can no longer change" in refused.content.decode()
     assert client.post(page("seed-unselect", "replies"), follow=True).status_code == 200
     assert SeedSelection.objects.get() == again
 

@@ -160,7 +160,7 @@ def test_what_cannot_be_mined_is_refused_at_its_field(project: Project, asked: d
 
 
 def test_a_corpus_that_is_not_indexed_cannot_be_mined(project: Project) -> None:
-    with pytest.raises(AnnotationError, match="queued; accepted: one whose index is done"):
+    with pytest.raises(AnnotationError, match="queued; accepted: a corpus whose index is done"):
         asked_run(project, seeds_dataset(project), uploaded_corpus(project))
 
 

@@ -49,8 +49,8 @@ from annotation.seeds.selectors import (
     seed_campaigns,
     seed_rows,
     seeded_datasets,
+    selection_uses,
     thresholds,
-    what_came_of,
 )
 from annotation.seeds.services.selections import (
     bars,
@@ -171,7 +171,7 @@ def test_what_cannot_be_drawn_is_refused_at_its_field(corpus: Corpus, change: di
 
 def test_a_corpus_that_is_not_indexed_yet_is_refused(project: Project) -> None:
     corpus = Corpus.objects.create(project=project, name="Later", slug="later")
-    with pytest.raises(AnnotationError, match="“Later” is queued; accepted: one whose index is done"):
+    with pytest.raises(AnnotationError, match="“Later” is queued; accepted: a corpus whose index is done"):
         seeds_sample(corpus=corpus, name="x", n=1, seed=1)
 
 
@@ -401,7 +401,7 @@ def test_campaigns_that_cannot_be_averaged_are_refused(campaign: Campaign, datas
         select(campaign, campaigns=[campaign, wider])
     magnitude = make_campaign(dataset, name="Relative")
     magnitude.criteria.update(kind="magnitude", standard_value=100)
-    with pytest.raises(AnnotationError, match="rates one text by another"):
+    with pytest.raises(AnnotationError, match="rates a text relative to another"):
         select(campaign, campaigns=[magnitude])
     other = make_campaign(make_dataset(dataset.project, "other"), name="Other")
     with pytest.raises(AnnotationError, match="rates another data set"):
@@ -413,7 +413,7 @@ def test_campaigns_that_cannot_be_averaged_are_refused(campaign: Campaign, datas
 
 def test_splits_that_came_with_the_items_are_not_overwritten(campaign: Campaign) -> None:
     Item.objects.filter(external_id="f").update(split="train")
-    with pytest.raises(AnnotationError, match="came with splits: train"):
+    with pytest.raises(AnnotationError, match="were uploaded with splits: train"):
         select(campaign)
     assert Item.objects.get(external_id="f").split == "train"
 
@@ -462,10 +462,10 @@ def rated_again(selection: SeedSelection) -> None:
 )
 def test_what_was_mined_or_rated_from_stays_selected(campaign: Campaign, happened: Any, says: str) -> None:
     selection = select(campaign)
-    assert what_came_of(selection) == []
+    assert selection_uses(selection) == []
     happened(selection)
     for attempt in (lambda: select(campaign, threshold=5, again=True), lambda: seeds_unselect(selection=selection)):
-        with pytest.raises(AnnotationError, match=f"stay as they were selected: there is {says} already"):
+        with pytest.raises(AnnotationError, match=f"can no longer change: it is used by {says}"):
             attempt()
     assert names(SeedSelection.objects.get()) == ["a", "b", "d"]
 
@@ -475,7 +475,7 @@ def test_a_draft_or_a_cancelled_run_does_not_hold_a_selection(campaign: Campaign
     seeds_rate_again(selection=selection)
     mined(selection)
     MiningRun.objects.update(state=JobState.CANCELLED, finished_at=timezone.now())
-    assert what_came_of(selection) == []
+    assert selection_uses(selection) == []
     assert select(campaign, again=True).pk != selection.pk
 
 
@@ -596,5 +596,5 @@ def test_seeds_asked_for_in_two_campaigns_count_as_rated_less_until_both_are_don
     listed = response_list_create(dataset=dataset, name="B", responses=[b.pk], origin={})
     more = campaign_launch(campaign=campaign_for_list(response_list=listed, like=campaign, ratings_per_unit=2))
     rated = rated_seeds(dataset, [campaign, more])
-    assert (rated.asked[b.pk], rated.means[b.pk].n) == (5, 3)
-    assert rated.rated_less(rated.qualified(1)) == 2
+    assert (rated.planned[b.pk], rated.means[b.pk].n) == (5, 3)
+    assert rated.rated_less(rated.qualified({})) == 2
