@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
+from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Campaign, ProviderAccount, Recruitment, ReturnPolicy
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import (
@@ -53,7 +54,7 @@ class WordsField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         if isinstance(value, list):  # the initial value of a disabled field
             return value
-        return [word.strip() for word in super().to_python(value).split(",") if word.strip()]
+        return [word.strip() for word in (super().to_python(value) or "").split(",") if word.strip()]
 
 
 def declared_field(field: Field) -> forms.Field:
@@ -72,7 +73,7 @@ def declared_field(field: Field) -> forms.Field:
             return forms.CharField(max_length=field.max_length, **common)
 
 
-class ProviderAccountForm(forms.Form):
+class ProviderAccountForm(RefusableForm):
     name = forms.CharField(max_length=80, help_text="Yours alone; raters never see it.")
 
     def __init__(self, *args: Any, provider: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
@@ -97,7 +98,7 @@ def account_initial(account: ProviderAccount) -> dict[str, Any]:
     return {**shown, "name": account.name, "endpoint": account.endpoint}
 
 
-class RecruitmentForm(forms.Form):
+class RecruitmentForm(RefusableForm):
     name = forms.CharField(max_length=120, help_text="For you and the other managers.")
     account = forms.ChoiceField(required=False)
     title = forms.CharField(max_length=128, required=False, help_text="Raters choose by it.")
@@ -138,10 +139,9 @@ class RecruitmentForm(forms.Form):
         label = self.provider.label
         self.accounts = {str(one.pk): one for one in accounts if one.provider == provider}
         choices = [(pk, one.name) for pk, one in self.accounts.items()]
-        account = self.fields["account"]
-        account.choices = [*choices, ("", f"None: I make the study at {label} by hand")]  # type: ignore[attr-defined]
-        account.label = f"Account at {label}"
-        account.initial = next(iter(self.accounts), "")
+        offer_choices(self, "account", [*choices, ("", f"None: I make the study at {label} by hand")])
+        self.fields["account"].label = f"Account at {label}"
+        self.fields["account"].initial = next(iter(self.accounts), "")
         if recruitment is not None:
             del self.fields["account"]
         if self.provider.currency:
@@ -270,7 +270,7 @@ REJECTIONS: Mapping[RejectionReason, str] = {
 }
 
 
-class RejectForm(forms.Form):
+class RejectForm(RefusableForm):
     reason = forms.ChoiceField(label="Why", choices=[(one.value, label) for one, label in REJECTIONS.items()])
 
     def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
@@ -297,11 +297,11 @@ class _AtLeast:
             raise forms.ValidationError(f"Found {found} characters; accepted: {self.n} or more.")
 
 
-class ReturnForm(forms.Form):
+class ReturnForm(RefusableForm):
     reason = forms.CharField(label="What raters read", max_length=300, widget=forms.Textarea(attrs={"rows": 3}))
 
 
-class BonusForm(forms.Form):
+class BonusForm(RefusableForm):
     lines = forms.CharField(
         label="Who and how much",
         widget=forms.Textarea(attrs={"rows": 8, "class": "font-monospace", "spellcheck": "false"}),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
@@ -58,7 +59,7 @@ _ROWS = """
 
 
 @dataclass(frozen=True)
-class Row:
+class SubmissionRow:
     """A submission, and what its rater did here. ``screens`` counts work and checks, late ones included."""
 
     pk: int
@@ -110,8 +111,8 @@ def submission_rows(
     after: int = 0,
     size: int | None = None,
     ids: Iterable[int] | None = None,
-) -> list[Row]:
-    parameters = {
+) -> list[SubmissionRow]:
+    parameters: dict[str, Any] = {
         "campaign": recruitment.campaign_id,
         "recruitment": recruitment.pk,
         "after": after,
@@ -121,7 +122,7 @@ def submission_rows(
     }
     with connection.cursor() as cursor:
         cursor.execute(_ROWS, parameters)
-        return [Row(*found) for found in cursor.fetchall()]
+        return [SubmissionRow(*values) for values in cursor.fetchall()]
 
 
 def submission_table(recruitment: Recruitment) -> Iterator[tuple[object, ...]]:
@@ -149,7 +150,7 @@ def _float(amount: Decimal | None) -> float | None:
     return None if amount is None else float(amount)
 
 
-def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[Row]) -> dict[int, Decimal]:
+def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[SubmissionRow]) -> dict[int, Decimal]:
     """What each is due by the screens answered beyond what the reward and bonuses so far pay for."""
     each = recruitment.campaign.payment_per_unit
     found = {}

@@ -1,5 +1,6 @@
 """The door by which a provider's raters come, and the ways out that are not the ordinary last page."""
 
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -108,7 +109,7 @@ def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    context = {
+    context: dict[str, Any] = {
         "criteria": criteria_of(campaign),
         "consent": markdown(campaign.consent),
         "instructions_shown": markdown(campaign.instructions),

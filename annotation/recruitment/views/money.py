@@ -1,30 +1,30 @@
-"""Paying, or not: a choice of submissions, then a page that says what it comes to, then the act."""
+"""Approve, reject and pay submissions: choose them, see what it costs, confirm."""
 
 from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Recruitment, Submission
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Recruitment, Role, Submission
 from annotation.models import SubmissionStatus as Status
 from annotation.recruitment import selectors, services
 from annotation.recruitment.forms import BonusForm, RejectForm, ReturnForm
+from annotation.recruitment.lookups import recruitment_or_404
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Capability, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment.selectors import Row
+from annotation.recruitment.selectors import SubmissionRow
 from annotation.recruitment.services.accounts import provider_of
-from annotation.recruitment.services.bonuses import batch_of
+from annotation.recruitment.services.bonuses import Batch, batch_of
 from annotation.recruitment.services.reviewing import Reviewed
 from annotation.recruitment.services.terms import fee_percent, terms_of
 from annotation.recruitment.tasks import submissions_approve
-from annotation.recruitment.views.accounts import refuse
-from annotation.recruitment.views.recruitment import campaign_of, recruitment_or_404
+from annotation.recruitment.views.recruitment import to_recruitment
 
 AT_ONCE = 25  # more are approved by a worker
 ACTS = {
@@ -34,50 +34,56 @@ ACTS = {
 }
 
 
-@login_required
 @require_POST
-def submissions_review(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    """With ``confirmed`` it is done; before, the page says to whom and for how much."""
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def submissions_review(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
+    """Show whom the decision concerns and what it costs; with ``confirmed``, carry it out."""
     act = request.POST.get("act", "")
-    back = redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)
+    back = to_recruitment(recruitment)
     if act == "bonus":
         return _bonus_form(request, recruitment, None, chosen=_chosen(request, recruitment))
     if act not in ACTS:
         raise Http404("No such act.")
     label, capability, accepted = ACTS[act]
     if capability not in PROVIDERS[recruitment.provider].capabilities or recruitment.account is None:
-        messages.error(request, f"{label} is done on the pages of {recruitment.get_provider_display()}.")
+        messages.error(request, f"{label}: do this on the pages of {recruitment.get_provider_display()}.")
         return back
     rows = [row for row in _chosen(request, recruitment) if row.status in accepted and not row.erased]
     if not rows:
-        messages.error(request, f"Nothing was chosen that can be decided so. {label}: only what awaits review.")
+        states = " or ".join(f"“{status.label}”" for status in accepted)
+        messages.error(request, f"Nothing was chosen. {label}: choose submissions with the status {states}.")
         return back
     form = _decision_form(request, act, recruitment)
     if "confirmed" in request.POST and (form is None or form.is_valid()):
         try:
             _decide(request, recruitment, act, rows, form)
-        except ProviderError as error:
-            if form is None or not set(error.fields) & set(form.fields):
+        except AnnotationError as error:
+            if form is None or not isinstance(error, ProviderError) or not set(error.fields) & set(form.fields):
                 messages.error(request, error.message)
                 return back
-            refuse(form, error)
-        except AnnotationError as error:
-            messages.error(request, error.message)
-            return back
+            form.add_refusal(error)
         else:
             return back
+    return _review_page(request, recruitment, act, rows, form)
+
+
+def _review_page(
+    request: MemberRequest,
+    recruitment: Recruitment,
+    act: str,
+    rows: list[SubmissionRow],
+    form: RejectForm | ReturnForm | None,
+) -> HttpResponse:
     terms = terms_of(recruitment)
     pay = terms.reward * len(rows)
-    percent = fee_percent(terms, campaign, provider=recruitment.provider)
+    percent = fee_percent(terms, recruitment.campaign, provider=recruitment.provider)
     context = {
-        "project": project,
-        "campaign": campaign,
+        "project": request.project,
+        "campaign": recruitment.campaign,
         "recruitment": recruitment,
         "provider": provider_of(recruitment.provider),
         "act": act,
-        "label": label,
+        "label": ACTS[act][0],
         "rows": rows,
         "form": form,
         "terms": terms,
@@ -89,12 +95,12 @@ def submissions_review(request: HttpRequest, project_slug: str, pk: int, number:
     return render(request, "annotation/recruitment/recruitment_review.html", context)
 
 
-def _chosen(request: HttpRequest, recruitment: Recruitment) -> list[Row]:
-    """The ticked ones; with ``all``, every one that awaits review and that nothing speaks against."""
+def _chosen(request: HttpRequest, recruitment: Recruitment) -> list[SubmissionRow]:
+    """Return the ticked submissions; with ``all``, those that await review and have no flag, exclusion or note."""
     if request.POST.get("all"):
         rows = selectors.submission_rows(recruitment, status=Status.AWAITING)
         return [row for row in rows if not (row.excluded or row.flagged or row.note)]
-    ids = [int(one) for one in request.POST.getlist("submission") if one.isdecimal() and len(one) < 19]
+    ids = [int(pk) for pk in request.POST.getlist("submission") if pk.isdecimal() and len(pk) < 19]
     return selectors.submission_rows(recruitment, ids=ids)
 
 
@@ -106,7 +112,11 @@ def _decision_form(request: HttpRequest, act: str, recruitment: Recruitment) -> 
 
 
 def _decide(
-    request: HttpRequest, recruitment: Recruitment, act: str, rows: list[Row], form: RejectForm | ReturnForm | None
+    request: MemberRequest,
+    recruitment: Recruitment,
+    act: str,
+    rows: list[SubmissionRow],
+    form: RejectForm | ReturnForm | None,
 ) -> None:
     submissions = list(Submission.objects.filter(pk__in=[row.pk for row in rows]))
     common: dict[str, Any] = {"recruitment": recruitment, "submissions": submissions, "by": request.user}
@@ -116,24 +126,22 @@ def _decide(
         return
     if act == "approve":
         done: Reviewed = services.submissions_approve(**common)
-        said = f"{done.settled} of {done.asked} approved"
+        summary = f"{done.settled} of {done.asked} approved"
     elif act == "reject" and form is not None:
         reason = RejectionReason(form.cleaned_data.get("reason", RejectionReason.OTHER))
         done = services.submissions_reject(**common, reason=reason, message=form.cleaned_data["message"])
-        said = f"{done.settled} of {done.asked} rejected"
+        summary = f"{done.settled} of {done.asked} rejected"
     else:
         done = services.submissions_ask_return(**common, reason=form.cleaned_data["reason"] if form else "")
-        said = f"{done.asked} asked to return"
-    rest = "" if act == "return" or done.settled == done.asked else "; the provider is still at the others"
-    messages.success(request, f"{said}{rest}.")
+        summary = f"{done.asked} asked to return"
+    rest = "" if act == "return" or done.settled == done.asked else "; the provider has not confirmed the others yet"
+    messages.success(request, f"{summary}{rest}.")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def bonus_new(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    """Who gets how much: what additional screens come to is filled in; then the provider says what it costs."""
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def bonus_new(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
+    """Enter who gets how much, filled in for additional screens; then the provider computes the cost."""
     form = BonusForm(request.POST) if request.method == "POST" else None
     if form is not None and form.is_valid():
         try:
@@ -142,31 +150,34 @@ def bonus_new(request: HttpRequest, project_slug: str, pk: int, number: int) -> 
                 recruitment=recruitment, amounts=amounts, reason=form.cleaned_data["reason"], by=request.user
             )
         except AnnotationError as error:
-            refuse(form, error)
+            form.add_refusal(error)
         else:
-            return redirect(
-                "annotation:campaign-recruitment-batch", project.slug, campaign.pk, recruitment.pk, batch.id
-            )
+            return _to_batch(recruitment, batch.id)
     return _bonus_form(request, recruitment, form, chosen=None)
 
 
-def _bonus_form(
-    request: HttpRequest, recruitment: Recruitment, form: BonusForm | None, *, chosen: list[Row] | None
-) -> HttpResponse:
+def _to_batch(recruitment: Recruitment, batch_id: str) -> HttpResponse:
     campaign = recruitment.campaign
+    return redirect(
+        "annotation:campaign-recruitment-batch", campaign.project.slug, campaign.pk, recruitment.pk, batch_id
+    )
+
+
+def _bonus_form(
+    request: MemberRequest, recruitment: Recruitment, form: BonusForm | None, *, chosen: list[SubmissionRow] | None
+) -> HttpResponse:
     rows = selectors.submission_rows(recruitment) if chosen is None else chosen
     terms = terms_of(recruitment)
     due = selectors.top_ups(recruitment, reward=terms.reward, rows=rows)
     by_pk = {row.pk: row for row in rows}
     if form is None:
-        lines = [f"{by_pk[one].external_id}, {value}" for one, value in due.items()]
-        known = {row.pk for row in rows if row.pk in due}
+        lines = [f"{by_pk[pk].external_id}, {value}" for pk, value in due.items()]
         if chosen is not None:
-            lines += [f"{row.external_id}, " for row in rows if row.pk not in known and not row.erased]
+            lines += [f"{row.external_id}, " for row in rows if row.pk not in due and not row.erased]
         form = BonusForm(initial={"lines": "\n".join(lines)})
     context = {
-        "project": _project(request, campaign),
-        "campaign": campaign,
+        "project": request.project,
+        "campaign": recruitment.campaign,
         "recruitment": recruitment,
         "form": form,
         "terms": terms,
@@ -176,42 +187,41 @@ def _bonus_form(
     return render(request, "annotation/recruitment/recruitment_bonus.html", context)
 
 
-def _project(request: HttpRequest, campaign: Campaign) -> object:
-    return campaign_of(request, campaign.project.slug, campaign.pk)[0]
-
-
-@login_required
 @require_http_methods(["GET", "POST"])
-def bonus_batch(request: HttpRequest, project_slug: str, pk: int, number: int, batch_id: str) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def bonus_batch(request: MemberRequest, recruitment: Recruitment, batch_id: str) -> HttpResponse:
     batch = batch_of(recruitment, batch_id)
     if batch is None:
         raise Http404("No such batch of bonuses.")
     if request.method == "POST":
-        act, common = request.POST.get("act", ""), {"recruitment": recruitment, "batch_id": batch_id}
         try:
-            if act == "pay":
-                services.bonus_pay(**common, by=request.user)
-                messages.success(request, f"Paid: {batch.amount} {batch.currency} to {len(batch.payments)}.")
-            elif act in ("was-paid", "was-not-paid"):
-                services.bonus_settle(**common, paid=act == "was-paid", by=request.user)
-            elif act == "discard":
-                services.bonus_discard(**common, by=request.user)
-                messages.success(request, "Discarded; nothing was paid.")
-            else:
-                raise Http404("No such act.")
+            _settle_batch(request, recruitment, batch)
         except AnnotationError as error:
             messages.error(request, error.message)
-        return redirect("annotation:campaign-recruitment-batch", project.slug, campaign.pk, recruitment.pk, batch_id)
-    rows = {row.pk: row for row in selectors.submission_rows(recruitment, ids=[one for one, _ in batch.payments])}
+        return _to_batch(recruitment, batch_id)
+    rows = {row.pk: row for row in selectors.submission_rows(recruitment, ids=[pk for pk, _ in batch.payments])}
     context = {
-        "project": project,
-        "campaign": campaign,
+        "project": request.project,
+        "campaign": recruitment.campaign,
         "recruitment": recruitment,
         "batch": batch,
         "provider": provider_of(recruitment.provider),
-        "payments": [(rows[one], value) for one, value in batch.payments if one in rows],
+        "payments": [(rows[pk], value) for pk, value in batch.payments if pk in rows],
         "url": recruitment.options.get("url", ""),
     }
     return render(request, "annotation/recruitment/recruitment_batch.html", context)
+
+
+def _settle_batch(request: MemberRequest, recruitment: Recruitment, batch: Batch) -> None:
+    act = request.POST.get("act", "")
+    if act == "pay":
+        services.bonus_pay(recruitment=recruitment, batch_id=batch.id, by=request.user)
+        messages.success(request, f"Paid: {batch.amount} {batch.currency} to {len(batch.payments)}.")
+    elif act in ("was-paid", "was-not-paid"):
+        paid = act == "was-paid"
+        services.bonus_settle(recruitment=recruitment, batch_id=batch.id, paid=paid, by=request.user)
+    elif act == "discard":
+        services.bonus_discard(recruitment=recruitment, batch_id=batch.id, by=request.user)
+        messages.success(request, "Discarded; nothing was paid.")
+    else:
+        raise Http404("No such act.")

@@ -6,18 +6,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.core.access import get_in_project_or_404, get_project_or_404, may_manage
+from annotation.campaigns.lookups import rated_here_or_404
+from annotation.core.access import may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
-from annotation.models import Campaign, Project, Recruitment, RecruitmentState, Role, SubmissionStatus
+from annotation.core.views import MemberRequest, object_view
+from annotation.models import Campaign, Recruitment, RecruitmentState, Role, SubmissionStatus
 from annotation.recruitment import selectors, services
 from annotation.recruitment.forms import (
     AFTER_LABELS,
@@ -27,38 +28,30 @@ from annotation.recruitment.forms import (
     recruitment_initial,
     terms_initial,
 )
+from annotation.recruitment.lookups import provider_or_404, recruitment_or_404
 from annotation.recruitment.providers import recruiting_providers
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
 from annotation.recruitment.services.terms import expected_screens, fee_percent, terms_of, warnings_of
-from annotation.recruitment.views.accounts import provider_or_404, refuse
+from annotation.recruitment.views.reporting import run_and_report
 
 PAGE = 100
 HOLD_A_PLACE = set(SubmissionStatus) - {SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
-
-
-def campaign_of(request: HttpRequest, slug: str, pk: int, *, role: Role = Role.MANAGER) -> tuple[Project, Campaign]:
-    project = get_project_or_404(request.user, slug, role=role)
-    campaigns = Campaign.objects.select_related("project", "dataset").filter(imported=False)
-    return project, get_in_project_or_404(campaigns, project, pk=pk)
-
-
-def recruitment_or_404(campaign: Campaign, number: int) -> Recruitment:
-    found = Recruitment.objects.select_related("account", "campaign__project").filter(campaign=campaign, pk=number)
-    recruitment = found.first()
-    if recruitment is None:
-        raise Http404("No such recruitment in this campaign.")
-    return recruitment
 
 
 def entry_url(request: HttpRequest, recruitment: Recruitment) -> str:
     return request.build_absolute_uri(reverse("annotation:provider-entry", args=[recruitment.link_token]))
 
 
-@login_required
+def to_recruitment(recruitment: Recruitment) -> HttpResponse:
+    campaign = recruitment.campaign
+    return redirect("annotation:campaign-recruitment", campaign.project.slug, campaign.pk, recruitment.pk)
+
+
 @require_GET
-def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk, role=Role.VIEWER)
+@object_view(rated_here_or_404, Role.VIEWER)
+def campaign_recruitments(request: MemberRequest, campaign: Campaign) -> HttpResponse:
+    project = request.project
     recruitments = list(selectors.recruitments_of(campaign))
     landing = reverse("annotation:rater-landing", args=[campaign.link_token])
     manages = may_manage(project)
@@ -66,7 +59,7 @@ def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> H
         "project": project,
         "campaign": campaign,
         "may_manage": manages,
-        "recruitments": [(one, terms_of(one)) for one in recruitments],
+        "recruitments": [(recruitment, terms_of(recruitment)) for recruitment in recruitments],
         "providers": [provider_of(each.key) for each in recruiting_providers()],
         "accounts": selectors.accounts_of(project) if manages else [],
         "rater_link": request.build_absolute_uri(landing) if manages and campaign.launched_at else "",
@@ -74,17 +67,16 @@ def campaign_recruitments(request: HttpRequest, project_slug: str, pk: int) -> H
     return render(request, "annotation/recruitment/campaign_recruitments.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def recruitment_create(request: HttpRequest, project_slug: str, pk: int, provider: str) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk)
+@object_view(rated_here_or_404, Role.MANAGER)
+def recruitment_create(request: MemberRequest, campaign: Campaign, provider: str) -> HttpResponse:
     provider_or_404(provider)
     initial = recruitment_initial(campaign, provider, seconds=selectors.seconds_per_screen(campaign))
-    accounts = selectors.accounts_of(project)
+    accounts = selectors.accounts_of(request.project)
     form = RecruitmentForm(request.POST or None, provider=provider, accounts=accounts, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            made = services.recruitment_create(
+            recruitment = services.recruitment_create(
                 campaign=campaign,
                 provider=provider,
                 name=form.cleaned_data["name"],
@@ -95,17 +87,15 @@ def recruitment_create(request: HttpRequest, project_slug: str, pk: int, provide
                 by=request.user,
             )
         except AnnotationError as error:
-            refuse(form, error)
+            form.add_refusal(error)
         else:
-            return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, made.pk)
-    return _form(request, project, campaign, form, None)
+            return to_recruitment(recruitment)
+    return _form(request, campaign, form, None)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
-def recruitment_edit(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def recruitment_edit(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
     form = RecruitmentForm(
         request.POST or None,
         provider=recruitment.provider,
@@ -127,22 +117,18 @@ def recruitment_edit(request: HttpRequest, project_slug: str, pk: int, number: i
                 by=request.user,
             )
         except AnnotationError as error:
-            refuse(form, error)
+            form.add_refusal(error)
         else:
             messages.success(request, "Saved.")
-            return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)
-    return _form(request, project, campaign, form, recruitment)
+            return to_recruitment(recruitment)
+    return _form(request, recruitment.campaign, form, recruitment)
 
 
 def _form(
-    request: HttpRequest,
-    project: Project,
-    campaign: Campaign,
-    form: RecruitmentForm,
-    recruitment: Recruitment | None,
+    request: MemberRequest, campaign: Campaign, form: RecruitmentForm, recruitment: Recruitment | None
 ) -> HttpResponse:
     context = {
-        "project": project,
+        "project": request.project,
         "campaign": campaign,
         "form": form,
         "provider": provider_of(form.provider.key),
@@ -152,15 +138,14 @@ def _form(
     return render(request, "annotation/recruitment/recruitment_form.html", context)
 
 
-@login_required
 @require_GET
-def recruitment_detail(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponseBase:
-    project, campaign = campaign_of(request, project_slug, pk, role=Role.VIEWER)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.VIEWER)
+def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> HttpResponseBase:
+    project, campaign = request.project, recruitment.campaign
     manages = may_manage(project)
-    if (wanted := request.GET.get("format")) and manages:
+    if (file_format := request.GET.get("format")) and manages:
         return table_response(
-            format=wanted,
+            format=file_format,
             filename=f"{project.slug}-recruitment-{recruitment.pk}",
             columns=selectors.SUBMISSION_COLUMNS,
             rows=selectors.submission_table(recruitment),
@@ -178,16 +163,16 @@ def recruitment_detail(request: HttpRequest, project_slug: str, pk: int, number:
         "recruitment": recruitment,
         "may_manage": manages,
         "terms": terms,
-        "codes": [(OUTCOME_LABELS[one.outcome], one, AFTER_LABELS[one.after]) for one in terms.codes],
+        "codes": [(OUTCOME_LABELS[code.outcome], code, AFTER_LABELS[code.after]) for code in terms.codes],
         "warnings": warnings_of(terms, campaign, provider=recruitment.provider) if _before_money(recruitment) else [],
         "price": _price(recruitment),
         "provider": provider,
-        "capabilities": {one.value for one in provider.capabilities},
+        "capabilities": {capability.value for capability in provider.capabilities},
         "rows": rows[:PAGE],
         "next": rows[PAGE - 1].pk if len(rows) > PAGE else None,
         "after": after,
         "status": status,
-        "statuses": [(one.value, one.label, counts[one.value]) for one in SubmissionStatus if counts[one.value]],
+        "statuses": [(each.value, each.label, counts[each.value]) for each in SubmissionStatus if counts[each.value]],
         "n_submissions": sum(counts.values()),
         "n_awaiting": counts[SubmissionStatus.AWAITING],
         "paid": paid,
@@ -195,7 +180,7 @@ def recruitment_detail(request: HttpRequest, project_slug: str, pk: int, number:
         "batches": batches_of(recruitment),
         "trouble": recruitment.options.get("trouble"),
         "placed": recruitment.options.get("places", terms.places),
-        "taken": recruitment.options.get("taken", sum(counts[one] for one in HOLD_A_PLACE)),
+        "taken": recruitment.options.get("taken", sum(counts[each] for each in HOLD_A_PLACE)),
     }
     if manages:
         url = entry_url(request, recruitment)
@@ -214,42 +199,38 @@ def _before_money(recruitment: Recruitment) -> bool:
 
 
 def _price(recruitment: Recruitment) -> dict[str, Any]:
-    """What it costs if every place is taken and paid. Fees by the campaign's percentage, or the provider's."""
+    """Return the cost if every place is taken and paid, with fees at the campaign's or the provider's percentage."""
     terms = terms_of(recruitment)
     percent = fee_percent(terms, recruitment.campaign, provider=recruitment.provider)
     fees = (terms.pay * percent / 100).quantize(Decimal("0.01"))
     return {"pay": terms.pay, "percent": percent, "fees": fees, "total": terms.pay + fees}
 
 
-@login_required
 @require_POST
-def recruitment_places(request: HttpRequest, project_slug: str, pk: int, number: int) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def recruitment_places(request: MemberRequest, recruitment: Recruitment) -> HttpResponse:
     form = PlacesForm(request.POST)
     if form.is_valid():
         places = form.cleaned_data["places"]
-        _do(
+        run_and_report(
             request,
             lambda: services.recruitment_extend(recruitment=recruitment, places=places, by=request.user),
             f"{places} places in all.",
         )
     else:
-        messages.error(request, "Places: " + " ".join(form.errors["places"]))
-    return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)
+        messages.error(request, "Places: " + " ".join(map(str, form.errors["places"])))
+    return to_recruitment(recruitment)
 
 
-@login_required
 @require_POST
-def recruitment_act(request: HttpRequest, project_slug: str, pk: int, number: int, act: str) -> HttpResponse:
-    project, campaign = campaign_of(request, project_slug, pk)
-    recruitment = recruitment_or_404(campaign, number)
+@object_view(recruitment_or_404, Role.MANAGER)
+def recruitment_act(request: MemberRequest, recruitment: Recruitment, act: str) -> HttpResponse:
     label, by = recruitment.get_provider_display(), request.user
     url = entry_url(request, recruitment)
     acts: dict[str, tuple[Callable[[], object], str]] = {
         "draft": (
             lambda: services.recruitment_draft(recruitment=recruitment, entry_url=url, by=by),
-            f"Drafted at {label}; nobody can come yet.",
+            f"Drafted at {label}; raters cannot see it yet.",
         ),
         "publish": (
             lambda: services.recruitment_publish(recruitment=recruitment, entry_url=url, by=by),
@@ -263,18 +244,7 @@ def recruitment_act(request: HttpRequest, project_slug: str, pk: int, number: in
     }
     if act not in acts:
         raise Http404("No such act.")
-    done = _do(request, *acts[act])
+    done = run_and_report(request, *acts[act])
     if act == "discard" and done:
-        return redirect("annotation:campaign-recruitments", project.slug, campaign.pk)
-    return redirect("annotation:campaign-recruitment", project.slug, campaign.pk, recruitment.pk)
-
-
-def _do(request: HttpRequest, service: Callable[[], object], done: str) -> bool:
-    try:
-        service()
-    except AnnotationError as error:
-        fields = "; ".join(f"{name}: {' '.join(found)}" for name, found in error.fields.items())
-        messages.error(request, error.message if not fields or fields in error.message else f"{error.message} {fields}")
-        return False
-    messages.success(request, done)
-    return True
+        return redirect("annotation:campaign-recruitments", request.project.slug, recruitment.campaign_id)
+    return to_recruitment(recruitment)
