@@ -1,13 +1,13 @@
 """Ratings made elsewhere, sent as a file or as JSON."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JobSerializer, Strict, find_named
 from annotation.datasets.api.imports import (
@@ -24,10 +24,10 @@ from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services import rating_import_create, rating_preview
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
 from annotation.judgements.tasks import rating_import_execute
-from annotation.models import Dataset, RatingImport
+from annotation.models import Campaign, Dataset, RatingImport, User
 
 
-class RatingOptionsSerializer(Strict, serializers.Serializer):
+class RatingOptionsSerializer(Strict, serializers.Serializer[Any]):
     shape = serializers.ChoiceField(
         choices=list(SHAPES.items()), required=False, allow_blank=True, help_text="Recognised where it is left out."
     )
@@ -69,20 +69,20 @@ class RatingOptionsSerializer(Strict, serializers.Serializer):
 class RatingOptionsField(serializers.JSONField):
     """An object; in multipart, its JSON text."""
 
-    def to_internal_value(self, data: Any) -> RatingOptions:
+    def to_internal_value(self, data: Any) -> Any:
         checked = RatingOptionsSerializer(data=super().to_internal_value(data))
         checked.is_valid(raise_exception=True)
         return RatingOptions(**checked.validated_data)
 
 
-class RatingImportRequestSerializer(Strict, serializers.ModelSerializer):
+class RatingImportRequestSerializer(Strict, serializers.ModelSerializer[RatingImport]):
     name = serializers.CharField(max_length=120, help_text="Of the campaign that the ratings become.")
     dataset = serializers.SlugField(help_text="Slug of the data set that was rated.")
     options = RatingOptionsField(required=False)
 
     class Meta:
         model = RatingImport
-        fields = ("dataset", "name", "options")
+        fields: tuple[str, ...] = ("dataset", "name", "options")
 
 
 class RatingFileSerializer(FileSerializer, RatingImportRequestSerializer):
@@ -104,7 +104,7 @@ class JudgementsSerializer(RatingImportRequestSerializer):
         fields = (*RatingImportRequestSerializer.Meta.fields, "judgements")
 
 
-class ReadSerializer(serializers.Serializer):
+class ReadSerializer(serializers.Serializer[Any]):
     """What a file looks like: read, and looked for in the data set, as an import would; nothing is stored."""
 
     sentence = serializers.CharField()
@@ -112,15 +112,19 @@ class ReadSerializer(serializers.Serializer):
     criteria = serializers.ListField(child=serializers.CharField())
     counts = serializers.DictField(child=serializers.IntegerField())
     sample = serializers.ListField(child=serializers.JSONField(), help_text="The first judgements, as they are read.")
-    errors = BadRowSerializer(many=True)
+    errors = BadRowSerializer(many=True)  # type: ignore[assignment] # a field of the answer, which hides errors here
     total = serializers.IntegerField(help_text="Of errors; the first hundred are listed.")
-    partial = serializers.BooleanField(help_text="Was only the beginning looked at?")
+    partial = serializers.BooleanField(  # type: ignore[assignment] # a field of the answer
+        help_text="Was only the beginning looked at?"
+    )
 
 
 class RatingImportSerializer(JobSerializer):
     file_format = serializers.ChoiceField(choices=list(RATING_FORMATS.items()), read_only=True)
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    campaign = serializers.PrimaryKeyRelatedField(read_only=True, help_text="Set when done.")
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    campaign: serializers.PrimaryKeyRelatedField[Campaign] = serializers.PrimaryKeyRelatedField(
+        read_only=True, help_text="Set when done."
+    )
     report = ReportSerializer(read_only=True)
 
     class Meta:
@@ -142,13 +146,13 @@ class RatingImportsViewSet(ImportsViewSet):
         request={"multipart/form-data": RatingFileSerializer, "application/json": JudgementsSerializer},
         responses={202: RatingImportSerializer},
     )
-    def create(self, request: Request, **_: Any) -> Response:
+    def create(self, request: Request, **_: Any) -> ApiResponse:
         """Judgements made elsewhere become a closed campaign. Poll the import's ``url``.
 
         The answer's options say what was recognised; ``look/`` says more, before anything is stored.
         """
-        dataset, upload, asked = self._sent()
-        job = rating_import_create(dataset=dataset, by=request.user, **upload._asdict(), **asked)
+        dataset, upload, values = self._uploaded()
+        job = rating_import_create(dataset=dataset, by=cast(User, request.user), **upload._asdict(), **values)
         self.start(job)
         return self.answer(job, status.HTTP_202_ACCEPTED)
 
@@ -157,20 +161,20 @@ class RatingImportsViewSet(ImportsViewSet):
         responses={200: ReadSerializer},
     )
     @action(detail=False, methods=["post"])
-    def look(self, request: Request, **_: Any) -> Response:
+    def look(self, request: Request, **_: Any) -> ApiResponse:
         """What such an import would find. Nothing is stored."""
-        dataset, upload, asked = self._sent()
-        found = rating_preview(
+        dataset, upload, values = self._uploaded()
+        preview = rating_preview(
             dataset=dataset,
             filename=upload.filename,
             content=upload.content,
             file_format=resolve_format(upload.filename, upload.file_format, endings=RATING_ENDINGS),
-            options=asked.get("options") or RatingOptions(),
+            options=values.get("options") or RatingOptions(),
         )
-        return Response(ReadSerializer(found.as_json()).data)
+        return ApiResponse(ReadSerializer(preview.as_json()).data)
 
-    def _sent(self) -> tuple[Dataset, Upload, dict[str, Any]]:
-        asked = self.asked(RatingFileSerializer if self.is_file else JudgementsSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
-        upload = uploaded(asked) if self.is_file else as_lines("judgements", asked.pop("judgements"))
-        return dataset, upload, asked
+    def _uploaded(self) -> tuple[Dataset, Upload, dict[str, Any]]:
+        values = self.asked(RatingFileSerializer if self.is_file else JudgementsSerializer)
+        (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+        upload = uploaded(values) if self.is_file else as_lines("judgements", values.pop("judgements"))
+        return dataset, upload, values

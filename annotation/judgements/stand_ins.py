@@ -4,6 +4,7 @@ Weights and coefficients can be had from them. What would need the raters themse
 """
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +17,18 @@ REASON = "only medians or means were imported: their raters are not known"
 
 
 def by_stand_ins(rater_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which of these raters stand for others."""
+    """Return which of these raters are stand-ins."""
     distinct = np.unique(rater_ids).tolist()
-    found = RaterIdentity.objects.filter(provider=PROVIDER, rater__in=distinct).values_list("rater_id", flat=True)
-    return np.isin(rater_ids, list(found))
+    stand_ins = RaterIdentity.objects.filter(provider=PROVIDER, rater__in=distinct).values_list("rater_id", flat=True)
+    return np.isin(rater_ids, list(stand_ins))
 
 
 def without_intervals(result: WeightResult, responses: npt.NDArray[np.int64]) -> WeightResult:
-    """The same weights; of these responses without error and interval, with the reason."""
+    """Return the same weights, without error and interval for these responses, and with the reason."""
     if not responses.size:
         return result
     unknown = np.isin(np.arange(len(result.weights)), responses) & np.isfinite(result.weights)
-    blank = {name: np.where(unknown, np.nan, getattr(result, name)) for name in ("standard_error", "low", "high")}
+    blank: dict[str, Any] = {
+        name: np.where(unknown, np.nan, getattr(result, name)) for name in ("standard_error", "low", "high")
+    }
     return dataclasses.replace(result, reasons=np.where(unknown, REASON, result.reasons), **blank)

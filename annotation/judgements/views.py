@@ -6,24 +6,28 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.core.access import may_manage
+from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import job_request_cancel
 from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.services.report import report_rows
-from annotation.datasets.views.imports import (
-    RATING_EXAMPLES,
-    _import_with_file_or_404,
-    _job_page,
-    _rating_import_or_404,
-)
+from annotation.datasets.views.imports import RATING_EXAMPLES, import_page
 from annotation.judgements import services
 from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
 from annotation.judgements.services.options import SHAPES
 from annotation.judgements.services.preview import is_draft
 from annotation.judgements.tasks import rating_import_execute
-from annotation.models import Dataset, RatingImport, Role
+from annotation.models import Dataset, Project, RatingImport, Role
+
+
+def _rating_import_or_404(project: Project, pk: int) -> RatingImport:
+    jobs = RatingImport.objects.defer("content").select_related("campaign", "dataset")
+    return get_in_project_or_404(jobs, project, pk=pk)
+
+
+def _import_with_file_or_404(project: Project, pk: int) -> RatingImport:
+    return get_in_project_or_404(RatingImport.objects.select_related("dataset"), project, pk=pk)
 
 
 @require_http_methods(["GET", "POST"])
@@ -57,7 +61,7 @@ def rating_import_detail(request: MemberRequest, job: RatingImport) -> HttpRespo
     if is_draft(job):
         return _preview_page(request, job, RatingOptionsForm(initial=job.options))
     made = reverse("annotation:campaign-detail", args=[project.slug, job.campaign_id]) if job.campaign_id else ""
-    return _job_page(request, job, kind="rating", made_url=made, made_label="Open the campaign")
+    return import_page(request, job, kind="rating", made_url=made, made_label="Open the campaign")
 
 
 def _shown_value(value: float | str | None) -> str:

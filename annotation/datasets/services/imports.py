@@ -78,7 +78,8 @@ def dataset_import_execute(*, import_id: int, progress: Progress = noop) -> None
     job_run(DatasetImport, import_id, _execute_dataset_import, progress=progress)
 
 
-def _beat(claim: Claim, note: str) -> Beat:
+def reading_beat(claim: Claim, note: str) -> Beat:
+    """Return the callback by which reading a file reports that it goes on."""
     return lambda: claim.progress(0, STEPS, note)
 
 
@@ -88,14 +89,14 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
         claim.progress(0, STEPS, note)
         separator = job.options.get("turn_separator", TURN_SEPARATOR)
         if source := next((name for name in CONTENT_SOURCES if name in job.options), None):
-            read, found = CONTENT_SOURCES[source](job.options[source], _beat(claim, note))
+            read, found = CONTENT_SOURCES[source](job.options[source], reading_beat(claim, note))
         else:
             read, oddities = read_dataset(
                 bytes(job.content),
                 filename=job.filename,
                 file_format=job.file_format,
                 turn_separator=separator,
-                beat=_beat(claim, note),
+                beat=reading_beat(claim, note),
             )
             found = oddities.counts()
         claim.progress(1, STEPS, f"Storing {len(read.items)} items")
@@ -111,11 +112,11 @@ def _execute_dataset_import(job: DatasetImport, claim: Claim) -> None:
             counts = read.counts(dataset.normalisation) | found
             claim.finish(dataset=dataset, report={"counts": counts}, progress_total=STEPS)
 
-    _fail_with_report(claim, work)
+    run_and_report_row_errors(claim, work)
 
 
-def _fail_with_report(claim: Claim, work: Callable[[], None]) -> None:
-    """Every bad row goes into the job's report, for the page and the API."""
+def run_and_report_row_errors(claim: Claim, work: Callable[[], None]) -> None:
+    """Run ``work``; a refused file fails the job, with its row errors in the report for the page and the API."""
     try:
         work()
     except ImportRefused as refusal:

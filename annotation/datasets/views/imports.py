@@ -73,7 +73,7 @@ def _dataset_import_or_404(project: Project, pk: int) -> DatasetImport:
 @object_view(_dataset_import_or_404, Role.VIEWER)
 def dataset_import_detail(request: MemberRequest, job: DatasetImport) -> HttpResponseBase:
     made = reverse("annotation:dataset-detail", args=[request.project.slug, job.dataset.slug]) if job.dataset else ""
-    return _job_page(request, job, kind="dataset", made_url=made, made_label="Open the data set")
+    return import_page(request, job, kind="dataset", made_url=made, made_label="Open the data set")
 
 
 @require_POST
@@ -83,22 +83,10 @@ def dataset_import_cancel(request: MemberRequest, job: DatasetImport) -> HttpRes
     return redirect("annotation:dataset-import-detail", request.project.slug, job.pk)
 
 
-# --- Ratings ----------------------------------------------------------------------------------------------------------
-
-
-def _rating_import_or_404(project: Project, pk: int) -> RatingImport:
-    jobs = RatingImport.objects.defer("content").select_related("campaign", "dataset")
-    return get_in_project_or_404(jobs, project, pk=pk)
-
-
-def _import_with_file_or_404(project: Project, pk: int) -> RatingImport:
-    return get_in_project_or_404(RatingImport.objects.select_related("dataset"), project, pk=pk)
-
-
 # --- The page of a job ------------------------------------------------------------------------------------------------
 
 
-def _job_page(
+def import_page(
     request: MemberRequest,
     job: DatasetImport | RatingImport,
     *,

@@ -7,7 +7,7 @@ from annotation.core.jobs import Claim, job_run
 from annotation.core.names import check_length
 from annotation.core.problems import Problems
 from annotation.core.progress import Progress, noop
-from annotation.datasets.services.imports import STEPS, _beat, _fail_with_report, resolve_format
+from annotation.datasets.services.imports import STEPS, reading_beat, resolve_format, run_and_report_row_errors
 from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
 from annotation.judgements.services.options import RATING_ENDINGS
 from annotation.judgements.services.preview import draft_store
@@ -90,7 +90,7 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
             filename=job.filename,
             file_format=job.file_format,
             options=options,
-            beat=_beat(claim, note),
+            beat=reading_beat(claim, note),
             collect=problems,
         )
         claim.progress(1, STEPS, f"Storing {len(content.judgements)} judgements")
@@ -107,7 +107,7 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
             )
             claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
 
-    _fail_with_report(claim, work)
+    run_and_report_row_errors(claim, work)
 
 
 @transaction.atomic
