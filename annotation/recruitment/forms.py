@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django import forms
@@ -96,6 +96,13 @@ class ProviderAccountForm(RefusableForm):
 def account_initial(account: ProviderAccount) -> dict[str, Any]:
     shown = {one.name: account.options.get(one.name, "") for one in PROVIDERS[account.provider].account_fields}
     return {**shown, "name": account.name, "endpoint": account.endpoint}
+
+
+class FormSection(NamedTuple):
+    title: str
+    text: str
+    fields: list[forms.BoundField]
+    grid: bool
 
 
 class RecruitmentForm(RefusableForm):
@@ -209,22 +216,30 @@ class RecruitmentForm(RefusableForm):
                 self.add_error(name, "Found nothing; accepted: a text that raters read.")
         return found
 
-    def sections(self) -> list[tuple[str, str, list[forms.BoundField]]]:
-        """Title, explanation, fields."""
-        after = [f"after_{one.value}" for one in CHOICES]
+    def sections(self) -> list[FormSection]:
+        after = [f"after_{outcome.value}" for outcome in CHOICES]
         extra = {part: [each.name for each in self.provider.study_fields if each.section == part] for part in Section}
         groups = [
-            ("The study", "", ["name", "account", "title", "description", *extra[Section.STUDY]]),
-            ("Pay", "", ["places", "minutes", "reward", "currency"]),
-            ("Who may take part", "", ["approval_rate", "approvals", *extra[Section.ELIGIBILITY], "adult_content"]),
+            ("The study", "", ["name", "account", "title", "description", *extra[Section.STUDY]], False),
+            ("Pay", "", ["places", "minutes", "reward", "currency"], True),
             (
-                "How a stay ends",
-                "Each ending has a code of its own, so that the provider knows how to treat it.",
-                [*after, "screen_out_reward", "screen_out_places"],
+                "Who may take part",
+                "",
+                ["approval_rate", "approvals", *extra[Section.ELIGIBILITY], "adult_content"],
+                True,
             ),
-            ("Places given up", "", ["return_policy"]),
+            (
+                "How a submission ends",
+                "Each ending has its own code, by which the provider knows what to do.",
+                [*after, "screen_out_reward", "screen_out_places"],
+                True,
+            ),
+            ("Returned submissions", "", ["return_policy"], False),
         ]
-        return [(title, text, [self[name] for name in names if name in self.fields]) for title, text, names in groups]
+        return [
+            FormSection(title, text, [self[name] for name in names if name in self.fields], grid)
+            for title, text, names, grid in groups
+        ]
 
 
 def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | None) -> dict[str, Any]:

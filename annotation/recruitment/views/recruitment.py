@@ -1,8 +1,8 @@
 """Recruitments of a campaign, for its managers: draft, publish, follow, stop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -32,7 +32,7 @@ from annotation.recruitment.lookups import provider_or_404, recruitment_or_404
 from annotation.recruitment.providers import recruiting_providers
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
-from annotation.recruitment.services.terms import expected_screens, fee_percent, terms_of, warnings_of
+from annotation.recruitment.services.terms import Terms, expected_screens, fee_percent, terms_of, warnings_of
 from annotation.recruitment.views.reporting import run_and_report
 
 PAGE = 100
@@ -133,6 +133,7 @@ def _form(
         "form": form,
         "provider": provider_of(form.provider.key),
         "recruitment": recruitment,
+        "title": f"Change {recruitment.name}" if recruitment else f"Recruit at {form.provider.label}",
         "screens": expected_screens(campaign),
     }
     return render(request, "annotation/recruitment/recruitment_form.html", context)
@@ -155,8 +156,8 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
     rows = selectors.submission_rows(recruitment, status=status, after=after, size=PAGE + 1)
     terms = terms_of(recruitment)
     counts = selectors.status_counts(recruitment)
+    n_submissions = sum(counts.values())
     provider = provider_of(recruitment.provider)
-    paid, bonus = selectors.spent(recruitment)
     context: dict[str, Any] = {
         "project": project,
         "campaign": campaign,
@@ -165,29 +166,35 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         "terms": terms,
         "codes": [(OUTCOME_LABELS[code.outcome], code, AFTER_LABELS[code.after]) for code in terms.codes],
         "warnings": warnings_of(terms, campaign, provider=recruitment.provider) if _before_money(recruitment) else [],
-        "price": _price(recruitment),
+        "statistics": _statistics(recruitment, terms, counts),
         "provider": provider,
         "capabilities": {capability.value for capability in provider.capabilities},
         "rows": rows[:PAGE],
         "next": rows[PAGE - 1].pk if len(rows) > PAGE else None,
         "after": after,
         "status": status,
-        "statuses": [(each.value, each.label, counts[each.value]) for each in SubmissionStatus if counts[each.value]],
-        "n_submissions": sum(counts.values()),
+        "statuses": [
+            ("", "All", n_submissions),
+            *((each.value, each.label, counts[each.value]) for each in SubmissionStatus if counts[each.value]),
+        ],
+        "n_submissions": n_submissions,
         "n_awaiting": counts[SubmissionStatus.AWAITING],
-        "paid": paid,
-        "bonus": bonus,
         "batches": batches_of(recruitment),
         "trouble": recruitment.options.get("trouble"),
-        "placed": recruitment.options.get("places", terms.places),
-        "taken": recruitment.options.get("taken", sum(counts[each] for each in HOLD_A_PLACE)),
     }
     if manages:
         url = entry_url(request, recruitment)
+        is_draft = recruitment.state == RecruitmentState.DRAFT
         context |= {
             "link": provider.entry_url(url),
             "reachable": urlsplit(url).scheme == "https",
-            "places_form": PlacesForm(initial={"places": context["placed"]}),
+            "places_form": PlacesForm(initial={"places": recruitment.options.get("places", terms.places)}),
+            "draft_label": f"Create draft at {recruitment.get_provider_display()}",
+            "publish_text": (
+                f"Up to {terms.places} people are paid: at most {_cost(recruitment, terms).total} {terms.currency} "
+                "with fees as estimated here. Raters come at once."
+            ),
+            "may_discard": not n_submissions and (is_draft or recruitment.account is None),
         }
     return render(request, "annotation/recruitment/recruitment_detail.html", context)
 
@@ -198,12 +205,31 @@ def _before_money(recruitment: Recruitment) -> bool:
     )
 
 
-def _price(recruitment: Recruitment) -> dict[str, Any]:
+class Cost(NamedTuple):
+    fees: Decimal
+    total: Decimal
+
+
+def _cost(recruitment: Recruitment, terms: Terms) -> Cost:
     """Return the cost if every place is taken and paid, with fees at the campaign's or the provider's percentage."""
-    terms = terms_of(recruitment)
     percent = fee_percent(terms, recruitment.campaign, provider=recruitment.provider)
     fees = (terms.pay * percent / 100).quantize(Decimal("0.01"))
-    return {"pay": terms.pay, "percent": percent, "fees": fees, "total": terms.pay + fees}
+    return Cost(fees, terms.pay + fees)
+
+
+def _statistics(recruitment: Recruitment, terms: Terms, counts: Mapping[str, int]) -> list[tuple[str, str, str]]:
+    """Return label, value and hint of each number at the top of the page."""
+    places = recruitment.options.get("places", terms.places)
+    taken = recruitment.options.get("taken", sum(counts[each] for each in HOLD_A_PLACE))
+    cost = _cost(recruitment, terms)
+    paid, bonus = selectors.spent(recruitment)
+    return [
+        ("Places", f"{places:,}", f"{taken} taken"),
+        ("Reward", f"{terms.reward} {terms.currency}", f"{terms.minutes} min"),
+        ("Per hour", f"{terms.per_hour} {terms.currency}" if terms.per_hour else "–", "at that time"),
+        ("If all places are paid", f"{cost.total} {terms.currency}", f"{cost.fees} are fees, estimated"),
+        ("Paid so far", f"{paid} {terms.currency}", f"{bonus} in bonuses besides"),
+    ]
 
 
 @require_POST
