@@ -59,6 +59,7 @@ def page(
     template: str,
     context: Mapping[str, object],
     *,
+    room: str = "rating",
     status: int = 200,
     shown_at: str = "",
 ) -> HttpResponse:
@@ -71,7 +72,7 @@ def page(
         "languages": [] if part or supported(campaign.rater_language) else LANGUAGES.values(),
         **context,
     }
-    response = render(request, f"annotation/rating/{template}.html", context, status=status)
+    response = render(request, f"annotation/{room}/{template}.html", context, status=status)
     if part:
         response.headers[SHOWN_AT] = shown_at or request.get_full_path()
     return response

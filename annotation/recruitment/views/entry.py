@@ -51,11 +51,11 @@ def _enter(request: HttpRequest, recruitment: Recruitment) -> HttpResponse:
     if taken.where == Where.BEFORE:
         completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.SCREENED_OUT)
         context = {"recruitment": recruitment, "completion": completion, "why": "before"}
-        return page(request, campaign, "provider_turned_away", context)
+        return page(request, campaign, "provider_turned_away", context, room="recruitment")
     if participation_of(campaign=campaign, rater=taken.rater) is None and _nothing_left(recruitment, taken):
         completion = services.stay_turned_away(submission=taken.submission, outcome=Outcome.OUT_OF_WORK)
         context = {"recruitment": recruitment, "completion": completion, "why": "nothing"}
-        return page(request, campaign, "provider_turned_away", context)
+        return page(request, campaign, "provider_turned_away", context, room="recruitment")
     to = "finish" if taken.where == Where.FINISH else "landing"
     response = redirect(_checked(recruitment, arrival, request) if to == "landing" else address(campaign, to))
     remember(response, campaign, taken.rater)
@@ -88,7 +88,7 @@ def provider_arrived(request: HttpRequest, token: UUID) -> HttpResponse:
         else:
             entry = reverse("annotation:provider-entry", args=[recruitment.link_token])
             context = {"recruitment": recruitment, "tab_url": f"{entry}?{urlencode(request.GET)}"}
-            response = page(request, campaign, "provider_tab", context)
+            response = page(request, campaign, "provider_tab", context, room="recruitment")
     framed_by(response, recruitment.provider, keep=False)
     return response
 
@@ -105,7 +105,7 @@ def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return redirect(address(campaign, "landing"))
     submission, completion = ended
     context = {"recruitment": submission.recruitment, "completion": completion, "why": "declined"}
-    return page(request, campaign, "provider_turned_away", context)
+    return page(request, campaign, "provider_turned_away", context, room="recruitment")
 
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
@@ -117,7 +117,7 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "wide": campaign.presentation_kind.compares_systems,
         "languages": {},
     }
-    return page(request, campaign, "provider_preview", context)
+    return page(request, campaign, "provider_preview", context, room="recruitment")
 
 
 def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> HttpResponse:
@@ -127,7 +127,7 @@ def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> Ht
         "parameters": ", ".join(PROVIDERS[recruitment.provider].parameters),
         "languages": {},
     }
-    return page(request, recruitment.campaign, "provider_refused", context, status=400)
+    return page(request, recruitment.campaign, "provider_refused", context, room="recruitment", status=400)
 
 
 def _recruitment_or_404(token: UUID) -> Recruitment:
