@@ -1,5 +1,6 @@
 """Changes of a running campaign, decisions about its raters, and the rules that strike them: all append-only logs."""
 
+import math
 from typing import Any
 
 from django.db.models import QuerySet
@@ -20,11 +21,10 @@ from annotation.models import (
     Rater,
     RaterDecision,
     System,
+    User,
 )
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions
-
-# --- Changes of the campaign ------------------------------------------------------------------------------------------
 from annotation.quality.selectors.monitoring import campaign_monitor
 from annotation.quality.selectors.raters import Moment, Verdict
 from annotation.quality.selectors.rule_preview import rules_preview
@@ -41,9 +41,13 @@ from annotation.quality.services.operations import campaign_extend, items_add, s
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion import rules_from_data
 
+# --- Changes of the campaign ------------------------------------------------------------------------------------------
 
-class AmendmentSerializer(serializers.ModelSerializer):
-    by = serializers.SlugRelatedField(source="made_by", slug_field="username", read_only=True)
+
+class AmendmentSerializer(serializers.ModelSerializer[Amendment]):
+    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
+        source="made_by", slug_field="username", read_only=True
+    )
 
     class Meta:
         model = Amendment
@@ -51,15 +55,15 @@ class AmendmentSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ExtendSerializer(Strict, serializers.Serializer):
+class ExtendSerializer(Strict, serializers.Serializer[Any]):
     ratings_per_unit = serializers.IntegerField(help_text="More than now.")
 
 
-class SystemSerializer(Strict, serializers.Serializer):
+class SystemSerializer(Strict, serializers.Serializer[Any]):
     system = serializers.CharField(help_text="Name of a system that the campaign rates.")
 
 
-class AddItemsSerializer(Strict, serializers.Serializer):
+class AddItemsSerializer(Strict, serializers.Serializer[Any]):
     item_limit = serializers.IntegerField(
         required=False, allow_null=True, help_text="Raises the limit of a campaign that has one."
     )
@@ -80,6 +84,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
 
     def _system(self) -> System:
         asked = self.asked(SystemSerializer)
+        system: System
         (system,) = find_named(self.campaign.dataset.systems.all(), [asked["system"]], field="system")
         return system
 
@@ -88,40 +93,42 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     def extend(self, request: Request, **_: Any) -> Response:
         """More ratings of every unit."""
         asked = self.asked(ExtendSerializer)
-        made = campaign_extend(campaign=self.campaign, by=request.user, **asked)
+        made = campaign_extend(campaign=self.campaign, by=self.user, **asked)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="stop-system")
     def stop_system(self, request: Request, **_: Any) -> Response:
         """Hand out no more of a system's texts; what raters have on screen they may still send."""
-        made = system_stop(campaign=self.campaign, system=self._system(), by=request.user)
+        made = system_stop(campaign=self.campaign, system=self._system(), by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="resume-system")
     def resume_system(self, request: Request, **_: Any) -> Response:
         """Hand a stopped system's texts out again."""
-        made = system_resume(campaign=self.campaign, system=self._system(), by=request.user)
+        made = system_resume(campaign=self.campaign, system=self._system(), by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(request=AddItemsSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="add-items")
     def add_items(self, request: Request, **_: Any) -> Response:
         """Plan the data set as it is now by the same design, and append what is not there yet."""
-        made = items_add(campaign=self.campaign, by=request.user, **self.asked(AddItemsSerializer))
+        made = items_add(campaign=self.campaign, by=self.user, **self.asked(AddItemsSerializer))
         return self.answer(made, status.HTTP_201_CREATED)
 
 
 # --- Decisions about raters -------------------------------------------------------------------------------------------
 
 
-class DecisionSerializer(serializers.ModelSerializer):
-    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
-    rules = serializers.SlugRelatedField(
+class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
+    rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    rules: serializers.SlugRelatedField[QualityRules] = serializers.SlugRelatedField(
         slug_field="version", read_only=True, help_text="Version of the rules that were applied; none for a person's."
     )
-    by = serializers.SlugRelatedField(source="decided_by", slug_field="username", read_only=True)
+    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
+        source="decided_by", slug_field="username", read_only=True
+    )
 
     class Meta:
         model = RaterDecision
@@ -129,7 +136,7 @@ class DecisionSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class DecideSerializer(Strict, serializers.Serializer):
+class DecideSerializer(Strict, serializers.Serializer[Any]):
     rater = serializers.CharField(help_text="Pseudonym of a rater who takes part.")
     action = serializers.ChoiceField(choices=DecisionAction.choices)
     reason = serializers.CharField(help_text="Up to 300 characters; kept in the record.")
@@ -144,17 +151,17 @@ class DecideSerializer(Strict, serializers.Serializer):
         return asked
 
 
-class DecidedSerializer(serializers.Serializer):
+class DecidedSerializer(serializers.Serializer[Any]):
     decision = DecisionSerializer(allow_null=True, help_text="None where it was so already: nothing was written.")
     released = serializers.IntegerField(help_text="Screens taken from the rater, unanswered.")
     reopened = serializers.IntegerField(help_text="Filled places opened for others.")
 
 
-class ReopenSerializer(Strict, serializers.Serializer):
+class ReopenSerializer(Strict, serializers.Serializer[Any]):
     per_unit = serializers.IntegerField(default=1, help_text="At most so many places of one unit, ever.")
 
 
-class OpenedSerializer(serializers.Serializer):
+class OpenedSerializer(serializers.Serializer[Any]):
     reopened = serializers.IntegerField(help_text="Places opened for others.")
 
 
@@ -189,7 +196,7 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
         asked = self.asked(DecideSerializer)
         taking_part = Rater.objects.filter(participations__campaign=self.campaign)
         (rater,) = find_named(taking_part, [asked["rater"]], field="rater", by="pseudonym")
-        given = {"campaign": self.campaign, "rater": rater, "reason": asked["reason"], "by": request.user}
+        given = {"campaign": self.campaign, "rater": rater, "reason": asked["reason"], "by": self.user}
         if asked["action"] == DecisionAction.EXCLUDE:
             decided = rater_exclude(**given, replace=asked["replace"])
         else:
@@ -204,21 +211,23 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     @action(detail=False, methods=["post"], url_path="replace-excluded")
     def replace_excluded(self, request: Request, **_: Any) -> Response:
         """Open all places that excluded raters have filled; their ratings stay in the log."""
-        return Response({"reopened": raters_replace(campaign=self.campaign, by=request.user)})
+        return Response({"reopened": raters_replace(campaign=self.campaign, by=self.user)})
 
     @extend_schema(request=ReopenSerializer, responses=OpenedSerializer)
     @action(detail=False, methods=["post"], url_path="reopen-unjudged")
     def reopen_unjudged(self, request: Request, **_: Any) -> Response:
         """Give places whose rater could not judge everything on screen to somebody else."""
         asked = self.asked(ReopenSerializer)
-        return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=request.user, **asked)})
+        return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=self.user, **asked)})
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
 
 
-class RulesSerializer(serializers.ModelSerializer):
-    by = serializers.SlugRelatedField(source="created_by", slug_field="username", read_only=True)
+class RulesSerializer(serializers.ModelSerializer[QualityRules]):
+    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
+        source="created_by", slug_field="username", read_only=True
+    )
 
     class Meta:
         model = QualityRules
@@ -226,22 +235,22 @@ class RulesSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class RegisterSerializer(Strict, serializers.Serializer):
+class RegisterSerializer(Strict, serializers.Serializer[Any]):
     rules = serializers.ListField(child=serializers.DictField(), help_text="All of them, in the order they judge.")
 
 
-class MomentSerializer(Strict, serializers.Serializer):
+class MomentSerializer(Strict, serializers.Serializer[Any]):
     rating = serializers.IntegerField(min_value=0, help_text="The newest rating that is looked at.")
     check = serializers.IntegerField(min_value=0, help_text="The newest answer to a check.")
     decision = serializers.IntegerField(min_value=0, help_text="The newest decision.")
 
 
-class ApplySerializer(Strict, serializers.Serializer):
+class ApplySerializer(Strict, serializers.Serializer[Any]):
     replace = serializers.BooleanField(default=False, help_text="Open the places that excluded raters had filled.")
     as_of = MomentSerializer(required=False, help_text="As a preview gave it; else all there is by now.")
 
 
-class VerdictSerializer(serializers.Serializer):
+class VerdictSerializer(serializers.Serializer[Any]):
     rater = serializers.CharField(source="rater.pseudonym")
     action = serializers.CharField(help_text="“exclude” or “flag”.")
     rule = serializers.IntegerField(source="number", help_text="From 1.")
@@ -252,7 +261,7 @@ class VerdictSerializer(serializers.Serializer):
         return verdict.evidence.to_dict()
 
 
-class RulesPreviewSerializer(serializers.Serializer):
+class RulesPreviewSerializer(serializers.Serializer[Any]):
     as_of = serializers.DictField(
         source="at._asdict", child=serializers.IntegerField(), help_text="For “apply”: what this looked at."
     )
@@ -262,7 +271,7 @@ class RulesPreviewSerializer(serializers.Serializer):
     places = serializers.IntegerField(source="n_places", help_text="That replacing would open.")
 
 
-class AppliedSerializer(serializers.Serializer):
+class AppliedSerializer(serializers.Serializer[Any]):
     excluded = serializers.IntegerField()
     flagged = serializers.IntegerField()
     reopened = serializers.IntegerField(help_text="Filled places opened for others.")
@@ -286,7 +295,7 @@ class RulesViewSet(OfCampaign, ReadViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Register the next version; the same as the newest is no new one. Nobody is struck before it is applied."""
         asked = self.asked(RegisterSerializer)
-        made = rules_register(campaign=self.campaign, records=asked["rules"], by=request.user)
+        made = rules_register(campaign=self.campaign, records=asked["rules"], by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(responses=RulesPreviewSerializer)
@@ -302,19 +311,19 @@ class RulesViewSet(OfCampaign, ReadViewSet):
         """Exclude and flag whom it strikes, each by a decision that names the rule and what it saw."""
         rules, asked = self.get_object(), self.asked(ApplySerializer)
         seen = Moment(**asked["as_of"]) if "as_of" in asked else None
-        done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=request.user)
+        done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=self.user)
         return Response(AppliedSerializer(done).data)
 
 
 class FiniteField(serializers.FloatField):
     """Null where the number is undefined: JSON has no NaN."""
 
-    def to_representation(self, value: float) -> float | None:
-        number = super().to_representation(value)
-        return number if number == number and abs(number) != float("inf") else None
+    def to_representation(self, value: float) -> float | None:  # type: ignore[override] # the stubs say str
+        number = float(value)
+        return number if math.isfinite(number) else None
 
 
-class CriterionFiguresSerializer(serializers.Serializer):
+class CriterionFiguresSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     ratings = serializers.IntegerField(source="n_ratings")
     mean = FiniteField(allow_null=True)
@@ -343,7 +352,7 @@ class CriterionFiguresSerializer(serializers.Serializer):
     kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or nothing.")
 
 
-class MonitorSerializer(serializers.Serializer):
+class MonitorSerializer(serializers.Serializer[Any]):
     slots = serializers.IntegerField(source="slots_total")
     slots_done = serializers.IntegerField()
     slots_leased = serializers.IntegerField()

@@ -34,8 +34,9 @@ FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the figure
 
 
 def tenths(values: np.ndarray) -> np.ndarray:
-    """To the nearest tenth, in tenths; halves go away from zero on both sides."""
-    return (np.sign(values) * np.floor(np.abs(values) / BIN + 0.5 + 1e-9)).astype(np.int64)
+    """Round to the nearest tenth, and return tenths; halves go away from zero on both sides."""
+    rounded: np.ndarray = (np.sign(values) * np.floor(np.abs(values) / BIN + 0.5 + 1e-9)).astype(np.int64)
+    return rounded
 
 
 def tenths_counted(
@@ -181,7 +182,7 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme) -> 
         .mark_rule(strokeDash=[4, 4])
         .encode(y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(palette(theme).line_strong))
     )
-    return finish(alt.layer(zero, bars, points), theme)
+    return finish(alt.LayerChart(layer=[zero, bars, points]), theme)
 
 
 def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light") -> Spec:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.campaigns.api.campaigns import OfCampaign
-from annotation.models import Rating
+from annotation.models import Criterion, Rater, Rating, System
 
 # The texts that the joined rows hold are most of what a page would otherwise carry.
 LOG_COLUMNS = (
@@ -29,11 +29,11 @@ LOG_COLUMNS = (
 )
 
 
-class RatingSerializer(serializers.ModelSerializer):
+class RatingSerializer(serializers.ModelSerializer[Rating]):
     item = serializers.CharField(source="response.item.external_id", read_only=True)
-    rater = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
-    criterion = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    rated_as = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
+    criterion: serializers.SlugRelatedField[Criterion] = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    rated_as: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
     source_row = serializers.IntegerField(source="presentation.source_row", read_only=True, allow_null=True)
 
     class Meta:

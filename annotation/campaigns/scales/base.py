@@ -6,7 +6,7 @@ its template is ``templates/annotation/campaigns/scales/<key>.html``, and the re
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -231,8 +231,8 @@ class Scale(ABC):
         return 1.0
 
     @property
-    def level(self) -> str:
-        """The level of measurement for Krippendorff's alpha."""
+    def level(self) -> Literal["ordinal", "interval"]:
+        """Return the level of measurement for Krippendorff's alpha."""
         return "ordinal" if self.has_points else "interval"
 
     def weighed(self, values: FloatArray) -> FloatArray:

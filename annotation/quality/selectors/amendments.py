@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
@@ -78,7 +79,7 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
     """
     ids = dict(System.objects.filter(dataset=campaign.dataset_id).values_list("name", "pk"))
     pairs = [(ids[a], ids[b]) for a, b in campaign.pairs if a in ids and b in ids]
-    parameters = {
+    parameters: dict[str, Any] = {
         "campaign": campaign.pk,
         "stopped": [ids[name] for name in stopped if name in ids],
         "firsts": [a for a, _ in pairs],

@@ -61,19 +61,22 @@ def reopenings(campaign: Campaign, units: Iterable[int]) -> dict[int, int]:
 
 
 def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
-    """Of the unjudged, the earliest of each unit, until ``per_unit`` of its places were opened again in all.
+    """Return the earliest unjudged presentations of each unit, up to ``per_unit`` reopened slots of it in all.
 
     Those of excluded raters are left to ``replaceable``.
     """
     excluded = Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
-    found = list(unjudged(campaign).exclude(rater__in=excluded.values("rater")).order_by("pk"))
-    opened = reopenings(campaign, {presentation.unit_id for presentation in found})
-    chosen = []
-    for presentation in found:
-        if opened.get(presentation.unit_id, 0) < per_unit:
-            opened[presentation.unit_id] = opened.get(presentation.unit_id, 0) + 1
-            chosen.append(presentation)
-    return chosen
+    by_unit: dict[int, list[Presentation]] = {}
+    for presentation in unjudged(campaign).exclude(rater__in=excluded.values("rater")).order_by("pk"):
+        if presentation.unit_id is not None:
+            by_unit.setdefault(presentation.unit_id, []).append(presentation)
+    reopened = reopenings(campaign, by_unit)
+    chosen = [
+        presentation
+        for unit, presentations in by_unit.items()
+        for presentation in presentations[: max(per_unit - reopened.get(unit, 0), 0)]
+    ]
+    return sorted(chosen, key=lambda presentation: presentation.pk)
 
 
 def _leaves_out() -> Q:

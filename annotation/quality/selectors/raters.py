@@ -168,9 +168,8 @@ def applications(campaign: Campaign) -> list[AuditEntry]:
 def replay(entry: AuditEntry) -> Replay:
     """Judge again, as of the moment that the entry names, by the version of the rules that it names."""
     data = entry.data
-    campaign = Campaign.objects.get(pk=entry.campaign_id)
-    rules = QualityRules.objects.get(campaign=campaign, version=data["rules"])
-    found = verdicts(campaign, rules_from_data(rules.rules), Moment(**data["as_of"]))
+    rules = QualityRules.objects.select_related("campaign").get(campaign=entry.campaign_id, version=data["rules"])
+    found = verdicts(rules.campaign, rules_from_data(rules.rules), Moment(**data["as_of"]))
     return Replay(entry, data["verdicts"], verdict_record(found))
 
 

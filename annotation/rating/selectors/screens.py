@@ -209,17 +209,19 @@ def _shown(presentation: Presentation, criteria: Sequence[Criterion]) -> _Shown:
     check = presentation.check_unit
     if check is not None:
         texts = {number: str(one["text"]) for number, one in enumerate(check.texts)}
-        own = check.context or check.message or check.meaning_representation or check.item is None
-        return _Shown(check if own else check.item, texts, presentation.order, check.standard)
+        has_content = check.context or check.message or check.meaning_representation
+        return _Shown(
+            check if has_content or check.item is None else check.item, texts, presentation.order, check.standard
+        )
     entries = list(UnitResponse.objects.filter(unit=presentation.unit_id).select_related("response__item"))
     texts = {entry.number: entry.response.text for entry in entries}
-    return _Shown(entries[0].response.item, texts, presentation.order, _standard(presentation, criteria))
+    return _Shown(entries[0].response.item, texts, presentation.order, _standard(entries[0].unit_id, criteria))
 
 
-def _standard(presentation: Presentation, criteria: Sequence[Criterion]) -> str:
+def _standard(unit_id: int, criteria: Sequence[Criterion]) -> str:
     if with_standard(criteria) is None:
         return ""
-    return Unit.objects.filter(pk=presentation.unit_id).values_list("standard__text", flat=True).get() or ""
+    return Unit.objects.filter(pk=unit_id).values_list("standard__text", flat=True).get() or ""
 
 
 def _example_standard(item: Item, criterion: Criterion) -> str:
