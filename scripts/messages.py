@@ -66,7 +66,8 @@ def _texts(path: Path) -> Iterator[tuple[str | tuple[str, ...], str | None]]:
 
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
-        text = templatize(text, origin=str(path))
+        # Without indentation, which would have to follow Python's rules: the text is read as Python below.
+        text = re.sub(r"(?m)^[ \t]+", "", templatize(text, origin=str(path)))
     for _, message, _, context in extract("python", io.BytesIO(text.encode()), keywords=KEYWORDS):
         yield message, context
 

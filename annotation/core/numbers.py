@@ -6,3 +6,12 @@ import math
 def finite_or_none(value: float) -> float | None:
     """The number as Python's own; None where it is undefined."""
     return float(value) if math.isfinite(value) else None
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "unit"), counted(2000, "reply", "replies")
+    ('1 unit', '2,000 replies')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

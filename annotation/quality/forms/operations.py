@@ -1,4 +1,4 @@
-"""What a manager may ask for on a running campaign. The services decide."""
+"""Forms for changes to a running campaign. The services check the values."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from annotation.quality.services.operations import MOST_RATINGS
 
 
 class OperationForm(RefusableForm):
-    """One without questions; the others build on it."""
+    """Base of the forms; has no fields."""
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -19,13 +19,13 @@ class OperationForm(RefusableForm):
 
 
 class ExtendForm(OperationForm):
-    ratings_per_unit = forms.IntegerField(label="Ratings of each unit")
+    ratings_per_unit = forms.IntegerField(label="Ratings per item")
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(campaign, *args, **kwargs)
         field, k = self.fields["ratings_per_unit"], campaign.ratings_per_unit
         field.initial = min(k + 1, MOST_RATINGS)
-        field.help_text = f"Now {k}. Up to {MOST_RATINGS}; places are never taken away."
+        field.help_text = f"Now {k}. Up to {MOST_RATINGS}. Slots are never removed."
         field.widget.attrs.update(min=k + 1, max=MOST_RATINGS)
 
 
@@ -46,7 +46,7 @@ class StoppedSystemForm(SystemForm):
 
 
 class ItemsForm(OperationForm):
-    item_limit = forms.IntegerField(label="Rate the first so many items", required=False)
+    item_limit = forms.IntegerField(label="Number of items to rate", required=False)
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(campaign, *args, **kwargs)
@@ -55,15 +55,15 @@ class ItemsForm(OperationForm):
             return
         field, n_items = self.fields["item_limit"], campaign.dataset.items.count()
         field.initial = max(n_items, campaign.item_limit)
-        field.help_text = f"Now {campaign.item_limit:,}; the data set has {n_items:,}."
+        field.help_text = f"Now the first {campaign.item_limit:,}; the data set has {n_items:,}."
         field.widget.attrs["min"] = campaign.item_limit
 
 
 class ReopenForm(OperationForm):
     per_unit = forms.IntegerField(
-        label="At most so many places of each unit",
+        label="Maximum number of reopened slots per item",
         initial=1,
         min_value=1,
         max_value=100,
-        help_text="In all, those opened again before included: what nobody can judge comes to an end.",
+        help_text="In total, including slots reopened earlier, so that items that no one can judge come to an end.",
     )

@@ -1,6 +1,7 @@
-"""Raters as their answers show them, decisions about them, and the rules that strike them."""
+"""Pages about raters: their measures, decisions about them, and the rules that exclude or flag them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +17,7 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import AuditEntry, Campaign, QualityRules, Rater, Role
+from annotation.models import AuditEntry, Campaign, CampaignState, Participation, QualityRules, Rater, Role
 from annotation.quality import charts
 from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, offered
 from annotation.quality.selectors.decisions import decisions, filled
@@ -43,13 +44,13 @@ from annotation.weighting.exclusion import rules_from_data
 PAGE = 100
 SCREENS = 50
 STATES = {
-    "work": "at work",
+    "work": "rating",
     "training": "in training",
     "test": "in the test",
     "failed": "did not qualify",
     "flagged": "flagged",
     "excluded": "excluded",
-    "imported": "judged elsewhere",
+    "imported": "imported",
 }
 
 
@@ -69,16 +70,16 @@ def _rater_or_404(campaign: Campaign, pk: int) -> Rater:
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
     rows = rater_quality_rows(campaign)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         name = f"{request.project.slug}-campaign-{campaign.pk}-raters"
-        return table_response(format=wanted, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
+        return table_response(format=file_format, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
     has_chart = bool(_marks(rows))
     state = request.GET.get("state", "")
     if state in STATES:
         rows = [row for row in rows if row.state == state]
     sort, rows = _sorted(request.GET.get("sort", ""), rows)
     page = max(whole_number(request, "page") or 1, 1)
-    # What nobody was asked takes no column.
+    # A measure without any answer takes no column.
     names = [name for name in LISTED if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
         "project": request.project,
@@ -87,28 +88,36 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
             (row, STATES[row.state], [row.measures[name] for name in names])
             for row in rows[(page - 1) * PAGE : page * PAGE]
         ],
-        "columns": [(name, MEASURE_LABELS[name]) for name in names],
+        "columns": [_column(name, sort) for name in names],
         "n_rows": len(rows),
         "sort": sort,
         "state": state,
-        "states": STATES,
+        "state_links": [
+            (name, STATES[name]) for name in STATES if name in ("work", "flagged", "excluded") or name == state
+        ],
         "counts": stage_counts(campaign),
         "page": page,
-        "more": len(rows) > page * PAGE,
+        "next_page": page + 1 if len(rows) > page * PAGE else None,
         "has_chart": has_chart,
     }
     return render(request, "annotation/quality/campaign_raters.html", context)
 
 
-def _sorted(asked: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
-    """By a measure, lowest first, or highest first after a minus; undefined last. By joining otherwise."""
-    name = asked.removeprefix("-")
+def _column(name: str, sort: str) -> dict[str, str]:
+    """Return a sortable column's head: a click sorts the lowest first, a second click the highest first."""
+    direction = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
+    return {"label": MEASURE_LABELS[name], "direction": direction, "sort": f"-{name}" if sort == name else name}
+
+
+def _sorted(sort: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
+    """Sort by a measure, lowest first, or highest first after a minus, undefined last; else by joining."""
+    name = sort.removeprefix("-")
     if name not in MEASURE_LABELS:
         return "", rows
     known = [row for row in rows if row.measures[name].estimate == row.measures[name].estimate]
     unknown = [row for row in rows if row.measures[name].estimate != row.measures[name].estimate]
-    known.sort(key=lambda row: row.measures[name].estimate, reverse=asked.startswith("-"))
-    return asked, known + unknown
+    known.sort(key=lambda row: row.measures[name].estimate, reverse=sort.startswith("-"))
+    return sort, known + unknown
 
 
 @require_GET
@@ -120,7 +129,7 @@ def campaign_raters_chart(request: MemberRequest, campaign: Campaign, file_forma
 
 
 def _marks(rows: list[RaterRow]) -> list[dict[str, Any]]:
-    """What the chart shows: raters whose time and agreement are known."""
+    """Return the chart's points: raters with known time and agreement."""
     return [
         {
             "rater": row.rater.pseudonym,
@@ -158,41 +167,72 @@ def _render_rater(
         "screens": screens,
         "after": after,
         "more": more,
-        "may_manage": may_manage(request.project),
-        "may_replace": not campaign.imported and campaign.state in ("running", "paused"),
+        "acts": _acts(row.participation) if may_manage(request.project) and row.participation else [],
+        "may_replace": _may_replace(campaign),
         "form": form,
     }
     return render(request, "annotation/quality/campaign_rater.html", context, status=status)
 
 
-ACTS: dict[str, tuple[Callable[..., deciding.Decided], str]] = {
-    "exclude": (deciding.rater_exclude, "excluded"),
-    "include": (deciding.rater_include, "taken back in"),
-    "flag": (deciding.rater_flag, "flagged"),
-    "unflag": (deciding.rater_unflag, "no longer flagged"),
+@dataclass(frozen=True)
+class Act:
+    """A decision about a rater: what it does, and how its form presents it."""
+
+    service: Callable[..., deciding.Decided]
+    done: str  # what the rater is afterwards
+    button: str
+    text: str
+
+
+ACTS = {
+    "exclude": Act(
+        deciding.rater_exclude,
+        "excluded",
+        "Exclude",
+        "The rater gets no more work. The ratings are left out of statistics and new releases, and stay in the log.",
+    ),
+    "include": Act(
+        deciding.rater_include, "restored", "Restore", "The ratings count again, and the rater gets work again."
+    ),
+    "flag": Act(deciding.rater_flag, "flagged", "Flag", "Marks the rater for review; nothing else changes."),
+    "unflag": Act(deciding.rater_unflag, "no longer flagged", "Remove the flag", "Nothing else changes."),
 }
+
+
+def _acts(participation: Participation) -> list[tuple[str, Act]]:
+    """Return the decisions that change something for this rater."""
+    names = ("include" if participation.excluded_at else "exclude", "unflag" if participation.flagged_at else "flag")
+    return [(name, ACTS[name]) for name in names]
+
+
+def _may_replace(campaign: Campaign) -> bool:
+    return not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
 
 
 @require_POST
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int, act: str) -> HttpResponse:
-    who = _rater_or_404(campaign, rater)
+    rated_by = _rater_or_404(campaign, rater)
     if act not in ACTS:
-        raise Http404(f"Nothing to decide as {act!r}; there are {', '.join(ACTS)}.")
+        raise Http404(f"No decision {act!r}; accepted: {', '.join(ACTS)}.")
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _render_rater(request, campaign, who, form, status=400)
-    service, word = ACTS[act]
-    extra = {"replace": form.cleaned_data["replace"]} if act == "exclude" else {}
+        return _render_rater(request, campaign, rated_by, form, status=400)
+    options = {"replace": form.cleaned_data["replace"]} if act == "exclude" else {}
     try:
-        done = service(campaign=campaign, rater=who, reason=form.cleaned_data["reason"], by=request.user, **extra)
+        decided = ACTS[act].service(
+            campaign=campaign, rater=rated_by, reason=form.cleaned_data["reason"], by=request.user, **options
+        )
     except AnnotationError as error:
         form.add_refusal(error)
-        return _render_rater(request, campaign, who, form, status=400)
-    places = f" {done.reopened:,} places are open for others." if done.reopened else ""
-    same = "" if done.decision else " That was so already."
-    messages.success(request, f"{who.pseudonym} is {word}.{places}{same}")
-    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, who.pk)
+        return _render_rater(request, campaign, rated_by, form, status=400)
+    unchanged = "" if decided.decision else " Nothing has changed."
+    messages.success(request, f"{rated_by.pseudonym} is {ACTS[act].done}.{_reopened(decided.reopened)}{unchanged}")
+    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, rated_by.pk)
+
+
+def _reopened(n: int) -> str:
+    return f" Slots reopened for others: {n:,}." if n else ""
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
@@ -201,7 +241,7 @@ def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """The rules that hold, what was decided, and the versions before."""
+    """Show the current rules, the decisions and earlier versions."""
     rules = current_rules(campaign)
     if request.GET.get("format") == "json":
         return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
@@ -235,7 +275,7 @@ def _replay(request: HttpRequest, campaign: Campaign) -> Any:
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """Rules row by row: add, change, remove, look at what they would do, register."""
+    """Edit the rules row by row: add, change, remove, preview, register."""
     rules = current_rules(campaign)
     if request.method == "GET":
         form = RulesForm(records=rules.rules if rules else [])
@@ -267,7 +307,7 @@ def _settle(request: MemberRequest, campaign: Campaign, form: RulesForm, *, regi
 
 
 def _rules_from_json(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """Rules that somebody brings along, into the rows; nothing is registered yet."""
+    """Load rules from JSON into the rows; nothing is registered yet."""
     given = RulesJsonForm(request.POST)
     if given.is_valid():
         try:
@@ -302,26 +342,26 @@ def _render_rules(
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_quality_apply(request: MemberRequest, campaign: Campaign, version: int) -> HttpResponse:
-    """First what a registered version would change, then, confirmed, the change."""
+    """Preview what a registered version changes; a POST applies it."""
     rules = get_object_or_404(QualityRules, campaign=campaign, version=version)
     error = ""
     if request.method == "POST":
         try:
-            done = rules_apply(
+            applied = rules_apply(
                 campaign=campaign, rules=rules, replace="replace" in request.POST, seen=_seen(request), by=request.user
             )
         except AnnotationError as refused:
             error = refused.message
         else:
-            places = f" {done.reopened:,} places are open for others." if done.reopened else ""
-            messages.success(request, f"{done.excluded:,} excluded, {done.flagged:,} flagged.{places}")
+            summary = f"{applied.excluded:,} excluded, {applied.flagged:,} flagged.{_reopened(applied.reopened)}"
+            messages.success(request, summary)
             return redirect("annotation:campaign-quality", request.project.slug, campaign.pk)
     context = {
         "project": request.project,
         "campaign": campaign,
         "rules": rules,
         "preview": rules_preview(campaign, rules_from_data(rules.rules)),
-        "may_replace": campaign.state in ("running", "paused"),
+        "may_replace": _may_replace(campaign),
         "error": error,
     }
     return render(request, "annotation/quality/campaign_quality_apply.html", context, status=400 if error else 200)

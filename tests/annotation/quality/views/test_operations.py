@@ -72,10 +72,10 @@ def test_extending_says_exactly_what_it_adds_and_costs_and_then_does_it(
     client = as_user(manager)
     assert "See what will happen" in text(client.get(url(campaign, "extend")))
     page = text(client.get(url(campaign, "extend"), ASKED["extend"]))
-    assert "Each of the 6 units gets 2 more places: 12 in all." in page
-    assert "up to 6.00 GBP, with the provider&#x27;s fee 7.20" in page
+    assert "Each of the 6 items gets 2 more slots: 12 in total." in page
+    assert "up to 6.00 GBP, or 7.20 with the provider&#x27;s fee" in page
     response = client.post(url(campaign, "extend"), ASKED["extend"], follow=True)
-    assert "The places are there" in text(response)
+    assert "The slots are added" in text(response)
     assert Slot.objects.count() == 24
     assert Amendment.objects.get().made_by == manager
     again = client.post(url(campaign, "extend"), ASKED["extend"])  # the button pressed twice
@@ -86,12 +86,12 @@ def test_extending_says_exactly_what_it_adds_and_costs_and_then_does_it(
 
 def test_a_system_is_stopped_and_resumed(campaign: Campaign, manager: User, as_user: AsUser) -> None:
     client = as_user(manager)
-    assert "2 units with 4 unfilled places are handed out no more" in text(
+    assert "2 items with 4 unfilled slots are no longer handed out" in text(
         client.get(url(campaign, "stop-system"), ASKED["stop-system"])
     )
     client.post(url(campaign, "stop-system"), ASKED["stop-system"])
     assert Unit.objects.filter(stopped=True).count() == 2
-    assert "2 units stopped" in text(client.get(url(campaign, "extend")))
+    assert "2 items stopped" in text(client.get(url(campaign, "extend")))
     again = client.post(url(campaign, "stop-system"), ASKED["stop-system"])
     assert again.status_code == 400
     assert "handed out again" in text(client.get(url(campaign, "resume-system"), {"system": "Ada"}))
@@ -101,8 +101,8 @@ def test_a_system_is_stopped_and_resumed(campaign: Campaign, manager: User, as_u
 
 def test_items_are_added_up_to_a_higher_limit(campaign: Campaign, manager: User, as_user: AsUser) -> None:
     client = as_user(manager)
-    assert "Now 2; the data set has 4." in text(client.get(url(campaign, "add-items")))
-    assert "1 new item, 3 units, 6 places" in text(client.get(url(campaign, "add-items"), {"item_limit": 3}))
+    assert "Now the first 2; the data set has 4." in text(client.get(url(campaign, "add-items")))
+    assert "1 new item, 3 units, 6 slots" in text(client.get(url(campaign, "add-items"), {"item_limit": 3}))
     assert "accepted: 2 or more" in text(client.get(url(campaign, "add-items"), {"item_limit": 1}))
     client.post(url(campaign, "add-items"), {"item_limit": 3})
     assert Unit.objects.count() == 9
@@ -114,7 +114,7 @@ def test_excluded_raters_are_replaced(campaign: Campaign, manager: User, as_user
     rater = join(campaign)
     rate_next(campaign, rater)
     rater_exclude(campaign=campaign, rater=rater, reason="Spam")
-    assert "1 place filled by 1 excluded rater" in text(client.get(url(campaign, "replace-excluded")))
+    assert "1 slot filled by 1 excluded rater" in text(client.get(url(campaign, "replace-excluded")))
     client.post(url(campaign, "replace-excluded"))
     assert not Unit.objects.filter(done_slots__gt=0).exists()
 

@@ -71,7 +71,7 @@ def test_a_rater_is_excluded_with_a_reason_and_taken_back_in(campaign, manager, 
     assert (decision.action, decision.reason, decision.decided_by) == ("exclude", "Clicks.", manager)
     assert decision.reopened_slots > 0
     text = client.get(page(campaign, "campaign-rater", bob.pk)).content.decode()
-    assert "Take back in" in text
+    assert "Restore" in text
     assert "Clicks." in text
     client.post(page(campaign, "campaign-rater-decide", bob.pk, "include"), {"reason": "A mistake of ours."})
     assert Participation.objects.get(campaign=campaign, rater=bob).excluded_at is None
@@ -93,7 +93,7 @@ def test_rules_are_written_row_by_row_without_json(campaign, manager, as_user):
     assert 'name="r0-accuracy"' in fewer
     assert 'name="r1-seconds"' not in fewer
     seen = client.post(address, {**row, "do": "preview"}).content.decode()
-    assert "What they would change now" in seen
+    assert "Effects if applied now" in seen
     assert rater_of(campaign, "bob").pseudonym in seen
     assert not QualityRules.objects.exists()
     client.post(address, {**row, "do": "register"})
@@ -129,7 +129,7 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
     assert b"Somebody has decided" in refused.content
     entry = AuditEntry.objects.get(verb="rules.apply")
     text = client.get(page(campaign, "campaign-quality") + f"?replay={entry.pk}").content.decode()
-    assert "The same again." in text
+    assert "Same result." in text
     assert client.get(page(campaign, "campaign-quality") + "?format=json").json()["rules"] == [GOLD]
 
 
