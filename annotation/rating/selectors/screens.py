@@ -262,7 +262,7 @@ def _answers(
             held.pop(f"r{position}-{criterion.name}", None)
             if value is not None:
                 held[f"r{position}-{criterion.name}"] = f"{value:.15g}"
-        if not criterion.scale.whole or only_shared:  # else each text has a reason of its own
+        if not criterion.scale.whole or (only_shared and position == 0):  # the reason for a shared question stands once
             held[f"cannot-{position}"] = reason
     for criterion_id, values in together.items():
         if None not in values.values():
