@@ -1,4 +1,4 @@
-"""What a parameter study computes: one metric, the parameters that are turned, and the values they take."""
+"""A parameter study's specification: a metric, the parameters to vary, and their values."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ class ParameterSpecification:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
-        """Check types and ranges, fill in defaults; whatever is wrong is named, all of it at once."""
+        """Check types and ranges, and fill in defaults; the error names all problems at once."""
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in given.items() if name != NAMED}
         problems = {name: [f"found; accepted: {', '.join(sorted(known))}"] for name in given if name not in known}
@@ -85,28 +85,30 @@ class ParameterSpecification:
         }
         if isinstance(values["metric"], str):
             values["metric"] = {"name": values["metric"]}
-        asked = cls(**values)
-        refuse_all(asked._problems())
-        return asked._completed()
+        specification = cls(**values)
+        refuse_all(specification._problems())
+        return specification._completed()
 
     def _problems(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        problems: dict[str, list[str]] = {}
         for name, (low, high) in LIMITS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                found[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
+                problems[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
         for name in ("campaigns", "systems", "criteria"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                found[name] = ["found a name twice; accepted: each once"]
-        if len(self.systems) < 3 and "systems" not in found:
-            found["systems"] = [f"found {len(self.systems)}; accepted: three or more, to correlate over them"]
+                problems[name] = ["found a name twice; accepted: each once"]
+        if len(self.systems) < 3 and "systems" not in problems:
+            problems["systems"] = [f"found {len(self.systems)}; accepted: three or more, to correlate over them"]
         if self.coefficient not in COEFFICIENTS:
-            found["coefficient"] = [f"found {self.coefficient!r}; accepted: {', '.join(COEFFICIENTS)}"]
+            problems["coefficient"] = [f"found {self.coefficient!r}; accepted: {', '.join(COEFFICIENTS)}"]
         if bool(self.choose_on) != bool(self.judge_on) or (self.choose_on and self.choose_on == self.judge_on):
-            found["judge_on"] = ["found one split; accepted: two different ones, to choose on and to judge on, or none"]
+            problems["judge_on"] = [
+                "found one split; accepted: two different ones, to choose on and to judge on, or none"
+            ]
         if len(self.sweeps) > MAX_SWEEPS:
-            found["sweeps"] = [f"found {len(self.sweeps)}; accepted: up to {MAX_SWEEPS}"]
-        return found
+            problems["sweeps"] = [f"found {len(self.sweeps)}; accepted: up to {MAX_SWEEPS}"]
+        return problems
 
     def _completed(self) -> Self:
         metric = self.built_metric()
@@ -126,17 +128,17 @@ class ParameterSpecification:
         )
 
     def built_metric(self, **changes: Any) -> Metric:
-        """The metric at its own values, some of them changed."""
-        own = {name: value for name, value in self.metric.items() if name not in ("name", "parameters")}
+        """Return the metric at its values in use, with some changed."""
+        parameters = {name: value for name, value in self.metric.items() if name not in ("name", "parameters")}
         try:
             name = self.metric.get("name", "")
-            return get_metric(name, **{**self.metric.get("parameters", {}), **own, **changes})
+            return get_metric(name, **{**self.metric.get("parameters", {}), **parameters, **changes})
         except ValueError as error:
             raise StudyRefused.of("metric", str(error)) from error
 
     @property
     def coefficients(self) -> tuple[str, ...]:
-        """Keys of what is computed: the usual ones, and the one that decides which value is best."""
+        """Return the keys of the usual coefficients, and of the one that decides which value is best."""
         return tuple(dict.fromkeys((*USUAL, self.coefficient)))
 
     @property
@@ -147,13 +149,13 @@ class ParameterSpecification:
             raise StudyRefused.of("subset", str(error).removeprefix("subset: ")) from error
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; ``from_mapping`` reads it back."""
+        """Return JSON-ready data, which ``from_mapping`` reads."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
 
 def parameter_named(metric: Metric, name: object) -> Parameter:
-    """By its name or its key in signatures."""
+    """Return the metric's parameter by its name or its key in signatures."""
     for parameter in metric.parameter_list():
         if name in (parameter.name, parameter.key):
             return parameter
@@ -162,18 +164,18 @@ def parameter_named(metric: Metric, name: object) -> Parameter:
 
 
 def with_own_value(metric: Metric, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
-    """The values, and the metric's own among them; numbers rising."""
+    """Return the values and the value in use, without duplicates; numbers in rising order."""
     parameter = parameter_named(metric, name)
-    own = getattr(metric, parameter.name)
-    found = list(dict.fromkeys([*values, own] if own is not None else values))
-    return tuple(sorted(found) if parameter.kind in NUMBERS else found)
+    in_use = getattr(metric, parameter.name)
+    all_values = list(dict.fromkeys([*values, in_use] if in_use is not None else values))
+    return tuple(sorted(all_values) if parameter.kind in NUMBERS else all_values)
 
 
 def usual_values(parameter: Parameter, limit: int | None = None) -> tuple[Any, ...]:
-    """Values worth a look; ``limit`` is the most that a trained model serves.
+    """Return values to try by default; ``limit`` is the maximum of a trained model.
 
     >>> from metrics.scoring.am_fm import AmFm
-    >>> k, balance = (one for one in AmFm.parameter_list() if one.name in ("k", "balance"))
+    >>> k, balance = (each for each in AmFm.parameter_list() if each.name in ("k", "balance"))
     >>> usual_values(k, 12)
     (1, 2, 3, 4, 5, 6, 8, 10, 12)
     >>> usual_values(balance)[:4]
@@ -201,25 +203,25 @@ def _whole_numbers(parameter: Parameter, limit: int | None) -> tuple[int, ...]:
 def _numbers(parameter: Parameter) -> tuple[float, ...]:
     if (parameter.low, parameter.high) == (0, 1):
         return tuple(step / 10 for step in range(11))
-    own = float(parameter.default or 1)
+    default = float(parameter.default or 1)
     factors = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
-    return tuple(round(own * by, 6) for by in factors if parameter.low <= own * by <= parameter.high)
+    return tuple(round(default * by, 6) for by in factors if parameter.low <= default * by <= parameter.high)
 
 
 def read_values(parameter: Parameter, written: str) -> tuple[Any, ...]:
-    """Values as people write them: ``1, 2, 5`` or, for numbers, ``0..1 by 0.1``.
+    """Read values as people write them: ``1, 2, 5`` or, for numbers, ``0..1 by 0.1``.
 
     >>> from metrics.scoring.am_fm import AmFm
     >>> balance = AmFm.parameter_list()[0]
     >>> read_values(balance, "0..1 by 0.25")
     (0.0, 0.25, 0.5, 0.75, 1.0)
     """
-    found: list[Any] = []
+    values: list[Any] = []
     for part in filter(None, map(str.strip, written.split(","))):
         ends, _, step = part.partition(" by ")
         low, dots, high = ends.partition("..")
         if not dots or parameter.kind not in NUMBERS:
-            found.append(read_value(parameter, part))
+            values.append(read_value(parameter, part))
             continue
         try:
             first, last, by = float(low), float(high), float(step or 1)
@@ -228,8 +230,8 @@ def read_values(parameter: Parameter, written: str) -> tuple[Any, ...]:
         if not by > 0 or not last >= first or (last - first) / by > MAX_VALUES:
             raise ValueError(f"{parameter.name}: found {part!r}; accepted: up to {MAX_VALUES} rising steps")
         steps = [round(first + by * n, 9) for n in range(int((last - first) / by + 1e-9) + 1)]
-        found += [int(number) if parameter.kind == "whole" and number.is_integer() else number for number in steps]
-    return tuple(found)
+        values += [int(number) if parameter.kind == "whole" and number.is_integer() else number for number in steps]
+    return tuple(values)
 
 
 def _checked_sweep(metric: Metric, sweep: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,23 +249,23 @@ def _checked_sweep(metric: Metric, sweep: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Fields that are not even of the kind that the further checks read."""
-    found = {}
+    """Return problems of fields whose type the further checks cannot read."""
+    problems = {}
     for name in ("release", "subset", "coefficient", "choose_on", "judge_on"):
         if not isinstance(given.get(name, ""), str):
-            found[name] = [f"found {given[name]!r}; accepted: text"]
+            problems[name] = [f"found {given[name]!r}; accepted: text"]
     for name in ("campaigns", "systems", "criteria"):
         listed = given.get(name, [])
         if not isinstance(listed, list | tuple) or any(not isinstance(entry, str) for entry in listed):
-            found[name] = [f"found {listed!r}; accepted: a list of names"]
+            problems[name] = [f"found {listed!r}; accepted: a list of names"]
     metric = given.get("metric", "")
     parameters = metric.get("parameters", {}) if isinstance(metric, Mapping) else {}
     if not isinstance(metric, str | Mapping) or not isinstance(parameters, Mapping):
-        found["metric"] = [f"found {metric!r}; accepted: a name, or a mapping with name and parameters"]
+        problems["metric"] = [f"found {metric!r}; accepted: a name, or a mapping with name and parameters"]
     sweeps = given.get("sweeps", [])
     if not isinstance(sweeps, list | tuple) or any(_is_no_sweep(sweep) for sweep in sweeps):
-        found["sweeps"] = [f"found {sweeps!r}; accepted: a list of mappings with parameter and values"]
-    return found
+        problems["sweeps"] = [f"found {sweeps!r}; accepted: a list of mappings with parameter and values"]
+    return problems
 
 
 def _is_no_sweep(sweep: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a study computes, apart from any database: its fields, their defaults, and the one way to write them down."""
+"""A study's specification, without a database: its fields, defaults and canonical form."""
 
 import json
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Specification:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
-        """Check types and ranges, fill in defaults; whatever is wrong is named, all of it at once."""
+        """Check types and ranges, and fill in defaults; the error names all problems at once."""
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in given.items() if name != NAMED}
         problems: dict[str, list[str]] = {
@@ -79,32 +79,34 @@ class Specification:
         return specification._completed()
 
     def _problems(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        problems: dict[str, list[str]] = {}
         for name, (low, high) in LIMITS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                found[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
+                problems[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
         for name, accepted in (
             ("orientation", ORIENTATIONS),
             ("remainder", REMAINDERS),
             ("tokenize", TOKENIZERS),
         ):
             if getattr(self, name) not in accepted:
-                found[name] = [f"found {getattr(self, name)!r}; accepted: {', '.join(accepted)}"]
+                problems[name] = [f"found {getattr(self, name)!r}; accepted: {', '.join(accepted)}"]
         for name in ("lowercase", "sweeps"):
             if not isinstance(getattr(self, name), bool):
-                found[name] = [f"found {getattr(self, name)!r}; accepted: true or false"]
+                problems[name] = [f"found {getattr(self, name)!r}; accepted: true or false"]
         for name in ("campaigns", "systems", "criteria", "subsets", "coefficients"):
             listed = getattr(self, name)
             if not isinstance(listed, tuple) or any(not isinstance(entry, str) for entry in listed):
-                found[name] = [f"found {listed!r}; accepted: a list of names"]
+                problems[name] = [f"found {listed!r}; accepted: a list of names"]
             elif len(set(listed)) < len(listed):
-                found[name] = ["found a name twice; accepted: each once"]
-        if "coefficients" not in found and (not self.coefficients or not set(self.coefficients) <= set(COEFFICIENTS)):
-            found["coefficients"] = [f"found {list(self.coefficients)}; accepted: {', '.join(COEFFICIENTS)}"]
-        if "systems" not in found:
-            found |= self._pair_problems()
-        return found
+                problems[name] = ["found a name twice; accepted: each once"]
+        if "coefficients" not in problems and (
+            not self.coefficients or not set(self.coefficients) <= set(COEFFICIENTS)
+        ):
+            problems["coefficients"] = [f"found {list(self.coefficients)}; accepted: {', '.join(COEFFICIENTS)}"]
+        if "systems" not in problems:
+            problems |= self._pair_problems()
+        return problems
 
     def _pair_problems(self) -> dict[str, list[str]]:
         if len(self.systems) < 2:
@@ -122,7 +124,7 @@ class Specification:
         return {}
 
     def _completed(self) -> Self:
-        """The canonical form: everything spelled out, nothing left to a default that may change."""
+        """Return the canonical form, which lists every value, so that it does not depend on defaults."""
         systems = tuple(sorted(self.systems))
         subsets = tuple(str(self._subset(text)) for text in self.subsets)
         values = {
@@ -140,7 +142,7 @@ class Specification:
         return type(self)(**values)
 
     def built_metrics(self) -> list[Metric]:
-        """The metrics, with what the study settles for all of them."""
+        """Return the metrics, with the study's shared parameters."""
         built = [self._built(entry) for entry in self.metrics]
         for metric in built:
             if metric.pools:
@@ -150,12 +152,12 @@ class Specification:
         return built
 
     def metrics_at_order(self, order: int) -> list[Metric]:
-        """Those metrics that have a longest n-gram, with this one; two that differ in nothing else are one."""
+        """Return the metrics that have a longest n-gram, at this order, without duplicates."""
         built = [metric for metric in self.built_metrics() if ORDER in metric.parameters()]
         return list(dict.fromkeys(get_metric(each.name, **(each.parameters() | {ORDER: order})) for each in built))
 
     def built_rows(self) -> list[tuple[Metric, Subset]]:
-        """The table's rows: every metric with every subset, one that reads no references once."""
+        """Return the table's rows: every metric with every subset; a metric without references once."""
         whole = self._subset("all")
         return [
             (metric, subset)
@@ -165,20 +167,23 @@ class Specification:
 
     def _built(self, entry: Mapping[str, Any]) -> Metric:
         name = entry.get("name", "")
-        own = {**entry.get("parameters", {}), **{k: v for k, v in entry.items() if k not in ("name", "parameters")}}
+        parameters = {
+            **entry.get("parameters", {}),
+            **{k: v for k, v in entry.items() if k not in ("name", "parameters")},
+        }
         shared = self._shared_parameters(name)
         for key in shared:
-            # Texts are split alike for all; how long n-grams may be is a metric's own affair where it says so.
-            if key != ORDER and own.get(key, shared[key]) != shared[key]:
-                message = f"{name}: found {key} {own[key]!r}; accepted: the study's own, {shared[key]!r}"
+            # Texts are split alike for all metrics; a metric may set only its longest n-gram.
+            if key != ORDER and parameters.get(key, shared[key]) != shared[key]:
+                message = f"{name}: found {key} {parameters[key]!r}; accepted: the study's own, {shared[key]!r}"
                 raise StudyRefused.of("metrics", message)
         try:
-            return get_metric(name, **(shared | own))
+            return get_metric(name, **(shared | parameters))
         except ValueError as error:
             raise StudyRefused.of("metrics", str(error)) from error
 
     def _shared_parameters(self, metric: str) -> dict[str, Any]:
-        """What the study settles for all its metrics, as far as this one has such a parameter."""
+        """Return the study's shared parameters that this metric has."""
         known = {parameter.name for parameter in METRICS[metric].parameter_list()} if metric in METRICS else set()
         shared = {ORDER: self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
         return {name: value for name, value in shared.items() if name in known}
@@ -205,21 +210,21 @@ class Specification:
 
 
 def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Fields that are not even of the kind that the further checks read."""
-    found = {}
+    """Return problems of fields whose type the further checks cannot read."""
+    problems = {}
     for name in ("release", "sweep_subset"):
         if not isinstance(given.get(name, ""), str):
-            found[name] = [f"found {given[name]!r}; accepted: text"]
+            problems[name] = [f"found {given[name]!r}; accepted: text"]
     for name in ("campaigns", "systems", "criteria", "pairs", "metrics", "subsets", "coefficients"):
         if not isinstance(given.get(name, []), list | tuple):
-            found[name] = [f"found {given[name]!r}; accepted: a list"]
-    for entry in given.get("metrics", []) if "metrics" not in found else []:
+            problems[name] = [f"found {given[name]!r}; accepted: a list"]
+    for entry in given.get("metrics", []) if "metrics" not in problems else []:
         parameters = entry.get("parameters", {}) if isinstance(entry, Mapping) else {}
         if not isinstance(entry, str | Mapping) or not isinstance(parameters, Mapping):
-            found["metrics"] = [f"found {entry!r}; accepted: a name, or a mapping with name and parameters"]
+            problems["metrics"] = [f"found {entry!r}; accepted: a name, or a mapping with name and parameters"]
     if "subsets" in given and not given["subsets"]:
-        found["subsets"] = ["found none; accepted: original, all, or a threshold such as w>0"]
-    return found
+        problems["subsets"] = ["found none; accepted: original, all, or a threshold such as w>0"]
+    return problems
 
 
 def _tupled(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A parameter study's form: the metric is settled before, since it decides which parameters there are."""
+"""The forms of a parameter study: first the metric, then the fields of its parameters."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -23,13 +23,13 @@ from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
 
 OWN, SWEEP = "own_", "sweep_"
-# What one would look at first; the fields of the others begin empty.
+# Parameters whose values to try are filled in at first; the others begin empty.
 FIRST = ("k", "order", "balance", "max_order", "beta", "alpha", "sigma", "char_order")
-TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies count words, where the metric leaves it open
+TEXT = {"tokenize": "whitespace", "lowercase": True}  # as studies split texts, if the metric has such parameters
 
 
 class MetricStepForm(forms.Form):
-    """Which metric's parameters are to be turned: the first step, kept in the address."""
+    """The first step: the metric whose parameters vary. It is a part of the page's address."""
 
     metric = forms.ChoiceField(label="Metric")
 
@@ -37,23 +37,23 @@ class MetricStepForm(forms.Form):
         super().__init__(*args, **kwargs)
         offered = offered_metrics(release.reference_set.project, release.reference_set.dataset, pools=True)
         self.fields["metric"].choices = [
-            (group, [(each.value, each.label) for each in some])
-            for group, found in offered.items()
-            if (some := [each for each in found if not each.missing and each.value in METRICS])
+            (group, [(each.value, each.label) for each in choices])
+            for group, group_metrics in offered.items()
+            if (choices := [each for each in group_metrics if not each.missing and each.value in METRICS])
         ]
 
     def chosen(self) -> str:
-        """AM-FM where it can be computed and nothing else was asked for; otherwise the first that can."""
+        """Return the chosen metric; by default AM-FM if it can be computed, else the first that can."""
         if self.is_bound and self.is_valid():
             return str(self.cleaned_data["metric"])
-        names = [value for _, some in self.fields["metric"].choices for value, _ in some]
+        names = [value for _, choices in self.fields["metric"].choices for value, _ in choices]
         return "am_fm" if "am_fm" in names else names[0]
 
 
 class ParameterStudyForm(RefusableForm):
     """A value of each parameter in use, and beside it the values that it is turned through."""
 
-    name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")
+    name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
     campaigns = forms.MultipleChoiceField(
         label="Ratings of the systems",
         widget=forms.CheckboxSelectMultiple,
@@ -113,8 +113,8 @@ class ParameterStudyForm(RefusableForm):
         return get_metric(name, **{key: value for key, value in TEXT.items() if key in known})
 
     def _add(self, parameter: Parameter) -> None:
-        own = getattr(self.metric, parameter.name)
-        self.fields[OWN + parameter.name] = field = self._own_field(parameter, own)
+        in_use = getattr(self.metric, parameter.name)
+        self.fields[OWN + parameter.name] = field = self._own_field(parameter, in_use)
         field.help_text = parameter.hint
         first = parameter.kind in ("whole", "real") and parameter.name in FIRST
         values = usual_values(parameter, self.limits.get(parameter.name)) if first else ()
@@ -126,7 +126,7 @@ class ParameterStudyForm(RefusableForm):
             help_text=self._example(parameter),
         )
 
-    def _own_field(self, parameter: Parameter, own: Any) -> forms.Field:
+    def _own_field(self, parameter: Parameter, in_use: Any) -> forms.Field:
         if parameter.kind == "model":
             models = finished_models(self.project, parameter.choices[0])
             return forms.ChoiceField(label=parameter.label, choices=model_choices(models))
@@ -134,16 +134,16 @@ class ParameterStudyForm(RefusableForm):
             choices = [(value, value) for value in parameter.choices]
             blank = [("", "as the metric has it")] if parameter.optional else []
             return forms.ChoiceField(
-                label=parameter.label, choices=blank + choices, initial=own, required=not parameter.optional
+                label=parameter.label, choices=blank + choices, initial=in_use, required=not parameter.optional
             )
         if parameter.kind == "flag":
-            return forms.BooleanField(label=parameter.label, initial=own, required=False)
+            return forms.BooleanField(label=parameter.label, initial=in_use, required=False)
         if parameter.kind == "whole":
-            own = min(own, self.limits.get(parameter.name, own))
-            return forms.IntegerField(label=parameter.label, initial=own)
+            in_use = min(in_use, self.limits.get(parameter.name, in_use))
+            return forms.IntegerField(label=parameter.label, initial=in_use)
         if parameter.kind == "real":
-            return forms.FloatField(label=parameter.label, initial=own, required=not parameter.optional)
-        return forms.CharField(label=parameter.label, initial=own, required=False)
+            return forms.FloatField(label=parameter.label, initial=in_use, required=not parameter.optional)
+        return forms.CharField(label=parameter.label, initial=in_use, required=False)
 
     def _example(self, parameter: Parameter) -> str:
         if parameter.kind == "whole":
@@ -170,8 +170,10 @@ class ParameterStudyForm(RefusableForm):
 
     @property
     def parameter_rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
-        """The field of the value in use, and that of the values it is turned through."""
-        return [(self[OWN + one.name], self[SWEEP + one.name]) for one in self.metric.parameter_list()]
+        """Return, for each parameter, the field of the value in use and that of the values to try."""
+        return [
+            (self[OWN + parameter.name], self[SWEEP + parameter.name]) for parameter in self.metric.parameter_list()
+        ]
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -192,31 +194,36 @@ class ParameterStudyForm(RefusableForm):
             self._check_limit(SWEEP + parameter.name, values, limits.get(parameter.name))
             self.sweeps.append({"parameter": parameter.name, "values": list(values)})
         if not self.sweeps and not self.errors:
-            raise forms.ValidationError("No parameter is turned: fill in the values of one at least.")
+            raise forms.ValidationError("No parameter has values to try: fill in the values of at least one.")
         if len(self.sweeps) > MAX_SWEEPS:
-            raise forms.ValidationError(f"{len(self.sweeps)} parameters are turned; accepted: up to {MAX_SWEEPS}.")
+            raise forms.ValidationError(
+                f"{len(self.sweeps)} parameters have values to try; accepted: up to {MAX_SWEEPS}."
+            )
         return cleaned
 
     def _chosen_limits(self) -> dict[str, int]:
-        """What the models chosen serve at most; the values in use are held to it here."""
-        own = {one.name: self.cleaned_data.get(OWN + one.name) or "" for one in self.metric.parameter_list()}
-        limits = model_limits(self.project, self.metric.name, own)
+        """Return the maxima of the chosen models, and check the values in use against them."""
+        in_use = {
+            parameter.name: self.cleaned_data.get(OWN + parameter.name) or ""
+            for parameter in self.metric.parameter_list()
+        }
+        limits = model_limits(self.project, self.metric.name, in_use)
         for name, most in limits.items():
-            self._check_limit(OWN + name, (own[name],), most)
+            self._check_limit(OWN + name, (in_use[name],), most)
         return limits
 
     def _check_limit(self, field: str, values: Iterable[Any], most: int | None) -> None:
-        found = beyond_limit(values, most)
-        if found is not None and most is not None:
-            self.add_error(field, beyond_words(found, most))
+        beyond = beyond_limit(values, most)
+        if beyond is not None and most is not None:
+            self.add_error(field, beyond_words(beyond, most))
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data
-        own = {one.name: data[OWN + one.name] for one in self.metric.parameter_list()}
+        in_use = {parameter.name: data[OWN + parameter.name] for parameter in self.metric.parameter_list()}
         given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name"}
         parameters = {
             name: None if value == "" and parameter_named(self.metric, name).optional else value
-            for name, value in own.items()
+            for name, value in in_use.items()
         }
         return given | {
             "release": release_name(self.release),

@@ -1,4 +1,4 @@
-"""What a person fills in to start a study."""
+"""The form of a new study."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ REMAINDER_NAMES = {"keep": "Keep it", "drop": "Drop it"}
 
 
 class StudyForm(RefusableForm):
-    """The release is settled before, since it decides which systems and campaigns there are."""
+    """The form for a release, which decides the systems and campaigns to choose from."""
 
-    name = forms.CharField(max_length=120, help_text="What the study asks, in a line.")
+    name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
     campaigns = forms.MultipleChoiceField(
         label="Ratings of the hypotheses",
         widget=forms.CheckboxSelectMultiple,
@@ -40,12 +40,12 @@ class StudyForm(RefusableForm):
         required=False, widget=forms.CheckboxSelectMultiple, initial=["bleu", "sbleu", "delta_bleu"]
     )
     metric_lines = forms.CharField(
-        label="Metrics with parameters of their own",
+        label="Metrics with their own parameters",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=(
-            "A line each, such as <code>bleu:order=4</code> or <code>am_fm:lambda=0.5,k=20,am=my-space/v2</code>. "
-            "Tokeniser and lowercasing are the study's."
+            "One per line, such as <code>bleu:order=4</code> or <code>am_fm:lambda=0.5,k=20,am=my-space/v2</code>. "
+            "Tokeniser and lowercasing are those of the study."
         ),
     )
     subsets = forms.CharField(
@@ -58,7 +58,7 @@ class StudyForm(RefusableForm):
         label="Assignments K", initial=1000, min_value=1, max_value=10_000, help_text="Random cuts into units."
     )
     bootstrap = forms.IntegerField(
-        label="Bootstrap replicates", initial=500, min_value=0, max_value=10_000, help_text="0: no honest interval."
+        label="Bootstrap replicates", initial=500, min_value=0, max_value=10_000, help_text="0: no bootstrap interval."
     )
     order = forms.TypedChoiceField(
         label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
@@ -77,7 +77,7 @@ class StudyForm(RefusableForm):
         choices=[(key, COEFFICIENTS[key].label) for key in dict.fromkeys((*USUAL, *COEFFICIENTS))],
         initial=list(USUAL),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Sweeps and comparisons of metrics are of the first one chosen.",
+        help_text="Sweeps and comparisons of metrics use the first.",
     )
     seed = forms.IntegerField(initial=20150726, min_value=0, help_text="Every random choice follows from it.")
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
@@ -115,18 +115,18 @@ class StudyForm(RefusableForm):
 
     @property
     def metrics_chosen(self) -> list[str]:
-        """Values of the boxes that are ticked as the form is shown."""
+        """Return the values of the ticked boxes."""
         return [str(value) for value in self["metrics"].value() or ()]
 
     def clean_metric_lines(self) -> list[dict[str, Any]]:
-        found = []
+        metrics = []
         for line in filter(None, map(str.strip, self.cleaned_data["metric_lines"].splitlines())):
             try:
                 name, parameters = read_metric(line)
             except ValueError as error:
                 raise forms.ValidationError(f"{line}: {error}") from error
-            found.append({"name": name, "parameters": parameters})
-        return found
+            metrics.append({"name": name, "parameters": parameters})
+        return metrics
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -146,19 +146,19 @@ class StudyForm(RefusableForm):
 
 
 def rated_campaigns(release: Release) -> list[Campaign]:
-    """Campaigns about the release's data set that may hold ratings."""
+    """Return the started campaigns of the release's data set."""
     reference_set = release.reference_set
     campaigns = Campaign.objects.filter(project=reference_set.project_id, dataset=reference_set.dataset_id)
     return list(campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
 
 
 def usual_campaigns(release: Release, campaigns: list[Campaign]) -> list[str]:
-    """A sensible beginning: imported ratings that did not make the weights."""
+    """Return the campaigns chosen at first: imported ratings that the weights do not use."""
     weighing = {campaign.pk for campaign in release_campaigns(release)}
     return [campaign.name for campaign in campaigns if campaign.pk not in weighing and campaign.imported]
 
 
 def usual_systems(release: Release, names: list[str]) -> list[str]:
-    """Systems that are neither references nor another name of one that is there already."""
+    """Return the systems that are neither references nor another name of a listed system."""
     left_out = {*release.reference_set.source_systems, *other_names(release.reference_set.dataset)}
     return [name for name in names if name not in left_out]

@@ -1,4 +1,4 @@
-"""Human ratings as the arrays a study is computed from."""
+"""Human ratings as arrays, for a study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def rating_marks(campaigns: Sequence[Campaign]) -> dict[str, Any]:
-    """How many ratings each campaign holds, and the last one's id: the log is append-only, so this says which."""
+    """Return each campaign's number of ratings and last id, which identify the ratings of an append-only log."""
     rows = Rating.objects.filter(campaign__in=campaigns).values_list("campaign__name").order_by("campaign__name")
     return {name: {"count": n, "last": last} for name, n, last in rows.annotate(n=Count("pk"), last=Max("pk"))}
 
@@ -29,10 +29,10 @@ def rating_marks(campaigns: Sequence[Campaign]) -> dict[str, Any]:
 class HumanSide:
     """T systems, S items. A response that several systems gave is rated once and counts for each of them."""
 
-    mean: FloatArray  # (T, S); NaN where nobody rated that output
+    mean: FloatArray  # (T, S); NaN if the output has no rating
     raters: RaterRatings
     table: JudgementTable  # of the hypotheses alone
-    raters_known: bool = True  # False where some judgements are medians or means of raters nobody knows
+    raters_known: bool = True  # False if some judgements are medians or means of unknown raters
 
 
 def human_side(
@@ -43,7 +43,7 @@ def human_side(
     up_to: int,
     without_raters: Sequence[int] = (),
 ) -> HumanSide:
-    """Mean ratings of every output, each judgement the mean of its criteria; some raters' left out."""
+    """Return the mean rating of every output. A judgement is the mean of its criteria; some raters may be left out."""
     columns = rating_columns(campaigns, np.unique(corpus.hypothesis_ids).tolist(), up_to=up_to)
     columns = columns.select(~np.isin(columns.rater_id, without_raters))
     table = judgements(columns, campaign_criteria(campaigns, criteria))
@@ -69,12 +69,12 @@ def human_side(
 
 
 def circularity(corpus: Corpus, release: Release, human: HumanSide) -> Circularity:
-    """Where the two sides of the correlation are not independent: one text, or one rater, on both."""
+    """Count texts and raters that are on both sides of the correlation."""
     per_item = corpus.hypothesis_ids
     n_items = per_item.shape[1]
     references = set(zip(corpus.reference_item.tolist(), corpus.reference_ids.tolist(), strict=True))
     same_text = [
-        SameText(system.name, sum((place, row[place]) in references for place in range(n_items)))
+        SameText(system.name, sum((item, row[item]) in references for item in range(n_items)))
         for system, row in zip(corpus.systems, per_item.tolist(), strict=True)
     ]
     behind = release_judgements(release)

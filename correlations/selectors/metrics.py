@@ -1,4 +1,4 @@
-"""Which metrics a project's studies can be made of, and what each of the others lacks."""
+"""The metrics that a project's studies can use, and what the others need."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Offered(NamedTuple):
 
 
 def imported_runs(project: Project, dataset: Dataset | None = None) -> list[ScoreRun]:
-    """Finished runs with scores of segments that came from elsewhere, newest first."""
+    """Return finished runs of imported scores of segments, newest first."""
     runs = ScoreRun.objects.filter(
         project=project, metric=External.name, state=JobState.DONE, parameters__level=SEGMENT
     )
@@ -31,18 +31,18 @@ def imported_runs(project: Project, dataset: Dataset | None = None) -> list[Scor
 
 
 def offered_metrics(project: Project, dataset: Dataset, *, pools: bool = False) -> dict[str, list[Offered]]:
-    """Metrics by the names of their groups; those over one pool of outputs are missing something unless ``pools``."""
+    """Return metrics by group. Metrics over one pool of outputs cannot be chosen unless ``pools``."""
     kinds = trained_kinds(project)
-    found: dict[str, list[Offered]] = {}
+    offered: dict[str, list[Offered]] = {}
     for name, metric in METRICS.items():
         if name != External.name:
             missing = _missing(metric, kinds, pools=pools)
-            found.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
+            offered.setdefault(GROUPS[metric.group], []).append(Offered(name, metric.label, metric.summary, missing))
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
         summary = f"Imported scores of segments, {run.created_at:%Y-%m-%d}."
-        found.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.pk}", built.label, summary, ""))
-    return found
+        offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.pk}", built.label, summary, ""))
+    return offered
 
 
 def _missing(metric: type[Metric], kinds: set[str], *, pools: bool) -> str:

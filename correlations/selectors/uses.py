@@ -29,11 +29,13 @@ def response_uses(response: Response) -> list[Use]:
     ordered = list(releases.order_by("-finished_at", "-pk"))
     by_pk = {release.pk: release for release in ordered}
     runs = ScoreRun.objects.filter(release__in=ordered).defer("report")
-    found = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
+    uses = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
     for model, kind in ((Study, "study"), (ParameterStudy, "parameter study")):
         studies = model.objects.filter(release__in=ordered).defer("result", "specification")
-        found += [Use(by_pk[one.release_id], kind, one.pk, one.name, one.state, one.created_at) for one in studies]
-    return sorted(found, key=lambda use: (ordered.index(use.release), use.kind, -use.pk))
+        uses += [
+            Use(by_pk[study.release_id], kind, study.pk, study.name, study.state, study.created_at) for study in studies
+        ]
+    return sorted(uses, key=lambda use: (ordered.index(use.release), use.kind, -use.pk))
 
 
 def _run_name(run: ScoreRun) -> str:

@@ -43,7 +43,7 @@ STAGES = {
 
 
 def study_execute(*, study_id: int, progress: Progress = noop) -> None:
-    """Claim the study, compute, store. What one worker left half done, another does over, with the same result."""
+    """Claim the study, compute it and store the result; safe to run again after a worker died."""
     job_run(Study, study_id, _compute, progress=progress)
 
 
@@ -79,9 +79,9 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     progress.stage("Loading")
     spec = Specification.from_mapping(study.specification)
     corpus, human = rated_corpus(study, spec.systems, spec.criteria, items="positive")
-    place = {system.name: index for index, system in enumerate(corpus.systems)}
-    pairs = np.array([(place[a], place[b]) for a, b in spec.pairs], dtype=np.int64)
-    _check_ratings(spec, human, place)
+    index_of = {system.name: index for index, system in enumerate(corpus.systems)}
+    pairs = np.array([(index_of[a], index_of[b]) for a, b in spec.pairs], dtype=np.int64)
+    _check_ratings(spec, human, index_of)
     # The n-grams are matched once, up to the order sweep's end.
     computed = [metric for metric in spec.built_metrics() if metric.name != External.name]
     scorer = Scorer(corpus, [*computed, *(spec.metrics_at_order(SWEEP_ORDER) if spec.sweeps else [])])
@@ -89,10 +89,10 @@ def _load(study: Study, progress: StagedProgress) -> StudyInputs:
     return StudyInputs(spec, corpus, scorer, human, pairs, rows)
 
 
-def _check_ratings(spec: Specification, human: HumanSide, place: dict[str, int]) -> None:
+def _check_ratings(spec: Specification, human: HumanSide, index_of: dict[str, int]) -> None:
     rated = ~np.isnan(human.mean)
     for a, b in spec.pairs:
-        if not (rated[place[a]] & rated[place[b]]).any():
+        if not (rated[index_of[a]] & rated[index_of[b]]).any():
             raise StudyError(
                 f"No item has ratings of both {a} and {b} in {', '.join(spec.campaigns)}; "
                 "leave the pair out, or name the campaigns that rated them."
@@ -100,22 +100,22 @@ def _check_ratings(spec: Specification, human: HumanSide, place: dict[str, int])
 
 
 def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedProgress) -> list[Row]:
-    """The table's rows; each is a score run of its own, computed here unless it is there already."""
+    """Return the table's rows. Each is a score run, computed here unless it exists."""
     metrics = spec.built_metrics()
     labels = dict(zip(metrics, metric_labels(metrics), strict=True))
-    wanted = spec.built_rows()
+    table_rows = spec.built_rows()
     runs = iter(
         score_runs_create(
             project=study.project,
             release=study.release,
             systems=scorer.corpus.systems,
-            rows=[(metric, subset) for metric, subset in wanted if metric.name != External.name],
+            rows=[(metric, subset) for metric, subset in table_rows if metric.name != External.name],
             by=study.requested_by,
         )
     )
     report = progress.stage("Scoring")
     rows = []
-    for index, (metric, subset) in enumerate(wanted):
+    for index, (metric, subset) in enumerate(table_rows):
         if metric.name == External.name:
             run = imported_run(study.project, study.dataset_id, metric, spec.systems)
             statistics = imported_statistics(run, scorer.corpus)
@@ -123,7 +123,7 @@ def _rows(study: Study, spec: Specification, scorer: Scorer, progress: StagedPro
             run = next(runs)
             statistics = _scored(run, metric, subset, scorer)
         rows.append(Row(metric, labels[metric], subset, statistics, run))
-        report(index + 1, len(wanted))
+        report(index + 1, len(table_rows))
     return rows
 
 

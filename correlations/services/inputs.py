@@ -1,4 +1,4 @@
-"""What a study is computed from, loaded and matched but not yet correlated."""
+"""The inputs of a study: texts, ratings and statistics, not yet correlated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class StudyInputs:
 def rated_corpus(
     study: Study | ParameterStudy, systems: Sequence[str], criteria: Sequence[str], *, items: str
 ) -> tuple[Corpus, HumanSide]:
-    """The texts of a study, and the ratings that there were when it was asked for."""
+    """Return the texts of a study, and the ratings that existed when it was created."""
     corpus = load_corpus(study.release, study_systems(study.release, systems), items=items)
     if not corpus.external_ids:
         counts = "; ".join(f"{reason}: {len(names)}" for reason, names in corpus.dropped.items())
@@ -70,9 +70,9 @@ def rated_corpus(
 
 
 def study_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
-    """Statistics as a row of a study: an item that any system lacks a score for drops out of the row.
+    """Return statistics as a row of a study. The row leaves out items that any system lacks a score for.
 
-    A metric whose low scores are the good ones is ``negated``: a positive coefficient is agreement in every row.
+    ``negated`` turns the sign of a metric whose low scores are the better ones.
     """
     aggregate = statistics.aggregate
     return StudyMetric(

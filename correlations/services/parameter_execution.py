@@ -1,4 +1,4 @@
-"""Compute a parameter study: texts prepared once for all values, then curves, intervals, what one system does to it."""
+"""Compute a parameter study: texts prepared once for all values, curves, intervals, results without each system."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -84,8 +84,8 @@ class Sweep:
 
     parameter: Parameter
     values: Sequence[Any]
-    own: int  # place of the metric's own value
-    found: list[ParameterValue]
+    in_use: int  # index of the metric's value
+    points: list[ParameterValue]
     pooled: bool
 
 
@@ -106,7 +106,7 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
         coefficient=spec.coefficient,
         coefficients=spec.coefficients,
         sweeps=tuple(
-            _sweep_result(inputs, sweep, _part(report, place, len(sweeps))) for place, sweep in enumerate(sweeps)
+            _sweep_result(inputs, sweep, _part(report, index, len(sweeps))) for index, sweep in enumerate(sweeps)
         ),
         models=_models(study, spec.built_metric()),
         items=ParameterItems(
@@ -128,9 +128,9 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
         claim.finish(result=result.to_json())
 
 
-def _part(report: Report, place: int, parts: int) -> Report:
-    """The progress of one of several equal parts, as that of the whole."""
-    return lambda done, total: report(place * total + done, parts * total)
+def _part(report: Report, index: int, parts: int) -> Report:
+    """Return the progress of one of several equal parts as progress of the whole."""
+    return lambda done, total: report(index * total + done, parts * total)
 
 
 def _load(study: ParameterStudy) -> Inputs:
@@ -139,14 +139,14 @@ def _load(study: ParameterStudy) -> Inputs:
     unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
     if unrated.size:
         name = corpus.systems[unrated[0]].name
-        raise StudyError(f"Nobody rated an output of {name} in {', '.join(spec.campaigns)}; leave the system out.")
+        raise StudyError(f"No rater rated an output of {name} in {', '.join(spec.campaigns)}; leave the system out.")
     split = dict(Item.objects.filter(dataset=study.dataset_id).values_list("pk", "split"))
     splits = np.array([split[pk] for pk in corpus.item_ids.tolist()], dtype=np.str_)
     return Inputs(spec, corpus, human, [system.name for system in corpus.systems], splits)
 
 
 def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
-    """Every sweep's statistics. All values are known to the scorer before the first is computed: one preparation."""
+    """Return every sweep's statistics. The scorer knows all values first, so texts are prepared once."""
     spec = inputs.specification
     own = spec.built_metric()
     planned = []
@@ -156,7 +156,7 @@ def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
     try:
         scorer = Scorer(inputs.corpus, [metric for _, metrics in planned for metric in metrics])
         report = progress.stage("Scoring")
-        total, done, found = sum(len(metrics) for _, metrics in planned), 0, []
+        total, done, sweeps = sum(len(metrics) for _, metrics in planned), 0, []
         for parameter, metrics in planned:
             points = []
             pooled = False
@@ -167,17 +167,17 @@ def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
                 done += 1
                 report(done, total)
             values = [getattr(metric, parameter.name) for metric in metrics]
-            found.append(Sweep(parameter, values, values.index(getattr(own, parameter.name)), points, pooled))
+            sweeps.append(Sweep(parameter, values, values.index(getattr(own, parameter.name)), points, pooled))
     except ValueError as error:  # a model that is not on this host, say
         raise StudyError(str(error)) from error
-    return found
+    return sweeps
 
 
 def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
     sign = 1.0 if metric.higher_is_better else -1.0
     scores = sign * statistics.sentence_scores
     if isinstance(statistics, PooledStatistics):
-        # Known for all segments alone: carried as if every segment held it.
+        # Defined over all segments only: each segment gets an equal share of it.
         whole = sign * statistics.system_scores()
         n = scores.shape[1]
         packed = np.broadcast_to(np.nan_to_num(whole)[:, None, None] / n, (*scores.shape, 1))
@@ -192,28 +192,28 @@ def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
 
 def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSweep:
     spec, human = inputs.specification, inputs.human.mean
-    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.found)
+    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.points)
     leveled = [
-        system_level(value, human, inputs.names, usable, coefficients=spec.coefficients) for value in sweep.found
+        system_level(value, human, inputs.names, usable, coefficients=spec.coefficients) for value in sweep.points
     ]
     replicates = _replicates(spec, sweep, human, usable, report)
     best = best_place([result.values[spec.coefficient] for result, _ in leveled])
     ngrams = _ngrams(spec, sweep)
     points = tuple(
         ParameterPoint(
-            value=sweep.values[place],
-            shown=_shown(inputs, sweep, place),
-            system=_level(result, replicates.system if replicates else {}, place),
+            value=sweep.values[index],
+            shown=_shown(inputs, sweep, index),
+            system=_level(result, replicates.system if replicates else {}, index),
             segment=_level(
                 segment_level(value, human, usable, coefficients=spec.coefficients),
                 {"pearson": replicates.segment} if replicates else {},
-                place,
+                index,
             ),
             influential=_influential(result),
             scores=tuple(finite_or_none(score) for score in scores.tolist()),
-            ngrams=ngrams[place] if ngrams else None,
+            ngrams=ngrams[index] if ngrams else None,
         )
-        for place, (value, (result, scores)) in enumerate(zip(sweep.found, leveled, strict=True))
+        for index, (value, (result, scores)) in enumerate(zip(sweep.points, leveled, strict=True))
     )
     return ParameterSweep(
         parameter=sweep.parameter.name,
@@ -221,11 +221,11 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSwee
         key=sweep.parameter.key,
         kind=sweep.parameter.kind,
         points=points,
-        chosen=sweep.own,
+        chosen=sweep.in_use,
         best=best,
         items=int(usable.sum()),
         systems=_systems(inputs, usable),
-        without=_without(inputs, [result for result, _ in leveled], sweep.own, best),
+        without=_without(inputs, [result for result, _ in leveled], sweep.in_use, best),
         halves=_halves(spec, sweep, human, usable),
         splits=_split_result(inputs, sweep, usable),
         no_interval=POOLED if sweep.pooled else "",
@@ -238,22 +238,22 @@ def _replicates(
     if spec.bootstrap < 2 or sweep.pooled or not usable.any():
         return None
     weights = bootstrap_weights(usable, spec.bootstrap, spec.seed)
-    return curves(sweep.found, human, weights, coefficients=spec.coefficients, progress=report)
+    return curves(sweep.points, human, weights, coefficients=spec.coefficients, progress=report)
 
 
 def _level(
     result: SystemLevelResult | SegmentLevelResult,
     replicates: Mapping[str, npt.NDArray[np.float64]],
-    place: int,
+    index: int,
 ) -> Level:
-    """The coefficients at one value; ``replicates`` (B, V) are of those that have intervals."""
+    """Return the coefficients at one value; ``replicates`` (B, V) are for those with intervals."""
     return Level(
         n=result.n,
         reason=result.reason or "",
         p=finite_or_none(result.pvalues["pearson"]),
         coefficients={
             key: LevelEstimate(
-                finite_or_none(value), _interval(replicates[key][:, place]) if key in replicates else None
+                finite_or_none(value), _interval(replicates[key][:, index]) if key in replicates else None
             )
             for key, value in result.values.items()
         },
@@ -279,13 +279,13 @@ def _systems(inputs: Inputs, usable: Bools) -> tuple[SystemRating, ...]:
 
 
 def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, best: int | None) -> tuple[Without, ...]:
-    """Each system left out: the coefficient at the metric's own value, at the best, and which would be best then."""
+    """Return, without each system, the coefficients in use and at the best value, and which value is then best."""
     name = inputs.specification.coefficient
     if best is None or not results[own].left_out:
         return ()
     rows = []
-    for place, system in enumerate(inputs.names):
-        along = [result.left_out[place].values[name] if result.left_out else np.nan for result in results]
+    for index, system in enumerate(inputs.names):
+        along = [result.left_out[index].values[name] if result.left_out else np.nan for result in results]
         then = best_place(along)
         rows.append(
             Without(
@@ -303,7 +303,13 @@ def _halves(spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.fl
     if spec.halves < 1 or sweep.pooled or usable.sum() < 4:
         return None
     held_out = held_out_halves(
-        sweep.found, human, usable, sweep.own, coefficient=spec.coefficient, n_halves=spec.halves, seed=spec.seed + 1
+        sweep.points,
+        human,
+        usable,
+        sweep.in_use,
+        coefficient=spec.coefficient,
+        n_halves=spec.halves,
+        seed=spec.seed + 1,
     )
     if not held_out.n_halves:
         return None
@@ -325,7 +331,7 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
         part = usable & (inputs.splits == split)
         results = [
             system_level(value, inputs.human.mean, inputs.names, part, coefficients=spec.coefficients)[0]
-            for value in sweep.found
+            for value in sweep.points
         ]
         curves_of.append(tuple(finite_or_none(result.values[spec.coefficient]) for result in results))
         items.append(int(part.sum()))
@@ -338,7 +344,7 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
         best=best,
         chosen_on=None if best is None else chosen[best],
         judged_on=None if best is None else judged[best],
-        own=judged[sweep.own],
+        own=judged[sweep.in_use],
         curves=(chosen, judged),
     )
 
@@ -349,15 +355,15 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
 def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[Ngrams]:
     """For a sweep over the orders of a language model: n-grams of each length, and of all up to it."""
     metric = spec.built_metric()
-    models = [one for one in model_parameters(metric.name) if one.choices[0] == LanguageModel.kind]
+    models = [model for model in model_parameters(metric.name) if model.choices[0] == LanguageModel.kind]
     if sweep.parameter.name != "order" or not models:
         return []
     model: LanguageModel = model_store().load(LanguageModel.kind, getattr(metric, models[0].name))
     return [Ngrams(of_order=model.n_ngrams[order - 1], up_to=sum(model.n_ngrams[:order])) for order in sweep.values]
 
 
-def _shown(inputs: Inputs, sweep: Sweep, place: int) -> str:
-    value = sweep.values[place]
+def _shown(inputs: Inputs, sweep: Sweep, index: int) -> str:
+    value = sweep.values[index]
     if sweep.parameter.kind != "model":
         return sweep.parameter.written(value)
     digest = str(value).removeprefix("sha256:")

@@ -1,4 +1,4 @@
-"""Create parameter studies: settle metric, models and values, write the signature, never hold two of one."""
+"""Create parameter studies: settle metric, models and values, and write a unique signature."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,18 +26,20 @@ from metrics.services.models import parameters_with_models
 def parameter_study_create(
     *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
 ) -> tuple[ParameterStudy, bool]:
-    """The study with this specification, and whether it is new. A new one is queued; the caller enqueues its task."""
+    """Return the study with this specification, and whether it is new. The caller enqueues the task of a new study."""
     if not name.strip():
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
-    asked = ParameterSpecification.from_mapping(specification)
-    release = release_named(project, asked.release)
-    campaigns = named_campaigns(project, release, asked.campaigns)
-    systems = study_systems(release, asked.systems)
-    settled = _settled(project, asked)
+    requested = ParameterSpecification.from_mapping(specification)
+    release = release_named(project, requested.release)
+    campaigns = named_campaigns(project, release, requested.campaigns)
+    systems = study_systems(release, requested.systems)
+    settled = _settled(project, requested)
     settled = replace(
         settled,
         release=releases.release_name(release),
-        criteria=tuple(sorted({one.name for one in campaign_criteria(campaigns, asked.criteria or None)})),
+        criteria=tuple(
+            sorted({criterion.name for criterion in campaign_criteria(campaigns, requested.criteria or None)})
+        ),
     )
     dataset = release.reference_set.dataset
     _check_splits(settled, set(Item.objects.filter(dataset=dataset).values_list("split", flat=True)) - {""})
@@ -55,28 +57,32 @@ def parameter_study_create(
     )
 
 
-def _settled(project: Project, asked: ParameterSpecification) -> ParameterSpecification:
-    """The metric with its models by content, and every sweep with its values spelled out."""
-    metric = asked.built_metric()
+def _settled(project: Project, requested: ParameterSpecification) -> ParameterSpecification:
+    """Return the specification with models named by content and all values listed."""
+    metric = requested.built_metric()
     try:
-        found = settled_metric(project, metric)
+        metric_with_models = settled_metric(project, metric)
     except StudyRefused as refusal:
         raise StudyRefused.of("metric", refusal.message.removeprefix("metrics: ")) from refusal
-    settled = replace(asked, metric=found)
+    settled = replace(requested, metric=metric_with_models)
     metric = settled.built_metric()
     limits = model_limits(project, metric.name, metric.parameters())
-    names = [sweep["parameter"] for sweep in asked.sweeps] or _usual_sweeps(metric)
-    given = {sweep["parameter"]: tuple(sweep["values"]) for sweep in asked.sweeps}
+    names = [sweep["parameter"] for sweep in requested.sweeps] or _usual_sweeps(metric)
+    given = {sweep["parameter"]: tuple(sweep["values"]) for sweep in requested.sweeps}
     sweeps = [_settled_sweep(project, metric, name, given.get(name, ()), limits) for name in names]
     if not sweeps:
-        raise StudyRefused.of("sweeps", f"{metric.name}: it has no parameter that could be turned")
+        raise StudyRefused.of("sweeps", f"{metric.name}: it has no parameter to vary")
     return replace(settled, sweeps=tuple(sweeps))
 
 
 def _usual_sweeps(metric: Metric) -> list[str]:
-    """Its numbers; of a metric that has none, its choices."""
-    numbers = [one.name for one in metric.parameter_list() if one.kind in ("whole", "real")]
-    choices = [one.name for one in metric.parameter_list() if one.kind in ("choice", "flag") and not one.optional]
+    """Return the metric's numbers, or its choices if it has no numbers."""
+    numbers = [parameter.name for parameter in metric.parameter_list() if parameter.kind in ("whole", "real")]
+    choices = [
+        parameter.name
+        for parameter in metric.parameter_list()
+        if parameter.kind in ("choice", "flag") and not parameter.optional
+    ]
     return numbers or choices
 
 
@@ -88,10 +94,10 @@ def _settled_sweep(
     if parameter.kind == "model":
         values = tuple(_model(project, metric, name, value) for value in values)
     values = with_own_value(metric, name, values)
-    found = beyond_limit(values, limits.get(name))
-    if found is not None:
-        message = f"{name}: {beyond_words(found, limits[name])}"
-        raise StudyRefused.of("sweeps" if found in given else "metric", message)
+    beyond = beyond_limit(values, limits.get(name))
+    if beyond is not None:
+        message = f"{name}: {beyond_words(beyond, limits[name])}"
+        raise StudyRefused.of("sweeps" if beyond in given else "metric", message)
     if len(values) < 2:
         raise StudyRefused.of("sweeps", f"{name}: found {len(values)} value; accepted: two or more, to compare")
     return {"parameter": name, "values": values}
@@ -106,9 +112,9 @@ def _model(project: Project, metric: Metric, name: str, written: str) -> str:
     return reference
 
 
-def _check_splits(asked: ParameterSpecification, known: set[str]) -> None:
+def _check_splits(requested: ParameterSpecification, known: set[str]) -> None:
     for field in ("choose_on", "judge_on"):
-        split = getattr(asked, field)
+        split = getattr(requested, field)
         if split and split not in known:
             accepted = ", ".join(sorted(known)) or "none, since this data set has no splits"
             raise StudyRefused.of(field, f"found {split!r}; accepted: {accepted}")

@@ -1,4 +1,4 @@
-"""Scores that were made elsewhere, as rows of a study: found among the project's runs, laid along its items."""
+"""Imported scores as rows of a study."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from metrics.selectors.corpus import Corpus
 
 
 def with_runs_named(project: Project, entries: Sequence[Any]) -> list[Any]:
-    """Metrics as they were asked for; ``{"run": 7}`` becomes the metric whose scores that run holds."""
+    """Return the requested metrics; ``{"run": 7}`` becomes the metric whose scores that run holds."""
     return [_of_run(project, entry) if isinstance(entry, Mapping) and "run" in entry else entry for entry in entries]
 
 
@@ -50,11 +50,11 @@ def imported_run(project: Project, dataset_id: int, metric: Metric, systems: Seq
 
 
 def imported_statistics(run: ScoreRun, corpus: Corpus) -> MetricStatistics:
-    """Stored scores of the corpus's systems and items; an item that was not scored has none."""
+    """Return the stored scores of the corpus's systems and items; NaN for an item that was not scored."""
     stored = run_arrays(run)
-    place = {system.pk: position for position, system in enumerate(stored.systems)}
-    found = stored.scores[[place[system.pk] for system in corpus.systems]]
+    index_of = {system.pk: position for position, system in enumerate(stored.systems)}
+    scores = stored.scores[[index_of[system.pk] for system in corpus.systems]]
     order = np.argsort(stored.item_ids)
     at = np.minimum(np.searchsorted(stored.item_ids, corpus.item_ids, sorter=order), order.size - 1)
     known = stored.item_ids[order[at]] == corpus.item_ids
-    return mean_statistics(np.where(known, found[:, order[at]], np.nan))
+    return mean_statistics(np.where(known, scores[:, order[at]], np.nan))

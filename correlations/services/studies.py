@@ -1,4 +1,4 @@
-"""Create studies: settle what a specification names, write its signature, never hold two of one."""
+"""Create studies: settle what a specification names, and write a unique signature."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -31,20 +31,20 @@ from metrics.services.models import parameters_with_models
 def study_create(
     *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
 ) -> tuple[Study, bool]:
-    """The study with this specification, and whether it is new. A new one is queued; the caller enqueues its task."""
+    """Return the study with this specification, and whether it is new. The caller enqueues the task of a new study."""
     if not name.strip():
         raise StudyRefused.of("name", "found nothing; accepted: up to 120 characters")
     if isinstance(specification.get("metrics"), list | tuple):
         specification = {**specification, "metrics": with_runs_named(project, specification["metrics"])}
-    asked = Specification.from_mapping(specification)
-    release = release_named(project, asked.release)
-    campaigns = named_campaigns(project, release, asked.campaigns)
-    criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, asked.criteria or None)})
+    requested = Specification.from_mapping(specification)
+    release = release_named(project, requested.release)
+    campaigns = named_campaigns(project, release, requested.campaigns)
+    criteria = sorted({criterion.name for criterion in campaign_criteria(campaigns, requested.criteria or None)})
     settled = replace(
-        asked,
+        requested,
         release=releases.release_name(release),
         criteria=tuple(criteria),
-        metrics=tuple(_row_metric(project, release, metric, asked.systems) for metric in asked.built_metrics()),
+        metrics=tuple(_row_metric(project, release, metric, requested.systems) for metric in requested.built_metrics()),
     )
     metrics = settled.built_metrics()  # refuses two names of one trained model: one metric twice
     systems = study_systems(release, settled.systems)
@@ -133,17 +133,17 @@ def release_named(project: Project, written: str) -> Release:
 
 def named_campaigns(project: Project, release: Release, names: Sequence[str]) -> list[Campaign]:
     of_dataset = Campaign.objects.filter(project=project, dataset=release.reference_set.dataset_id)
-    found = {campaign.name: campaign for campaign in of_dataset}
-    missing = [name for name in names if name not in found]
+    by_name = {campaign.name: campaign for campaign in of_dataset}
+    missing = [name for name in names if name not in by_name]
     if missing:
-        raise StudyRefused.of("campaigns", f"found {missing[0]!r}; accepted: {', '.join(sorted(found)) or 'none'}")
-    return [found[name] for name in sorted(names)]
+        raise StudyRefused.of("campaigns", f"found {missing[0]!r}; accepted: {', '.join(sorted(by_name)) or 'none'}")
+    return [by_name[name] for name in sorted(names)]
 
 
 def study_systems(release: Release, names: Sequence[str]) -> list[System]:
     """The named systems in the order of their names."""
-    found = {system.name: system for system in System.objects.filter(dataset=release.reference_set.dataset_id)}
-    missing = [name for name in names if name not in found]
+    by_name = {system.name: system for system in System.objects.filter(dataset=release.reference_set.dataset_id)}
+    missing = [name for name in names if name not in by_name]
     if missing:
-        raise StudyRefused.of("systems", f"found {missing[0]!r}; accepted: {', '.join(sorted(found)) or 'none'}")
-    return [found[name] for name in sorted(names)]
+        raise StudyRefused.of("systems", f"found {missing[0]!r}; accepted: {', '.join(sorted(by_name)) or 'none'}")
+    return [by_name[name] for name in sorted(names)]

@@ -1,4 +1,4 @@
-"""Every table and figure of a report, of studies of either kind, for machines and for papers."""
+"""Downloads of the tables and charts of a report, for studies of either kind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -123,43 +123,43 @@ def study_list_download(request: MemberRequest, file_format: str, kind: Kind) ->
 @require_GET
 @project_view(Role.VIEWER)
 def study_download(request: MemberRequest, pk: int, table: str, file_format: str, kind: Kind) -> HttpResponseBase:
-    study, name = _found(request, pk, kind)
+    study, name = _study_and_name(request, pk, kind)
     if (table, file_format) == ("study", "json"):
         whole = {field: getattr(study, field) for field in ("name", "signature", "specification", "result")}
         return _named(JsonResponse(whole, json_dumps_params={"ensure_ascii": False}), f"{name}.json")
-    found = kind.table(study.read_result(), table)
-    if found is None:
+    data = kind.table(study.read_result(), table)
+    if data is None:
         raise Http404(f"No table {table!r} in this study.")
-    columns, rows = found
+    columns, rows = data
     return table_response(format=file_format, filename=f"{name}-{table}", columns=columns, rows=rows)
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def study_figure(request: MemberRequest, pk: int, figure: str, kind: Kind) -> JsonResponse:
-    study, _ = _found(request, pk, kind)
-    # The page has its own heading above the figure; a file must bring one.
+    study, _ = _study_and_name(request, pk, kind)
+    # The page has a heading above the chart; a file needs its own.
     return JsonResponse({key: value for key, value in _figure(request, study, figure, kind).items() if key != "title"})
 
 
 @require_GET
 @project_view(Role.VIEWER)
 def study_figure_download(request: MemberRequest, pk: int, figure: str, file_format: str, kind: Kind) -> HttpResponse:
-    study, name = _found(request, pk, kind)
+    study, name = _study_and_name(request, pk, kind)
     return chart_response(_figure(request, study, figure, kind), file_format, f"{name}-{figure}")
 
 
-def _found(request: MemberRequest, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
-    """Return the study, and what names of its files begin with."""
+def _study_and_name(request: MemberRequest, pk: int, kind: Kind) -> tuple[Study | ParameterStudy, str]:
+    """Return the study, and the beginning of its files' names."""
     study = finished_of_kind_or_404(kind.model, request.project, pk)
     return study, f"{request.project.slug}-{kind.name}-{pk}"
 
 
 def _figure(request: HttpRequest, study: Study | ParameterStudy, figure: str, kind: Kind) -> Spec:
-    found = kind.figure(study.read_result(), figure, theme=chart_theme(request))
-    if found is None:
-        raise Http404(f"No figure {figure!r} in this study.")
-    return found
+    chart = kind.figure(study.read_result(), figure, theme=chart_theme(request))
+    if chart is None:
+        raise Http404(f"No chart {figure!r} in this study.")
+    return chart
 
 
 def _named(response: HttpResponse, filename: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""A study of a project, or 404."""
+"""Return a study of a project, or 404."""
 
 from django.http import Http404
 

@@ -21,7 +21,7 @@ from correlations.selectors import parameter_reports as reports
 from correlations.selectors.lists import study_page
 from correlations.selectors.methods import parameter_study_methods
 from correlations.services.parameter_studies import parameter_study_create as create
-from correlations.views.asking import study_asked_for
+from correlations.views.creating import study_from_form
 from correlations.views.finding import parameter_study_or_404
 from metrics.scoring.registry import METRICS
 from metrics.views.runs import chosen_release
@@ -61,7 +61,7 @@ def parameter_study_create(request: MemberRequest) -> HttpResponse:
     metric = step.chosen()
     form = ParameterStudyForm(request.POST or None, release=release, metric=metric)
     if form.is_valid():
-        study, created = study_asked_for(form, create, tasks.execute_parameter_study, project=project, by=request.user)
+        study, created = study_from_form(form, create, tasks.execute_parameter_study, project=project, by=request.user)
         if study is not None:
             if not created:
                 messages.info(request, "Opened the existing study with these settings.")

@@ -22,7 +22,7 @@ from correlations.selectors import reports
 from correlations.selectors.lists import study_page
 from correlations.selectors.methods import study_methods
 from correlations.services.studies import study_create as create
-from correlations.views.asking import study_asked_for
+from correlations.views.creating import study_from_form
 from correlations.views.finding import finished_study_or_404, study_or_404
 from metrics.templatetags.report import references
 from metrics.views.runs import chosen_release
@@ -53,7 +53,7 @@ def study_create(request: MemberRequest) -> HttpResponse:
         return render(request, "correlations/study_create.html", {"project": project, "releases": releases})
     form = StudyForm(request.POST or None, release=release)
     if form.is_valid():
-        study, created = study_asked_for(form, create, tasks.execute, project=project, by=request.user)
+        study, created = study_from_form(form, create, tasks.execute, project=project, by=request.user)
         if study is not None:
             if not created:
                 messages.info(request, "Opened the existing study with these settings.")

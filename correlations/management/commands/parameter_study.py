@@ -80,7 +80,9 @@ class Command(BaseCommand):
             raise CommandError(f"--project: found {options['project']!r}; no such project.")
         name = options["name"] or "Parameter study"
         try:
-            study, _ = parameter_study_create(project=project, name=name, specification=_asked(options), by=None)
+            study, _ = parameter_study_create(
+                project=project, name=name, specification=_specification(options), by=None
+            )
         except AnnotationError as error:
             raise CommandError(error.message) from error
         job_requeue(study)
@@ -103,8 +105,8 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{sweep.label} ({sweep.parameter})")
             columns = "".join(f"{level + ' ' + entry.short:>12}" for level in ("systems", "outputs") for entry in shown)
             self.stdout.write(f"{'value':<16}{columns}{'p':>10}")
-            for place, point in enumerate(sweep.points):
-                marks = " in use" * (place == sweep.chosen) + " best" * (place == sweep.best)
+            for index, point in enumerate(sweep.points):
+                marks = " in use" * (index == sweep.chosen) + " best" * (index == sweep.best)
                 cells = [
                     level.coefficients[entry.key].value for level in (point.system, point.segment) for entry in shown
                 ]
@@ -117,7 +119,7 @@ class Command(BaseCommand):
                 )
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
+def _specification(options: dict[str, Any]) -> dict[str, Any]:
     given = read_specification(options["spec"])
     given |= {name: options[name] for name in FLAGS if options[name] is not None}
     try:
@@ -136,7 +138,7 @@ def _sweep(metric: Any, written: str) -> dict[str, Any]:
     name, equals, values = written.partition("=")
     of = metric.get("name") if isinstance(metric, dict) else metric
     known = METRICS[of].parameter_list() if isinstance(of, str) and of in METRICS else ()
-    parameter = next((one for one in known if name in (one.name, one.key)), None)
+    parameter = next((parameter for parameter in known if name in (parameter.name, parameter.key)), None)
     if not equals or parameter is None:
         return {"parameter": name}
     return {"parameter": parameter.name, "values": list(read_values(parameter, values))}

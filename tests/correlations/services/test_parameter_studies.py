@@ -270,7 +270,7 @@ def test_a_system_that_nobody_rated_fails_with_its_name(world: World) -> None:
     parameter_study_execute(study_id=study.pk)
     study.refresh_from_db()
     assert (study.state, study.result) == (JobState.FAILED, None)
-    assert "Nobody rated an output of Random in Output ratings" in study.error
+    assert "No rater rated an output of Random in Output ratings" in study.error
 
 
 def test_a_cancelled_study_is_not_computed(world: World) -> None:

@@ -232,7 +232,7 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
     ("change", "message"),
     [
         ({"sweep_max_order": "1, nine"}, "found &#x27;nine&#x27;; accepted: an integer from 1 to 4"),
-        ({"sweep_max_order": "", "sweep_tokenize": ""}, "No parameter is turned"),
+        ({"sweep_max_order": "", "sweep_tokenize": ""}, "No parameter has values to try"),
         ({"own_max_order": 9}, "max_order: found 9; accepted: an integer from 1 to 4"),
         ({"systems": ["Echo"]}, "accepted: three or more"),
         ({"subset": "w>9"}, "a weight from -1 to 1"),

@@ -1,4 +1,4 @@
-"""A study of either kind, asked for by a form."""
+"""Create a study of either kind from a form."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from correlations.forms import ParameterStudyForm, StudyForm
 from correlations.selectors.lists import AnyStudy
 
 
-def study_asked_for(
+def study_from_form(
     form: StudyForm | ParameterStudyForm,
     create: Callable[..., tuple[AnyStudy, bool]],
     task: Task,
@@ -19,7 +19,7 @@ def study_asked_for(
     project: Project,
     by: User,
 ) -> tuple[AnyStudy | None, bool]:
-    """The study, and whether it is new; None where the service refuses it, which the form then tells at its fields."""
+    """Return the study, and whether it is new; None if the service refuses it. The form then shows the errors."""
     try:
         with transaction.atomic():
             name = form.cleaned_data["name"]
