@@ -79,7 +79,7 @@ def replicate_weights(parts: Contributions, centre: Centre, drawn: FloatArray) -
 
 
 def draw_raters(n_raters: int, n_replicates: int, rng: np.random.Generator) -> FloatArray:
-    """How often each of K raters is drawn in each of B resamples of size K. Shape (K, B)."""
+    """Draw B resamples of size K; return how often each of K raters is in each, shape (K, B)."""
     picks = rng.integers(max(n_raters, 1), size=(n_replicates, n_raters))
     picks += np.arange(n_replicates)[:, None] * n_raters
     counts = np.bincount(picks.ravel(), minlength=n_replicates * n_raters)
@@ -87,7 +87,7 @@ def draw_raters(n_raters: int, n_replicates: int, rng: np.random.Generator) -> F
 
 
 def _clusters(table: RatingTable) -> tuple[IntArray, IntArray]:
-    """The distinct (response, rater) pairs as ``response * K + rater``, and the pair of each rating."""
+    """Return the distinct (response, rater) pairs as ``response * K + rater``, and the pair of each rating."""
     pairs, inverse = np.unique(table.response * table.n_raters + table.rater, return_inverse=True)
     return pairs, inverse
 

@@ -126,7 +126,7 @@ def _bootstrap_ends(
 
 
 def _rated(table: RatingTable) -> tuple[FloatArray, FloatArray, str]:
-    """The values, how often each response has each of them, and why there is no alpha."""
+    """Return the values, how often each response has each of them, and why there is no alpha."""
     if len(table) == 0:
         return np.zeros(0), np.zeros((0, 0)), "no response has ratings of two raters"
     values, counts = value_counts(table)

@@ -112,15 +112,15 @@ class CheckLog:
         return f"CheckLog({len(self)} answers)"
 
     def select(self, keep: BoolArray) -> "CheckLog":
-        """The entries of a mask."""
+        """Return the entries of a mask."""
         return self._with(self.rater, keep)
 
     def of(self, kind: CheckKind) -> "CheckLog":
-        """The entries of one kind."""
+        """Return the entries of one kind."""
         return self.select(self.kind == kind)
 
     def recoded(self, rater: npt.NDArray[np.generic]) -> "CheckLog":
-        """The same answers, their raters named otherwise, such as by codes 0..K-1."""
+        """Return the same answers with other names for their raters, such as codes 0..K-1."""
         return self._with(rater, slice(None))
 
     def _with(self, rater: npt.NDArray[np.generic], keep: BoolArray | slice) -> "CheckLog":
@@ -159,7 +159,7 @@ class CheckAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class SelfConsistency:
-    """How K raters' second answers to their own units go with their first; arrays of shape (K,).
+    """Agreement of K raters' second answers with their first; arrays of shape (K,).
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confiden
 
 
 def self_consistency(checks: CheckLog, n_raters: int, *, confidence: float = 0.95) -> SelfConsistency:
-    """How each rater's second answers to their own units go with their first.
+    """Measure how each rater's second answers agree with the first.
 
     Parameters
     ----------

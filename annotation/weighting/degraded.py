@@ -26,7 +26,7 @@ _EXACT_UP_TO = 8  # scipy's own rule: the exact distribution of U while the smal
 
 @dataclass(frozen=True, eq=False)
 class DegradedTest:
-    """Whether K raters rate degraded texts lower than others; arrays of shape (K,).
+    """Results of the degraded test for K raters; arrays of shape (K,).
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def degraded_test(
     criterion: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> DegradedTest:
-    """One-sided Mann-Whitney test, per rater, that degraded texts are rated lower than the others.
+    """Test per rater, one-sided by Mann-Whitney, that degraded texts are rated lower than the others.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def sufficiency(
     weights: WeightResult | None = None,
     confidence: float = 0.95,
 ) -> Sufficiency:
-    """How wide the weights' intervals are, and how many more ratings reach a half-width.
+    """Compute how wide the weights' intervals are, and how many more ratings reach a half-width.
 
     The variance of single ratings about their response's weight is pooled over responses: three or five ratings say
     little about one response's own variance, thousands say much about the common one.
@@ -155,7 +155,7 @@ def _check(target: float, k: Sequence[int], confidence: float) -> None:
 
 
 def _unknown(target: float, df: int, n_responses: int, observed: float, k: Sequence[int]) -> Sufficiency:
-    """Where no response has ratings of two raters: nothing says how far ratings scatter."""
+    """Return the result if no response has ratings of two raters: their spread is unknown."""
     return Sufficiency(
         target=target,
         spread=np.nan,

@@ -51,7 +51,7 @@ class Evidence:
 
 
 def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
-    """The bins for judgements on a scale: 11 at most, the same for every response.
+    """Return the bins for judgements on a scale: at most 11, the same for every response.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def checked_codes(column: npt.NDArray[np.generic], n_raters: int) -> IntArray:
 
 
 def reasons(cases: list[tuple[BoolArray, str]], size: int) -> TextArray:
-    """The text of the first case that holds, for each of ``size`` raters; empty where none does."""
+    """Return the text of the first case that holds, for each of ``size`` raters; empty if none does."""
     conditions = [np.broadcast_to(condition, (size,)) for condition, _ in cases]
     return np.select(conditions, [text for _, text in cases], default="").astype(np.str_)
 
@@ -75,7 +75,7 @@ def reasons(cases: list[tuple[BoolArray, str]], size: int) -> TextArray:
 def aligned(
     name: str, column: npt.NDArray[np.generic], shape: tuple[int, ...], *, per: str = "answer"
 ) -> npt.NDArray[np.generic]:
-    """The column, refused unless it has that shape."""
+    """Return the column; raise a ValueError if it has another shape."""
     if column.shape != shape:
         raise ValueError(f"{name} has shape {column.shape}; accepted: {shape}, one per {per}")
     return column

@@ -72,7 +72,7 @@ def leave_one_rater_out(
     parameters: Mapping[str, float] | None = None,
     n_items: int | None = None,
 ) -> Influence:
-    """Every response's weight without each of its raters, and what that does to signs and to the best of each item.
+    """Compute every response's weight without each of its raters, and the effect on signs and on each item's best.
 
     Exact for ``linear`` and ``median``: the same weights as weighing again without the rater's ratings. Exact for
     ``zscore``, too: a rater is standardised by that rater's own ratings, which others' absence does not change. For

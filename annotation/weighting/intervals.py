@@ -255,7 +255,7 @@ def check_confidence(confidence: float) -> None:
 
 
 def _bisect(outside: Callable[[FloatArray], npt.NDArray[np.bool_]], far: FloatArray, near: FloatArray) -> FloatArray:
-    """Where ``outside`` changes between ``far``, outside or the very end, and ``near``, inside."""
+    """Find where ``outside`` changes between ``far``, outside or at the end, and ``near``, inside."""
     for _ in range(_BISECTIONS):
         middle = (far + near) / 2
         beyond = outside(middle)

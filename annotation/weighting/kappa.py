@@ -44,7 +44,7 @@ class PairwiseKappaResult:
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """Every response a pair of raters shares, once, pair after pair: who, what, and the two ratings."""
+    """List every response that a pair of raters shares, pair after pair: raters, response, both ratings."""
 
     pair: IntArray
     response: IntArray

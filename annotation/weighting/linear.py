@@ -91,7 +91,7 @@ def median_weights(
 
 
 def scale_contributions(table: RatingTable, low: float, high: float, *, scheme: str = "linear") -> Contributions:
-    """Each rating as ``(2 v - low - high) / (high - low)``."""
+    """Return each rating as ``(2 v - low - high) / (high - low)``."""
     check_ends(low, high, scheme=scheme)
     check_scale(table, low, high)
     # [1] Section 4.1, over a common denominator: 2 (v - low) / (high - low) - 1

@@ -1,4 +1,4 @@
-"""Everything known about every rater, in one call."""
+"""All measures of all raters, in one call."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from annotation.weighting.table import RatingTable
 
 @dataclass(frozen=True, eq=False)
 class RaterQuality:
-    """Figures of K raters, each with the interval its number of observations allows; all arrays of shape (K,).
+    """Measures of K raters, each with the interval that its number of observations allows; arrays of shape (K,).
 
     Attributes
     ----------
-    summary : what they gave, how fast, how it goes with what the others gave.
+    summary : values, times, and agreement with other raters.
     gold, attention, anchor : share of answers inside the expected range.
-    repeats : how second answers go with first.
+    repeats : agreement of second answers with first.
     degraded : whether degraded texts are rated lower.
     """
 
@@ -38,7 +38,7 @@ def rater_quality(
     criterion: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> RaterQuality:
-    """All measures of all raters.
+    """Compute all measures of all raters.
 
     Parameters
     ----------

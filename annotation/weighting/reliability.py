@@ -78,7 +78,7 @@ def reliability_weights(
 def reliability_contributions(
     table: RatingTable, low: float, high: float, *, prior_ratings: float = PRIOR_RATINGS.default
 ) -> Contributions:
-    """Each rating less its rater's bias, with the rater's precision."""
+    """Return each rating minus its rater's bias, with the rater's precision."""
     check_ends(low, high, scheme="reliability")
     check_scale(table, low, high)
     model = fit_rater_model(table, prior_ratings=prior_ratings)

@@ -1,4 +1,4 @@
-"""What there is to say about a weighting scheme. Each scheme's file makes its entry; ``schemes`` lists them."""
+"""The entry of a weighting scheme. Each scheme's file makes its entry; ``schemes`` lists them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MAX_PARAMETER = 1e9
 
 
 class WeightScheme(Protocol):
-    """What every scheme can be called with; each may take parameters besides, all with defaults."""
+    """The arguments of every scheme; each may have further parameters with defaults."""
 
     def __call__(
         self,
@@ -65,7 +65,7 @@ class WeighedResponse:
 
     @property
     def scale(self) -> str:
-        """The scale as a sentence goes on with it; empty if it has no ends."""
+        """Return the scale for the end of a sentence; empty if it has no ends."""
         return "" if scale_is_open(self.low, self.high) else f" on {self.low:g}–{self.high:g}"
 
 

@@ -48,7 +48,7 @@ def bootstrap_weights(
     n_replicates: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Weights of all responses under resampled raters, jointly: what carries rater uncertainty further.
+    """Draw weights of all responses jointly under resampled raters, to carry rater uncertainty further.
 
     One replicate draws K of the K raters with replacement, the same for every response, and weighs with the scheme's
     default parameters.

@@ -28,7 +28,7 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """How other weights differ from a release's own. R references, I items.
+    """Differences of other weights from a release's. R references, I items.
 
     Attributes
     ----------
@@ -72,12 +72,12 @@ def alternatives(
     high: float,
     own: npt.ArrayLike,
 ) -> list[Alternative]:
-    """The weights of the same references under every scheme, with its defaults, and under every variant.
+    """Weigh the same references by every scheme, with its defaults, and by every variant.
 
     Parameters
     ----------
     table : RatingTable of R responses, or None
-        The judgements that count; None where weights were made elsewhere and none are known. Then the schemes are
+        The judgements that count; None for imported weights, whose judgements are unknown. Then the schemes are
         left out, and only what follows from the weights themselves is given.
     low, high : float
         Ends of the scale, as in :func:`annotation.weighting.linear_weights`.
@@ -154,7 +154,7 @@ def shrunken_means(table: RatingTable) -> tuple[FloatArray, float]:
 
 
 def movement(own: npt.ArrayLike, other: Alternative, item: npt.ArrayLike, n_items: int | None = None) -> Movement:
-    """How far other weights are from the release's own, reference by reference and item by item.
+    """Compare other weights with the release's, by reference and by item.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def signs(weights: FloatArray) -> SignArray:
 
 
 def best_weights(weights: FloatArray, item: IntArray, n_items: int) -> FloatArray:
-    """The highest weight of each item; NaN where none of its references has one."""
+    """Return the highest weight of each item; NaN if none of its references has one."""
     best = np.full(n_items, -np.inf)
     known = np.isfinite(weights)
     np.maximum.at(best, item[known], weights[known])
@@ -30,7 +30,7 @@ def best_weights(weights: FloatArray, item: IntArray, n_items: int) -> FloatArra
 
 
 def is_best(weights: FloatArray, item: IntArray, n_items: int) -> BoolArray:
-    """Which references are the best of their item; several where they tie."""
+    """Return which references are the best of their item; several if they tie."""
     best = best_weights(weights, item, n_items)
     found: BoolArray = weights >= best[item] - SAME  # False where either is NaN
     return found

@@ -61,11 +61,11 @@ class RatingTable:
         return f"RatingTable({len(self)} ratings, {self.n_responses} responses, {self.n_raters} raters)"
 
     def select(self, keep: npt.NDArray[np.bool_]) -> "RatingTable":
-        """The rows of a mask, with the same codes and counts."""
+        """Return the rows of a mask, with the same codes and counts."""
         return RatingTable(self.response[keep], self.rater[keep], self.value[keep], self.n_responses, self.n_raters)
 
     def latest_per_rater(self) -> "RatingTable":
-        """Each rater's latest rating of each response; earlier ones of the same rater are left out."""
+        """Keep only each rater's latest rating of each response."""
         pair = self.response * self.n_raters + self.rater
         _, from_end = np.unique(pair[::-1], return_index=True)
         keep = np.zeros(len(self), dtype=bool)
@@ -77,7 +77,7 @@ Ratings = RatingTable | Sequence[Sequence[float]] | npt.NDArray[np.generic]
 
 
 def as_table(ratings: Ratings) -> RatingTable:
-    """A table as it is, or one made of nested ratings: one row per response, one column per rater.
+    """Return a table unchanged, or make one from nested ratings: a row per response, a column per rater.
 
     Rows may differ in length; the j-th rating of every row is taken as the same rater's.
 
@@ -99,7 +99,7 @@ def as_table(ratings: Ratings) -> RatingTable:
 
 
 def scale_is_open(low: float, high: float) -> bool:
-    """Whether a scale has no ends (both NaN): magnitudes, whose ratings are logarithms of value over standard."""
+    """Return whether a scale has no ends (both NaN), as magnitudes have: logarithms of value over standard."""
     return bool(np.isnan(low) and np.isnan(high))
 
 
@@ -117,7 +117,7 @@ def check_scale(table: RatingTable, low: float, high: float) -> None:
 
 
 def value_counts(table: RatingTable) -> tuple[FloatArray, IntArray]:
-    """How often each response got each value.
+    """Count how often each response got each value.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def value_counts(table: RatingTable) -> tuple[FloatArray, IntArray]:
 
 
 def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> FloatArray:
-    """Quotient, NaN where the denominator is not above 0."""
+    """Return the quotient; NaN if the denominator is not above 0."""
     out: FloatArray = np.full(numerator.shape, np.nan)
     np.divide(numerator, denominator, out=out, where=denominator > 0)
     return out

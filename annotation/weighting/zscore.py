@@ -1,4 +1,4 @@
-"""Weights from ratings standardised per rater: what a rater's severity and spread would otherwise add."""
+"""Weights from ratings standardised per rater, which removes a rater's severity and spread."""
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def zscore_weights(
 
 
 def zscore_contributions(table: RatingTable, low: float, high: float, *, clip: float = CLIP.default) -> Contributions:
-    """Each rating as its clipped z-score over ``clip``; raters without spread are left out."""
+    """Return each rating as its clipped z-score over ``clip``, without raters that have no spread."""
     if not scale_is_open(low, high):
         check_scale(table, low, high)
     n = np.bincount(table.rater, minlength=table.n_raters)

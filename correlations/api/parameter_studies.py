@@ -35,7 +35,7 @@ class SweepSerializer(Strict, serializers.Serializer):
 
 
 class ParameterSpecificationSerializer(Strict, serializers.Serializer):
-    """What is left out takes its default; the answer spells all of it out, and may be sent again as it is."""
+    """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
     release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
     campaigns = NamesField(help_text="Whose ratings of the systems count.")
@@ -94,7 +94,7 @@ class ParameterStudiesViewSet(JobViewSet):
         responses={201: ParameterStudySerializer, 200: ParameterStudySerializer},
     )
     def create(self, request: Request, **_: Any) -> Response:
-        """A new study (201), or the one that computed the same specification before (200). Poll its ``url``."""
+        """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
         asked = self.asked(ParameterStudyRequestSerializer)
         study, created = parameter_study_create(project=self.project, by=request.user, **asked)
         if not created:
@@ -105,8 +105,10 @@ class ParameterStudiesViewSet(JobViewSet):
     @extend_schema(responses={200: dict[str, Any]})
     @action(detail=True)
     def result(self, request: Request, **_: Any) -> Response:
-        """Everything the report shows: curves with intervals, what is left without each system, held-out choices."""
+        """Return all that the report shows: curves with intervals, results without each system, held-out choices."""
         study = self.get_object()
         if study.result is None:
-            raise Conflict(f"The study is {study.get_state_display().lower()}; its result is there once it is done.")
+            raise Conflict(
+                f"The study is {study.get_state_display().lower()}; its result is available when it is done."
+            )
         return Response(study.result)

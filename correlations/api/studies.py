@@ -54,7 +54,7 @@ class NamesField(serializers.ListField):
 
 
 class SpecificationSerializer(Strict, serializers.Serializer):
-    """What is left out takes its default; the answer spells all of it out, and may be sent again as it is."""
+    """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
     release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
     campaigns = NamesField(help_text="Whose ratings of the systems count.")
@@ -122,7 +122,7 @@ class IntervalField(serializers.ListField):
 
 class CoefficientSerializer(serializers.Serializer):
     value = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(help_text="Why it is undefined, or nothing.")
+    reason = serializers.CharField(help_text="Why it is undefined, or empty.")
     paper = IntervalField(
         allow_null=True, required=False, help_text="As the paper's: Fisher's z, 95%, mirrors counted."
     )
@@ -169,7 +169,7 @@ class StudiesViewSet(JobViewSet):
 
     @extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
     def create(self, request: Request, **_: Any) -> Response:
-        """A new study (201), or the one that computed the same specification before (200). Poll its ``url``."""
+        """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
         study, created = study_create(project=self.project, by=request.user, **self.asked(StudyRequestSerializer))
         if not created:
             return self.answer(study)
@@ -179,17 +179,19 @@ class StudiesViewSet(JobViewSet):
     def _done(self) -> Study:
         study: Study = self.get_object()
         if study.result is None:
-            raise Conflict(f"The study is {study.get_state_display().lower()}; its result is there once it is done.")
+            raise Conflict(
+                f"The study is {study.get_state_display().lower()}; its result is available when it is done."
+            )
         return study
 
     @extend_schema(responses=StudyRowSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def table(self, request: Request, **_: Any) -> Response:
-        """A row per metric and choice of references."""
+        """Return a row per metric and choice of references."""
         return Response(StudyRowSerializer(to_json(self._done().read_result().rows), many=True).data)
 
     @extend_schema(responses={200: dict[str, Any]})
     @action(detail=True)
     def result(self, request: Request, **_: Any) -> Response:
-        """Everything the report shows: table, pairs, observations, comparisons, sweeps, counts."""
+        """Return everything that the report shows: table, pairs, observations, comparisons, sweeps, counts."""
         return Response(self._done().result)

@@ -38,7 +38,7 @@ def _plain(value: Any) -> Any:
 
 
 def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: bool = True) -> Floats:
-    """A flat, non-empty array of numbers; ``length`` is that of the arrays it goes with."""
+    """Return a flat, non-empty array of numbers; ``length`` is the length of the matching arrays."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}: a flat list of at least one number is expected")
@@ -64,7 +64,7 @@ def checked_correlations(name: str, values: ArrayLike, length: int) -> Floats:
 
 
 def correlation_domain(groups: Sequence[Floats], *, room: float, least: float) -> tuple[float, float]:
-    """The range that holds all values, with ``room`` as a share of it, at least ``least``, within [-1, 1]."""
+    """Return a range for all values, with ``room`` as a share of it, at least ``least``, within [-1, 1]."""
     everything = np.concatenate(groups)
     defined = everything[np.isfinite(everything)]
     if defined.size == 0:
@@ -75,7 +75,7 @@ def correlation_domain(groups: Sequence[Floats], *, room: float, least: float) -
 
 
 def zero_line(domain: tuple[float, float], colour: str, y: alt.Y) -> list[alt.Chart]:
-    """A line at 0, if 0 lies inside the range."""
+    """Return a line at 0, if 0 lies inside the range."""
     if not domain[0] < 0 < domain[1]:
         return []
     zero = alt.Chart(inline([{"value": 0}])).mark_rule(color=colour, strokeDash=[3, 3], aria=False)

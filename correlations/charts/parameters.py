@@ -29,7 +29,7 @@ _MANY_FOLD = 20  # from this ratio of largest to smallest on, whole numbers are 
 
 @dataclass(frozen=True)
 class ParameterAxis:
-    """The parameter, its values in order, and the places of the one in use and of the best one."""
+    """The parameter, its values in order, and the indices of the value in use and of the best."""
 
     label: str
     values: Sequence[Any]  # numbers, or anything that has a name

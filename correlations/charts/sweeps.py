@@ -169,7 +169,7 @@ def _points(places: Floats, values: Mapping[str, Floats]) -> alt.InlineData:
 def _line_ends(
     places: Floats, values: Mapping[str, Floats], domain: tuple[float, float], axis: _Axis
 ) -> alt.InlineData:
-    """Each name beside its line's last value, moved apart where names would overlap."""
+    """Put each name beside its line's last value, moved apart if names would overlap."""
     last = 0 if axis.reverse else -1
     ends: dict[str, float] = {}
     for name, each in values.items():

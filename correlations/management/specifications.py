@@ -11,7 +11,7 @@ from correlations.models import ParameterStudy, Study
 
 
 def read_specification(written: str | None) -> dict[str, Any]:
-    """The specification in a JSON file, or on standard input (-); nothing where no file is named."""
+    """Read the specification from a JSON file or standard input (-); empty if no file is named."""
     if not written:
         return {}
     try:

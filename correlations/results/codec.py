@@ -15,7 +15,7 @@ _SCALARS = (str, int, float, bool)
 
 
 class ResultError(ValueError):
-    """A stored result has another shape than the one that is read; the message names the key."""
+    """The stored result does not have the expected shape; the message names the key."""
 
 
 class Result:

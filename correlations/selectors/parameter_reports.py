@@ -78,7 +78,7 @@ class SweepReport:
 
     @property
     def without_rows(self) -> list[tuple[Without, str | None]]:
-        """Each system left out, and which value would be best then."""
+        """Return each system left out, and the value that is best without it."""
         return [(entry, self.sweep.shown(entry.best_then)) for entry in self.sweep.without]
 
     @property
@@ -87,7 +87,7 @@ class SweepReport:
 
     @property
     def driver(self) -> Without | None:
-        """The system whose absence moves the coefficient at the value in use most, if it moves it far."""
+        """Return the system that moves the coefficient at the value in use most, if it moves it far."""
         value = self.own_value
         if value is None:
             return None

@@ -84,7 +84,7 @@ def best_row(result: StudyResult) -> BestRow | None:
 
 
 def _lead(row: StudyRow, entry: Comparison) -> float:
-    """By how much the row's coefficient is the higher one, over the items that both can use."""
+    """Return how much higher the row's coefficient is, over the items that both can use."""
     difference = entry.difference or 0.0
     return difference if entry.first == row.label else -difference
 

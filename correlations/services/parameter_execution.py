@@ -372,7 +372,7 @@ def _shown(inputs: Inputs, sweep: Sweep, index: int) -> str:
 
 
 def _models(study: ParameterStudy, metric: Metric) -> tuple[ModelUsed, ...]:
-    """The trained models of the metric, and whether a language model's lower orders are those of smaller models."""
+    """Return the trained models of the metric, with whether each was pruned."""
     used = []
     for parameter in model_parameters(metric.name):
         reference = str(getattr(metric, parameter.name))

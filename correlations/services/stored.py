@@ -31,7 +31,7 @@ def _of_run(project: Project, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def imported_run(project: Project, dataset_id: int, metric: Metric, systems: Sequence[str]) -> ScoreRun:
-    """The run that holds the scores, or a refusal that says what is missing."""
+    """Return the run that holds the scores; the error says what is missing."""
     parameters = metric.parameters()
     if parameters["level"] != SEGMENT:
         message = f"{metric.label}: found scores of systems alone; accepted: scores of segments, which units can sum"

@@ -76,7 +76,7 @@ def study_store(
     result_version: int,
     by: User | None,
 ) -> tuple[AnyStudy, bool]:
-    """The study with this settled specification over what it names as that is now, and whether it is new."""
+    """Return the study with this specification over the current texts and ratings, and whether it is new."""
     ratings_await(campaigns=campaigns)
     named: dict[str, Any] = {
         "release": release.content_hash,
@@ -141,7 +141,7 @@ def named_campaigns(project: Project, release: Release, names: Sequence[str]) ->
 
 
 def study_systems(release: Release, names: Sequence[str]) -> list[System]:
-    """The named systems in the order of their names."""
+    """Return the named systems in the order of their names."""
     by_name = {system.name: system for system in System.objects.filter(dataset=release.reference_set.dataset_id)}
     missing = [name for name in names if name not in by_name]
     if missing:

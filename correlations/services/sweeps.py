@@ -21,7 +21,7 @@ ORDERS = (1, 2, 3, 4)
 
 
 def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Sweep]:
-    """The leading coefficient of every metric along each dimension, all else as in the table."""
+    """Return the leading coefficient of every metric along each dimension, with all else as in the table."""
     spec = inputs.specification
     shared: dict[str, Any] = {
         "human": inputs.human.mean,
@@ -81,7 +81,7 @@ def _named(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) ->
 
 
 def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricStatistics:
-    """Of the table's row where there is such, computed where not."""
+    """Return the statistics of the table's row, or compute them."""
     for row in inputs.rows:
         if row.metric == metric and (row.subset == subset or not metric.needs_references):
             return row.statistics

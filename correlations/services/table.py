@@ -293,7 +293,7 @@ def _tested(
     results: tuple[MetricResult, MetricResult],
     bootstraps: tuple[RowBootstrap | None, RowBootstrap | None],
 ) -> Comparison:
-    """The comparison with the difference of the coefficient, its interval and its p-value."""
+    """Return the comparison with the difference of the coefficient, its interval and its p-value."""
     first, second = (result.coefficients[key].mean for result in results)
     difference = first - second
     if bootstraps[0] is None or bootstraps[1] is None:

@@ -49,7 +49,7 @@ def _dominance_block(x: RankedBatch, y: RankedBatch, words: int) -> Ints:
     sample_base = samples * ((n + 1) * words)
 
     def count(first_x: Ints, below_y: Ints) -> Ints:
-        """Of the ``first_x`` smallest x, how many have a y place under ``below_y``."""
+        """Count, among the ``first_x`` smallest x, those with a y rank under ``below_y``."""
         where = sample_base + first_x * words + (below_y >> 6)
         mask = (np.uint64(1) << (below_y & 63).astype(np.uint64)) - np.uint64(1)
         return np.asarray(flat_full[where] + np.bitwise_count(flat_seen[where] & mask).astype(np.int64))

@@ -80,7 +80,7 @@ def system_level(
     *,
     coefficients: Sequence[str] = USUAL,
 ) -> tuple[SystemLevelResult, Floats]:
-    """The metric over these segments against the mean rating of each system over them.
+    """Correlate the metric over these segments with each system's mean rating over them.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def held_out_halves(
     n_halves: int,
     seed: int,
 ) -> HeldOut:
-    """What choosing the best value is worth on segments that had no say in it.
+    """Measure what choosing the best value is worth on segments that it was not chosen on.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def held_out_halves(
 
 
 def best_place(coefficients: ArrayLike) -> int | None:
-    """Where the coefficient is highest, the first of equal ones; None where none is defined."""
+    """Return the index of the highest coefficient, the first if several are equal; None if none is defined."""
     found = np.asarray(coefficients, dtype=np.float64)
     return None if np.isnan(found).all() else int(np.nanargmax(found))
 

@@ -13,7 +13,7 @@ Bools = NDArray[np.bool_]
 
 
 class RankedBatch(NamedTuple):
-    """How each value of each sample stands among its sample; every array has shape (batch, n)."""
+    """The ranks of each value in its sample; every array has shape (batch, n)."""
 
     order: NDArray[np.intp]  # positions in ascending order of value
     below: Ints  # how many values are strictly smaller
@@ -29,7 +29,7 @@ class RankedBatch(NamedTuple):
         return bool((self.upto - self.below > 1).any())
 
     def tied_pairs(self) -> Ints:
-        """How many unordered pairs of each sample are tied, shape (batch,)."""
+        """Return how many unordered pairs of each sample are tied, shape (batch,)."""
         return np.asarray((self.upto - self.below - 1).sum(axis=-1) // 2)
 
     def rows(self, which: Any) -> RankedBatch:

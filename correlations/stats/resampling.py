@@ -30,7 +30,7 @@ class BootstrapSummary:
 
 
 def replicates_interval(values: Floats, confidence: float = 0.95) -> BootstrapSummary:
-    """The percentile interval of replicates (B,) that were computed already; NaN is an undefined one.
+    """Return the percentile interval of replicates (B,); NaN is an undefined replicate.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def study_bootstrap(
 
 @dataclass(frozen=True)
 class BootstrapDifference:
-    """How far two rows of one study differ, tested on the same resampled items."""
+    """The difference of two rows of a study, tested on the same resampled items."""
 
     interval: Interval
     standard_error: float
@@ -253,7 +253,7 @@ def bootstrap_difference(
 
 
 def _replicate_orders(design: UnitDesign, items: Ints, rng: np.random.Generator, means: Floats | None) -> list[Ints]:
-    """Each pair's resampled items in a shuffled order, -1 where the pair does not share the item."""
+    """Return each pair's resampled items in a shuffled order; -1 if the pair does not share the item."""
     keys = rng.integers(0, 2**64, size=(items.shape[0], len(design.pairs), items.shape[1]), dtype=np.uint64)
     orders = []
     for p, (a, b) in enumerate(design.pairs):

@@ -44,7 +44,7 @@ class CoefficientSummary:
 
 @dataclass(frozen=True)
 class ClampedCells:
-    """How many (unit, system) cells had a negative numerator clamped, per assignment on average."""
+    """Return how many (unit, system) cells were clamped, per assignment on average."""
 
     mean: float
     share: float  # of all such cells, in [0, 1]
@@ -200,7 +200,7 @@ def unit_observations(
     unit_size: int = 100,
     remainder: Remainder = "keep",
 ) -> Observations:
-    """The observations of one assignment: for a scatter plot, or a paired test of two metrics.
+    """Return the observations of one assignment, for a scatter plot or a paired test of two metrics.
 
     Parameters and errors are those of ``sampled_unit_correlation``; with the same seed it is that study's first
     assignment, in the orientation of the pairs as given.
@@ -246,7 +246,7 @@ def _check_options(n_assignments: int, orientation: str, coefficients: Sequence[
 
 
 def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, *, wanted: Sequence[str]) -> list[Floats]:
-    """Each wanted coefficient for each assignment, shape (assignments,); units with NaN on either side are left out.
+    """Return each requested coefficient by assignment, shape (assignments,), leaving out units with NaN.
 
     ``human_side`` is the prepared sample of ``human``: every metric shares it.
     """
@@ -268,7 +268,7 @@ def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, *, wan
 
 
 class _Tally:
-    """What accumulates over the chunks of a study."""
+    """Sums over the chunks of a study."""
 
     def __init__(self, design: UnitDesign, orientation: Orientation, wanted: tuple[str, ...], total: int) -> None:
         self.design, self.packed, self.wanted = design, design.packed, wanted

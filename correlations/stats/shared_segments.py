@@ -14,7 +14,7 @@ from correlations.stats.units import StudyMetric
 def on_shared_segments(
     metrics: Sequence[StudyMetric], compared: Sequence[tuple[int, int]]
 ) -> tuple[list[StudyMetric], list[tuple[int, int]]]:
-    """What to compute so that each pair of rows is compared over the same segments: those valid in both.
+    """Plan what to compute so that each pair of rows is compared over the segments valid in both.
 
     Coefficients over different segments differ by the segments, too. Only a row that must give up segments is computed
     again; with the study's seed the new rows see its assignments and its resamples, so that differences are paired.

@@ -17,7 +17,7 @@ _PERMUTATION_BLOCK = 250  # permutations held in memory at once
 
 
 class Comparison(NamedTuple):
-    """A test's statistic, its two-sided p-value in [0, 1], and why they are NaN where they are."""
+    """A test's statistic and two-sided p-value in [0, 1], with the reason if they are NaN."""
 
     statistic: float
     pvalue: float
@@ -89,7 +89,7 @@ def paired_permutation_test(
     mirrored: bool = False,
     n_permutations: int = 9999,
 ) -> Comparison:
-    """Whether two metrics correlate differently with the human scores: their labels are swapped unit by unit.
+    """Test whether two metrics correlate differently with the human scores, by swapping labels unit by unit.
 
     Both metrics are first brought to one scale (centred unless ``mirrored``, divided by their spread), for a swap
     of raw scores would mix units of measurement.

@@ -35,7 +35,7 @@ class SystemLevelResult:
 
     @property
     def most_influential(self) -> LeftOut | None:
-        """The system whose absence moves Pearson's coefficient most; None where undefined."""
+        """Return the system whose absence moves Pearson's coefficient most; None if undefined."""
         whole = self.values["pearson"]
         moved = [each for each in self.left_out if not math.isnan(each.values["pearson"])]
         if math.isnan(whole) or not moved:

@@ -160,7 +160,7 @@ def checked_pairs(pairs: ArrayLike, n_systems: int) -> Ints:
 
 
 def exact_scale(ratings: Floats) -> int | None:
-    """The smallest listed integer that turns every rating into a whole number; None where none does."""
+    """Return the smallest listed integer that turns every rating into a whole number, or None."""
     values = np.unique(ratings[~np.isnan(ratings)])
     for scale in _DENOMINATORS:
         scaled = values * scale
@@ -294,7 +294,7 @@ class UnitDesign:
 
 
 def shuffle(keys: NDArray[np.uint64]) -> Ints:
-    """A uniform permutation per row from random 64-bit keys; sorting keys beats shuffling rows about threefold."""
+    """Return a uniform permutation per row. Sorting random 64-bit keys is three times as fast as shuffling rows."""
     n = keys.shape[1]
     bits = np.uint64(max(1, (n - 1).bit_length()))
     mask = (np.uint64(1) << bits) - np.uint64(1)
@@ -302,7 +302,7 @@ def shuffle(keys: NDArray[np.uint64]) -> Ints:
 
 
 class _SplitTable(NamedTuple):
-    """A table's columns by the precision their sums need: half the memory traffic is half the time."""
+    """Split a table's columns by the precision that their sums need; half the memory takes half the time."""
 
     single: NDArray[np.float32]
     double: Floats

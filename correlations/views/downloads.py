@@ -22,7 +22,7 @@ from correlations.views.finding import finished_of_kind_or_404
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between studies of metrics and those of a metric's parameters."""
+    """The differences between studies of metrics and studies of parameters."""
 
     model: type[Any]
     name: str

@@ -121,7 +121,7 @@ def study_row(request: MemberRequest, study: Study, row: int) -> HttpResponse:
 
 
 class PairDifference(NamedTuple):
-    """Which system of a pair the metric prefers over the whole corpus, and which the raters; None if undefined."""
+    """Which system of a pair the metric prefers over the whole corpus, and which the raters prefer."""
 
     pair: PairUnits
     metric: float | None = None

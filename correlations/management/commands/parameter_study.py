@@ -55,7 +55,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
-        parser.add_argument("--name", default="", help="what the study is called")
+        parser.add_argument("--name", default="", help="name of the study")
         parser.add_argument("--spec", help="JSON file with the specification; - reads standard input; a flag wins")
         parser.add_argument("--release", help="reference set, or reference set and release: name/v2")
         parser.add_argument(
@@ -69,7 +69,7 @@ class Command(BaseCommand):
         parser.add_argument("--coefficient", help=f"whose highest value is the best: {', '.join(COEFFICIENTS)}")
         parser.add_argument("--choose-on", help="split of the data set on which the best value is chosen")
         parser.add_argument("--judge-on", help="split on which it is judged")
-        parser.add_argument("--bootstrap", type=int, help="replicates; 0 leaves out intervals (500)")
+        parser.add_argument("--bootstrap", type=int, help="replicates; 0 computes no intervals (500)")
         parser.add_argument("--halves", type=int, help="random halves that choose and judge; 0 for none (200)")
         parser.add_argument("--seed", type=int, help="every random choice follows from it")
         parser.add_argument("--json", action="store_true", help="print the whole result as JSON")

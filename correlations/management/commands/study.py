@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
-        parser.add_argument("--name", default="", help="what the study is called; by default the name of the file")
+        parser.add_argument("--name", default="", help="name of the study; by default the name of the file")
         parser.add_argument("--spec", help="JSON file with the specification; - reads standard input")
         parser.add_argument("--release", help="reference set, or reference set and release: name/v2")
         parser.add_argument(
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         parser.add_argument("--subsets", nargs="+", help='references: original, "w>0", "w>=0.6", all')
         parser.add_argument("--unit-size", type=int, help="items in one unit (100)")
         parser.add_argument("--assignments", type=int, help="random assignments of items to units (1000)")
-        parser.add_argument("--bootstrap", type=int, help="replicates; 0 leaves out the honest intervals (500)")
+        parser.add_argument("--bootstrap", type=int, help="replicates; 0 computes no bootstrap intervals (500)")
         parser.add_argument("--order", type=int, help="longest n-gram, 1 to 4 (2)")
         parser.add_argument("--tokenize", help="whitespace, 13a, intl, char, zh or none (whitespace)")
         parser.add_argument("--orientation", help="both, fixed or random (both)")
@@ -144,7 +144,7 @@ class Command(BaseCommand):
 
 
 def _metric(written: str) -> Any:
-    """A metric on one line; a name that stands alone is left to the study to judge."""
+    """Read a metric from one line; the study checks a name without parameters."""
     run = written.removeprefix(RUN)
     if run != written and run.isdecimal():
         return {"run": int(run)}
