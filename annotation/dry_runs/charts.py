@@ -8,7 +8,7 @@ from annotation.core.charts import Spec, Theme, finish, palette
 
 
 def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") -> Spec:
-    """Share of the places that are filled, over the raters' own hours."""
+    """Draw the share of slots filled over time."""
     rows = [{"hours": at, "filled": share} for at, share in curve]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -19,8 +19,8 @@ def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") -
             fillOpacity=0.15,
         )
         .encode(
-            x=alt.X("hours:Q", title="Hours since the opening", scale=alt.Scale(nice=False)),
-            y=alt.Y("filled:Q", title="Places filled", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            x=alt.X("hours:Q", title="Hours since the start", scale=alt.Scale(nice=False)),
+            y=alt.Y("filled:Q", title="Slots filled", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             tooltip=[alt.Tooltip("hours:Q", format=".2f"), alt.Tooltip("filled:Q", format=".0%")],
         )
     )
@@ -35,7 +35,7 @@ def widths_by_ratings(
     planned: int,
     theme: Theme = "light",
 ) -> Spec:
-    """Half-width of the weights' intervals by ratings of each unit, with the one aimed at."""
+    """Draw the half-width of the weights' intervals by ratings of each item, with the target."""
     colours = palette(theme)
     lines = {"all raters": expected}
     if list(map(list, kept)) != list(map(list, expected)):
@@ -48,8 +48,8 @@ def widths_by_ratings(
         if half is not None
     ]
     encoded = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("ratings:Q", title="Ratings of each unit", axis=alt.Axis(tickMinStep=1, format="d")),
-        y=alt.Y("half:Q", title="Weights, give or take", scale=alt.Scale(zero=True)),
+        x=alt.X("ratings:Q", title="Ratings of each item", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("half:Q", title="Half-width of weights", scale=alt.Scale(zero=True)),
         color=alt.Color(
             "who:N",
             legend=alt.Legend(title=None) if len(names) > 1 else None,

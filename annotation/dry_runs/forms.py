@@ -1,4 +1,4 @@
-"""What a manager chooses for a dry run. People read shares in percent; the specification holds them from 0 to 1."""
+"""The settings of a dry run. The form shows shares in percent; the specification stores them from 0 to 1."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,17 +12,17 @@ from annotation.dry_runs.services import FIELDS, Specification
 PERCENT = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
 WHOLE = ("raters", "seed")
 HELP = {
-    "raters": "At most so many come, each at a time of their own.",
-    "arrivals_per_hour": "In the mean.",
-    "median_seconds": "Of an honest rater in the middle; spammers take 0.4 of an honest rater's time.",
-    "spam_share": "Half of them answer anything, half always the same.",
+    "raters": "They arrive at random times.",
+    "arrivals_per_hour": "On average.",
+    "median_seconds": "The median of honest raters; spammers take 0.4 of an honest rater's time.",
+    "spam_share": "Half of them answer at random, half always the same.",
     "bias_sd": "How far raters differ in strictness, as a standard deviation in percent of the scale.",
-    "noise": "How far the same rater's answers scatter, likewise.",
-    "lapse": "How often an honest rater answers without looking.",
+    "noise": "How far the answers of one rater scatter, as a standard deviation in percent of the scale.",
+    "lapse": "How often an honest rater answers at random.",
     "dropout": "How often a rater closes the window for good instead of answering.",
-    "speed_sd": "Between raters, of the logarithm of the time: 0.4 makes a slow one half as fast as a quick one.",
-    "target": "Of a weight's 95 % interval, on weights from −1 to +1: what counts as enough.",
-    "seed": "The same numbers and seed give the same dry run.",
+    "speed_sd": "Standard deviation of log time between raters; at 0.4 slow raters take twice as long.",
+    "target": "Of a weight's 95 % interval, on weights from −1 to +1: the certainty you need.",
+    "seed": "The same settings and random seed give the same dry run.",
 }
 MAIN = ("raters", "arrivals_per_hour", "median_seconds", "spam_share")
 UNITS = dict.fromkeys(PERCENT, " (%)")
@@ -65,5 +65,5 @@ class DryRunForm(RefusableForm):
         return any(name in self.errors for name in self.fields if name not in MAIN)
 
     def specification(self) -> dict[str, Any]:
-        """Of a valid form."""
+        """Return the settings of a valid form."""
         return {name: value / 100 if name in PERCENT else value for name, value in self.cleaned_data.items()}

@@ -1,4 +1,4 @@
-"""What a dry run foretold, in sentences and rows for people to read."""
+"""The forecast of a dry run in sentences and table rows."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,28 +9,27 @@ from annotation.models import Campaign, DryRun, JobState
 
 NEARLY_ALL = 0.995
 LABELS = {
-    "raters": "Raters who come",
+    "raters": "Raters, at most",
     "arrivals_per_hour": "Arrivals an hour",
-    "spam_share": "Spammers among them",
+    "spam_share": "Spammers",
     "bias_sd": "Bias between raters",
-    "noise": "Noise of an answer",
+    "noise": "Noise of answers",
     "lapse": "Lapses of attention",
-    "dropout": "Leave at a screen",
-    "median_seconds": "Seconds a screen",
+    "dropout": "Raters who leave at an item",
+    "median_seconds": "Seconds per item",
     "speed_sd": "Spread of speed",
-    "target": "Half-width aimed at",
-    "seed": "Seed",
+    "target": "Target half-width",
+    "seed": "Random seed",
 }
 SHARES = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One line of a comparison."""
 
     label: str
     values: list[str]
-    of: str  # what it belongs to: "asked" or "found"
 
     @property
     def differs(self) -> bool:
@@ -46,7 +45,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class DryRunReport:
-    """``verdicts``: the questions a manager has, each with its answer; ``notes``: what to keep in mind."""
+    """The key numbers, a manager's questions with their answers, and notes on the forecast."""
 
     tiles: list[Tile] = field(default_factory=list)
     verdicts: list[tuple[str, str, str]] = field(default_factory=list)  # question, answer, good | bad | plain
@@ -54,7 +53,7 @@ class DryRunReport:
 
 
 def dry_runs_of(campaign: Campaign) -> QuerySet[DryRun]:
-    """Newest first."""
+    """Return the dry runs of a campaign, newest first."""
     return DryRun.objects.filter(campaign=campaign).select_related("requested_by").order_by("-pk")
 
 
@@ -63,15 +62,15 @@ def dry_run_report(dry_run: DryRun) -> DryRunReport:
     report = DryRunReport()
     if dry_run.state != JobState.DONE or not result:
         return report
-    report.verdicts.append(_of_trouble(result))
-    report.verdicts.append(_of_places(result))
+    report.verdicts.append(_problems_answer(result))
+    report.verdicts.append(_slots_answer(result))
     if result["forecast"]:
         report.tiles.extend(_tiles(result))
-        report.verdicts.extend([_of_cost(result), _of_time(result)])
-    report.verdicts.extend(_of_certainty(row) for row in result["certainty"])
-    report.verdicts.append(_of_detection(result))
+        report.verdicts.extend([_cost_answer(result), _time_answer(result)])
+    report.verdicts.extend(_certainty_answer(row) for row in result["certainty"])
+    report.verdicts.append(_detection_answer(result))
     if result["test"]:
-        report.verdicts.append(_of_test(result["test"]))
+        report.verdicts.append(_test_answer(result["test"]))
     report.notes.extend(_notes(result))
     return report
 
@@ -89,7 +88,7 @@ def _tiles(result: dict[str, Any]) -> list[Tile]:
         raters = f"95 % between {duration['raters_low']:.0f} and {duration['raters_high']:.0f}"
         tiles.append(Tile("Raters needed", f"{duration['raters']:.0f}", raters))
     if first and first["half_width"] is not None:
-        tiles.append(Tile("Weights, give or take", f"{first['half_width']:.2f}", f"aimed at {first['target']:.2f}"))
+        tiles.append(Tile("Half-width of weights", f"{first['half_width']:.2f}", f"target: {first['target']:.2f}"))
     if detection["spammers"]:
         caught = f"{detection['struck_spammers']} of {detection['spammers']}"
         tiles.append(
@@ -101,165 +100,165 @@ def _tiles(result: dict[str, Any]) -> list[Tile]:
 # --- Questions and answers --------------------------------------------------------------------------------------------
 
 
-def _of_trouble(result: dict[str, Any]) -> tuple[str, str, str]:
-    asked = "Does the design work?"
-    found = result["findings"]
+def _problems_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+    question = "Does the design work?"
+    problems = result["findings"]
     screens = result["simulated"]["screens"]
-    if not found:
-        answer = f"Yes: {screens:,} screens were answered over the rater's own pages, and none of them went wrong."
-        return asked, answer, "good"
-    times = sum(one["times"] for one in found)
-    return asked, f"Raters met trouble {_times(times)}; what it was stands below.", "bad"
+    if not problems:
+        answer = f"Yes: raters answered {screens:,} items on the real pages without a problem."
+        return question, answer, "good"
+    times = sum(problem["times"] for problem in problems)
+    return question, f"Raters met a problem {_times(times)}; see the list below.", "bad"
 
 
-def _of_places(result: dict[str, Any]) -> tuple[str, str, str]:
-    asked = "Would every place be filled?"
+def _slots_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+    question = "Would every slot be filled?"
     part = result["simulated"]
-    came = f"{part['arrived']} raters came, {part['worked']} of them found work and {part['left']} left half-way"
+    arrivals = f"{part['arrived']} raters came, {part['worked']} of them found work and {part['left']} left half-way"
     if part["filled"] >= part["places"]:
-        return asked, f"Yes. {came}.", "good"
+        return question, f"Yes. {arrivals}.", "good"
     share = part["filled"] / part["places"] if part["places"] else 0.0
-    counted = f"{part['filled']:,} of {part['places']:,} places ({percent(share)})"
-    answer = f"No: {counted} would. {came}. More raters, or more screens for each, would be needed."
-    return asked, answer, "bad"
+    counted = f"{part['filled']:,} of {part['places']:,} slots ({percent(share)})"
+    answer = f"No: {counted} would. {arrivals}. The campaign needs more raters, or more items for each rater."
+    return question, answer, "bad"
 
 
-def _of_cost(result: dict[str, Any]) -> tuple[str, str, str]:
-    asked = "What would it cost?"
+def _cost_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+    question = "What would it cost?"
     cost, currency = result["forecast"]["cost"], result["currency"]
     if not result["paid"]:
-        return asked, f"No payment is set. Raters would answer {cost['screens']:,} screens in all.", "plain"
+        return question, f"No payment is set. Raters would answer {cost['screens']:,} items in all.", "plain"
     low, high = money(cost["total_low"], currency), money(cost["total_high"], currency)
     hourly = cost["pay_per_hour"]
     earned = f" A rater would earn {money(f'{hourly:.2f}', currency)} an hour." if hourly else ""
     answer = (
-        f"{money(cost['total'], currency)}: {money(cost['pay'], currency)} to raters for {cost['screens']:,} screens, "
-        f"checks, training and tests among them, and {money(cost['fees'], currency)} in fees. Of 20 such campaigns 19 "
-        f"would cost between {low} and {high}.{earned}"
+        f"{money(cost['total'], currency)}: {money(cost['pay'], currency)} to raters for {cost['screens']:,} items, "
+        f"including checks, training and tests, and {money(cost['fees'], currency)} in fees. The cost is between "
+        f"{low} and {high} with a probability of 95 %.{earned}"
     )
-    return asked, answer, "plain"
+    return question, answer, "plain"
 
 
-def _of_time(result: dict[str, Any]) -> tuple[str, str, str]:
-    asked = "How long would it take?"
+def _time_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+    question = "How long would it take?"
     duration = result["forecast"]["duration"]
     if duration["hours"] is None:
-        return asked, f"It would not end: {duration['reason']}.", "bad"
+        return question, f"It would not end: {duration['reason']}.", "bad"
     answer = (
-        f"{hours(duration['hours_p50'])}: half of {duration['n_replicates']} campaigns played on a virtual clock "
-        f"took no longer, and eight of ten between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}. "
+        f"{hours(duration['hours_p50'])}: the median of {duration['n_replicates']} simulated campaigns. Eight of ten "
+        f"took between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}. "
         f"About {duration['raters']:.0f} raters would work {hours(duration['rater_hours'])} in all."
     )
-    return asked, answer, "plain"
+    return question, answer, "plain"
 
 
-def _of_certainty(row: dict[str, Any]) -> tuple[str, str, str]:
-    asked = f"How sure would the weights be? ({row['criterion']})"
+def _certainty_answer(row: dict[str, Any]) -> tuple[str, str, str]:
+    question = f"How certain would the weights be? ({row['criterion']})"
     if row["half_width"] is None:
-        return asked, f"That cannot be told: {row['reason']}.", "bad"
-    k = f" It would take {row['needed']} ratings of each unit to get there." if row["needed"] else ""
-    answer = f"Each weight, from −1 to +1, would be known to ± {row['half_width']:.2f} (95 %, in the mean)"
+        return question, f"Unknown: {row['reason']}.", "bad"
+    k = f" That would take {row['needed']} ratings of each item." if row["needed"] else ""
+    answer = f"Weights from −1 to +1 would have 95 % intervals of ± {row['half_width']:.2f} on average"
     enough = row["half_width"] <= row["target"]
-    answer += f"; that is enough for ± {row['target']:.2f}." if enough else f", not to ± {row['target']:.2f}.{k}"
+    answer += f"; the target of ± {row['target']:.2f} is met." if enough else f", not ± {row['target']:.2f}.{k}"
     if row["half_width_kept"] is not None and abs(row["half_width_kept"] - row["half_width"]) >= 0.005:
-        answer += f" Without the raters whom the rules exclude: ± {row['half_width_kept']:.2f}."
+        answer += f" Without excluded raters: ± {row['half_width_kept']:.2f}."
     if row["recovery"] is not None:
         answer += (
-            f" Mean ratings would follow the texts' true quality with a rank correlation of {_signed(row['recovery'])}"
+            f" Mean ratings would have a rank correlation of {_signed(row['recovery'])} with the texts' true quality"
         )
         kept = row["recovery_kept"]
         changed = kept is not None and abs(kept - row["recovery"]) >= 0.005
         answer += f", and {_signed(kept)} without excluded raters." if changed else "."
-    return asked, answer, "good" if enough else "bad"
+    return question, answer, "good" if enough else "bad"
 
 
-def _of_detection(result: dict[str, Any]) -> tuple[str, str, str]:
-    asked = "Would the checks catch the spammers?"
-    rules, found = result["rules"], (result["forecast"] or {}).get("detection")
+def _detection_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+    question = "Would the checks catch the spammers?"
+    rules, detection = result["rules"], (result["forecast"] or {}).get("detection")
     if rules["source"] == "none":
-        why = "no checks are mixed in and no rules are registered" if not rules["checks"] else "no rules are registered"
-        return asked, f"No: {why}, so nobody could be caught. {_damage(found)}", "bad"
-    if not found or not found["spammers"]:
-        return asked, "There were no spammers at work, so that cannot be told. " + _alarms(found), "plain"
+        why = "the campaign has no checks and no rules" if not rules["checks"] else "the campaign has no rules"
+        return question, f"No: {why}. {_damage(detection)}", "bad"
+    if not detection or not detection["spammers"]:
+        return question, "Unknown: no spammers took part. " + _alarms(detection), "plain"
     source = (
-        f"By the campaign's own rules (version {rules['version']})"
+        f"By the campaign's rules (version {rules['version']})"
         if rules["source"] == "registered"
-        else "No rules are registered; by default ones"
+        else "The campaign has no rules; by default rules"
     )
-    low, high = percent(found["recall_low"]), percent(found["recall_high"])
+    low, high = percent(detection["recall_low"]), percent(detection["recall_high"])
     answer = (
-        f"{source}, {found['struck_spammers']} of {found['spammers']} spammers would be struck "
-        f"({percent(found['recall'])}, 95 % between {low} and {high}). {_alarms(found)}"
+        f"{source}, {detection['struck_spammers']} of {detection['spammers']} spammers would be excluded "
+        f"({percent(detection['recall'])}, 95 % between {low} and {high}). {_alarms(detection)}"
     )
     judged = [row["judged"] for row in rules["sentences"] if row["judged"] is not None]
     if judged and not max(judged):
-        answer += " No rater answered as many checks as the rules wait for: mix in more, or let raters do more screens."
-    return asked, answer, "good" if found["recall"] >= 0.5 else "bad"
+        answer += " No rater answered enough checks for the rules: add more checks, or give raters more items."
+    return question, answer, "good" if detection["recall"] >= 0.5 else "bad"
 
 
-def _damage(found: dict[str, Any] | None) -> str:
-    n = found["spammers"] if found else 0
-    return f"The answers of {n} spammer{'s' if n != 1 else ''} would count like any other." if n else ""
+def _damage(detection: dict[str, Any] | None) -> str:
+    n = detection["spammers"] if detection else 0
+    return f"The answers of {n} spammer{'s' if n != 1 else ''} would count." if n else ""
 
 
-def _alarms(found: dict[str, Any] | None) -> str:
-    if not found or not found["honest"]:
+def _alarms(detection: dict[str, Any] | None) -> str:
+    if not detection or not detection["honest"]:
         return ""
-    low, high = percent(found["false_alarms_low"]), percent(found["false_alarms_high"])
-    return f"Of {found['honest']} honest raters {found['struck_honest']} would be struck by mistake ({low} to {high})."
+    low, high = percent(detection["false_alarms_low"]), percent(detection["false_alarms_high"])
+    excluded = f"{detection['struck_honest']} of {detection['honest']} honest raters"
+    return f"{excluded} would be excluded by mistake ({low} to {high})."
 
 
-def _of_test(test: dict[str, int]) -> tuple[str, str, str]:
+def _test_answer(test: dict[str, int]) -> tuple[str, str, str]:
     answer = (
-        f"It would keep out {test['spammers_failed']} of {test['spammers']} spammers and {test['honest_failed']} of "
-        f"{test['honest']} honest raters."
+        f"{test['spammers_failed']} of {test['spammers']} spammers and {test['honest_failed']} of "
+        f"{test['honest']} honest raters would fail it."
     )
     good = test["honest_failed"] <= test["honest"] / 4
-    return "Whom would the qualification test keep out?", answer, "good" if good else "bad"
+    return "Who would fail the qualification test?", answer, "good" if good else "bad"
 
 
 def _notes(result: dict[str, Any]) -> list[str]:
     notes, part = [], result["simulated"]
     if part["share"] < 1:
         notes.append(
-            f"Only {percent(part['share'])} of the items were played through, with {part['raters']} raters; cost, time "
-            "and raters needed are those of the whole campaign. Where raters met fewer screens than they would, rules "
-            "that wait for many answers strike less often here."
+            f"Only {percent(part['share'])} of the items were simulated, with {part['raters']} raters. Cost, time and "
+            "the number of raters are for the whole campaign. Rules that need many answers exclude fewer raters here."
         )
     if result["without_code"]:
         n = result["without_code"]
-        notes.append(f"{n} rater{'s' if n != 1 else ''} did less than earns the completion code, and would ask why.")
+        notes.append(f"{n} rater{'s' if n != 1 else ''} did too little for the completion code.")
     return notes
 
 
 # --- Comparison -------------------------------------------------------------------------------------------------------
 
 
-def comparison(runs: list[DryRun]) -> list[Row]:
-    """Line by line what was asked and what was found."""
-    asked = [
-        Row(label, [specified(name, run.specification.get(name)) for run in runs], "asked")
+def comparison(runs: list[DryRun]) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
+    """Return the settings of the dry runs and their results, line by line."""
+    settings = [
+        ComparisonRow(label, [specified(name, run.specification.get(name)) for run in runs])
         for name, label in LABELS.items()
     ]
-    columns = [dict(_found(run.result)) for run in runs]
+    columns = [dict(_result_rows(run.result)) for run in runs]
     labels = list(dict.fromkeys(label for column in columns for label in column))
-    return asked + [Row(label, [column.get(label, "–") for column in columns], "found") for label in labels]
+    return settings, [ComparisonRow(label, [column.get(label, "–") for column in columns]) for label in labels]
 
 
-def _found(result: dict[str, Any]) -> list[tuple[str, str]]:
+def _result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     if not result:
         return []
-    part, told = result["simulated"], result["forecast"]
+    part, forecast = result["simulated"], result["forecast"]
     rows = [
-        ("Places of the campaign", f"{result['places']:,}"),
-        ("Places filled", percent(part["filled"] / part["places"] if part["places"] else 0.0)),
+        ("Slots of the campaign", f"{result['places']:,}"),
+        ("Slots filled", percent(part["filled"] / part["places"] if part["places"] else 0.0)),
         ("Raters who found work", f"{part['worked']} of {part['arrived']}"),
-        ("Troubles met", str(sum(one["times"] for one in result["findings"]))),
+        ("Problems", str(sum(problem["times"] for problem in result["findings"]))),
     ]
-    if told:
-        cost, duration, detection = told["cost"], told["duration"], told["detection"]
+    if forecast:
+        cost, duration, detection = forecast["cost"], forecast["duration"], forecast["detection"]
         rows += [
-            ("Screens", f"{cost['screens']:,}"),
+            ("Items answered", f"{cost['screens']:,}"),
             *_costs(cost, result["currency"] if result["paid"] else ""),
             ("Time, half take no longer", hours(duration["hours_p50"])),
             ("Time, nine of ten take no longer", hours(duration["hours_p90"])),
@@ -283,7 +282,7 @@ def _costs(cost: dict[str, Any], currency: str) -> list[tuple[str, str]]:
 
 
 def specified(name: str, value: float | int | None) -> str:
-    """One number of a specification as it is asked for."""
+    """Return a setting as text."""
     if value is None:
         return "–"
     if name in SHARES:
@@ -307,7 +306,7 @@ def hours(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Whole percent; what is not all is never written as all, nor what is something as nothing."""
+    """Return whole percent; only zero is shown as 0 %, and only one as 100 %."""
     if share is None:
         return "–"
     if 0 < share < 1 - NEARLY_ALL:

@@ -69,7 +69,7 @@ def _finished_dry_run_or_404(project: Project, pk: int, number: int) -> DryRun:
 @require_GET
 @object_view(_dry_run_or_404, Role.VIEWER)
 def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
-    """A dry run, or how far it is."""
+    """Show a dry run, or its progress."""
     campaign = run.campaign
     context: dict[str, Any] = {
         "project": request.project,
@@ -83,7 +83,7 @@ def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
     context |= {
         "report": dry_run_report(run),
         "result": run.result,
-        "asked": [(label, specified(name, run.specification.get(name))) for name, label in LABELS.items()],
+        "settings": [(label, specified(name, run.specification.get(name))) for name, label in LABELS.items()],
         "others": list(others[:20]),
     }
     return render(request, "annotation/dry_runs/dry_run_detail.html", context)
@@ -95,15 +95,16 @@ def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> Http
     runs = list(dry_runs_of(campaign).filter(state=JobState.DONE)[:LISTED])
     known = {run.pk: run for run in runs}
     chosen = [known.get(whole_number(request, side) or 0) for side in ("left", "right")]
-    rows = comparison([run for run in chosen if run]) if all(chosen) else []
+    settings, results = comparison([run for run in chosen if run]) if all(chosen) else ([], [])
     context = {
         "project": request.project,
         "campaign": campaign,
         "runs": runs,
         "left": chosen[0],
         "right": chosen[1],
-        "asked": [row for row in rows if row.of == "asked"],
-        "found": [row for row in rows if row.of == "found"],
+        "compared": [run for run in chosen if run],
+        "settings": settings,
+        "results": results,
     }
     return render(request, "annotation/dry_runs/dry_run_compare.html", context)
 
@@ -138,7 +139,7 @@ def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse
 @require_GET
 @object_view(_finished_dry_run_or_404, Role.VIEWER)
 def campaign_dry_run_download(request: MemberRequest, run: DryRun) -> HttpResponse:
-    """Everything, as data: what was asked and what was found."""
+    """Download the settings and the results as JSON."""
     body = {"dry_run": run.pk, "campaign": run.campaign.name, "specification": run.specification, "result": run.result}
     response = JsonResponse(body, json_dumps_params={"indent": 1, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="dry-run-{run.pk}.json"'

@@ -1,4 +1,4 @@
-"""What a mining run found, seed by seed, and as a download."""
+"""The candidates of a mining run: seed by seed, as a download, and which near-duplicates to add."""
 
 from urllib.parse import urlencode
 
@@ -14,32 +14,32 @@ from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.mining import selectors
-from annotation.mining.forms import CandidateFilterForm, step_label
+from annotation.mining.forms import CandidateFilterForm
 from annotation.mining.services import near_duplicates_choose, near_duplicates_choose_all
 from annotation.mining.views.common import page_or_part, run_or_404
-from annotation.models import JobState, MiningRun, Role
+from annotation.models import JobState, MiningRun, Project, Role
 
 
 @require_GET
 @object_view(run_or_404, Role.VIEWER)
 def mining_run_candidates(request: MemberRequest, run: MiningRun) -> HttpResponse:
-    """Ten seeds a page, each conversation with its candidates; narrowed and paged in place."""
+    """Show ten seeds a page, each conversation with its candidates."""
     form = _form(request, run)
     chosen = form.chosen() if form.is_valid() else selectors.EVERYTHING
     page = selectors.candidate_page(
         run, chosen, after=whole_number(request, "after"), before=whole_number(request, "before")
     )
-    narrowed = urlencode([(name, v) for name, v in request.GET.items() if v and name not in ("after", "before")])
+    filters = [(name, value) for name, value in request.GET.items() if value and name not in ("after", "before")]
     context = {
         "project": request.project,
         "run": run,
         "form": form,
         "page": page,
-        "narrowed": narrowed,
         "is_narrowed": chosen != selectors.EVERYTHING,
-        "wanted": run.specification["mining"]["n"],
-        "step": step_label(chosen.step) if chosen.step else "",
-        **_choice(request, run),
+        "before_url": _page_url(request, filters, "before", page.before),
+        "after_url": _page_url(request, filters, "after", page.after),
+        "downloads": _downloads(request.project, run, urlencode(filters)),
+        **_near_context(request, run),
     }
     return page_or_part(request, "mining_run_candidates", "mining_run_candidate_rows", context)
 
@@ -61,7 +61,7 @@ def mining_run_download(request: MemberRequest, run: MiningRun, file_format: str
 @require_POST
 @object_view(run_or_404, Role.MANAGER)
 def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
-    """Which near-duplicates are added: of those that were ``shown``, the ones to ``take``; or all, or none."""
+    """Choose the near-duplicates to add: among those ``shown`` the ones to ``take``; or all, or none."""
     project = request.project
     take = _numbers(request.POST, "take")
     try:
@@ -76,7 +76,7 @@ def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
     else:
         refusal = ""
     if request.htmx:
-        context = {"project": project, "run": run, "refusal": refusal, **_choice(request, run)}
+        context = {"project": project, "run": run, "refusal": refusal, **_near_context(request, run)}
         return render(request, "annotation/mining/mining_run_near.html", context)
     if request.POST.get("back") == "run":
         return redirect("annotation:mining-run-detail", project.slug, run.pk)
@@ -84,8 +84,25 @@ def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
     return redirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
 
 
-def _choice(request: MemberRequest, run: MiningRun) -> dict[str, object]:
-    """What the line about near-duplicates needs; there is a choice until the run's candidates are added."""
+def _page_url(request: MemberRequest, filters: list[tuple[str, str]], name: str, position: int | None) -> str:
+    return "" if position is None else f"{request.path}?{urlencode([*filters, (name, position)])}"
+
+
+DOWNLOADS = {
+    "csv": ("CSV table", "file-earmark-spreadsheet"),
+    "json": ("JSON", "braces"),
+    "jsonl": ("JSON Lines", "braces"),
+    "parquet": ("Parquet", "file-earmark-spreadsheet"),
+}
+
+
+def _downloads(project: Project, run: MiningRun, query: str) -> list[dict[str, str]]:
+    urls = {name: reverse("annotation:mining-run-download", args=[project.slug, run.pk, name]) for name in DOWNLOADS}
+    return [{"url": f"{urls[name]}?{query}", "label": label, "icon": icon} for name, (label, icon) in DOWNLOADS.items()]
+
+
+def _near_context(request: MemberRequest, run: MiningRun) -> dict[str, object]:
+    """Return what the line about near-duplicates shows; they can be chosen until the candidates are added."""
     is_open = run.state == JobState.DONE and run.stored_at is None
     near = selectors.near_duplicates_of(run)
     here = urlencode([(name, value) for name, value in request.GET.items() if value])

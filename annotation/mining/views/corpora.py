@@ -1,4 +1,4 @@
-"""Corpora: the list, with what was mined from them; upload; one with its search; its life as a job."""
+"""Corpora: list, upload, search, cancel, retry and delete them."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ CORPUS_COLUMNS = (
     "runs",
     "created",
 )
-FOUND_COLUMNS = (
+HIT_COLUMNS = (
     "rank",
     "triple",
     "score",
@@ -51,10 +51,10 @@ SEARCH_SIZE = 15
 @require_GET
 @project_view(Role.VIEWER)
 def corpus_list(request: MemberRequest) -> HttpResponseBase:
-    """Where mining begins: corpora, the runs over them, and the way to the seeds."""
+    """List corpora and mining runs."""
     project = request.project
     corpora: QuerySet[Any] = selectors.corpora_of(project)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = (
             (
                 c.name,
@@ -71,7 +71,7 @@ def corpus_list(request: MemberRequest) -> HttpResponseBase:
             )
             for c in corpora
         )
-        return table_response(format=wanted, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
+        return table_response(format=file_format, filename=f"{project.slug}-corpora", columns=CORPUS_COLUMNS, rows=rows)
     context = {
         "project": project,
         "corpora": corpora,
@@ -117,14 +117,14 @@ def corpus_create(request: MemberRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
-    """The data set is chosen first: which responses there are depends on it."""
+    """Choose the data set first: it decides which responses can be chosen."""
     project = request.project
     datasets = list(project.datasets.order_by("name"))
-    asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
+    slug = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
     context = {"project": project, "datasets": datasets}
-    if asked is None:
+    if slug is None:
         return render(request, "annotation/mining/corpus_from_dataset.html", context)
-    dataset = next((one for one in datasets if one.slug == asked), None)
+    dataset = next((dataset for dataset in datasets if dataset.slug == slug), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
     form = CorpusFromDatasetForm(request.POST or None, dataset=dataset)
@@ -142,11 +142,11 @@ def corpus_from_dataset(request: MemberRequest) -> HttpResponseBase:
 @require_GET
 @object_view(corpus_or_404, Role.VIEWER)
 def corpus_detail(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
-    """Its facts and its search box; while it is indexed, how far that is; where it failed, every bad line."""
+    """Show a corpus and its search, the progress of its index, or the errors of its file."""
     if "message" in request.GET or "response" in request.GET:
         return _search(request, corpus)
-    if wanted := request.GET.get("format"):
-        return _report_download(corpus, wanted)
+    if file_format := request.GET.get("format"):
+        return _report_download(corpus, file_format)
     context = _context(request.project, corpus) | {"search_form": CorpusSearchForm()}
     if request.htmx and "progress" in request.GET:
         return job_part(request, corpus, "annotation/mining/corpus_progress.html", context)
@@ -159,6 +159,7 @@ def _context(project: Project, corpus: Corpus) -> dict[str, object]:
         "project": project,
         "corpus": corpus,
         "parameters": corpus.options.get("index", {}),
+        "sources": [*corpus.options.get("source_kinds", []), *corpus.options.get("source_systems", [])],
         "errors": errors,
         "more": corpus.report.get("total", 0) - len(errors),
         "counts": corpus_report_rows(corpus.report.get("counts", {})),
@@ -169,44 +170,44 @@ def _context(project: Project, corpus: Corpus) -> dict[str, object]:
 
 def _search(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     form = CorpusSearchForm(request.GET)
-    found, refusal = [], ""
+    hits, refusal = [], ""
     if form.is_valid():
         try:
-            found = selectors.corpus_search(corpus, **form.cleaned_data, n=SEARCH_SIZE)
+            hits = selectors.corpus_search(corpus, **form.cleaned_data, n=SEARCH_SIZE)
         except AnnotationError as error:
             refusal = error.message
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = (
             (
                 rank,
-                one.number,
-                one.score,
-                one.message_score,
-                one.response_score,
-                list(one.triple.context),
-                one.triple.message,
-                one.triple.response,
+                hit.number,
+                hit.score,
+                hit.message_score,
+                hit.response_score,
+                list(hit.triple.context),
+                hit.triple.message,
+                hit.triple.response,
             )
-            for rank, one in enumerate(found, start=1)
+            for rank, hit in enumerate(hits, start=1)
         )
-        return table_response(format=wanted, filename=f"{corpus.slug}-found", columns=FOUND_COLUMNS, rows=rows)
+        return table_response(format=file_format, filename=f"{corpus.slug}-found", columns=HIT_COLUMNS, rows=rows)
     context = _context(request.project, corpus) | {
         "search_form": form,
         "searched": form.is_valid() and not refusal,
-        "found": found,
+        "hits": hits,
         "refusal": refusal,
-        "query": request.GET.urlencode(),
+        "downloads": {each: f"?{request.GET.urlencode()}&format={each}" for each in ("csv", "json")},
     }
     return page_or_part(request, "corpus_detail", "corpus_found", context)
 
 
-def _report_download(corpus: Corpus, wanted: str) -> HttpResponseBase:
+def _report_download(corpus: Corpus, file_format: str) -> HttpResponseBase:
     if "errors" in corpus.report:
         columns = ["file", "line", "field", "found", "accepted"]
         rows = [[error[column] for column in columns] for error in corpus.report["errors"]]
-        return table_response(format=wanted, filename=f"{corpus.slug}-errors", columns=columns, rows=rows)
-    found = corpus_report_rows(corpus.report.get("counts", {}))
-    return table_response(format=wanted, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=found)
+        return table_response(format=file_format, filename=f"{corpus.slug}-errors", columns=columns, rows=rows)
+    rows = corpus_report_rows(corpus.report.get("counts", {}))
+    return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=rows)
 
 
 @require_POST
@@ -231,5 +232,5 @@ def corpus_delete(request: MemberRequest, corpus: Corpus) -> HttpResponseBase:
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:corpus-detail", request.project.slug, corpus.slug)
-    messages.success(request, f"The corpus “{corpus}” and its files are gone.")
+    messages.success(request, f"The corpus “{corpus}” and its files were deleted.")
     return redirect("annotation:corpus-list", request.project.slug)

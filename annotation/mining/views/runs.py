@@ -1,4 +1,4 @@
-"""Mining runs: asked for, watched, read, and made references of a data set."""
+"""Mining runs: start, show, cancel, retry and delete them, and add their candidates to a data set."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponseBase
@@ -24,15 +24,15 @@ REPORT_COLUMNS = ("what", "kind_or_step", "fate", "count")
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def mining_run_create(request: MemberRequest) -> HttpResponseBase:
-    """The data set is chosen first: what can be a seed depends on it."""
+    """Choose the data set first: it decides what can be a seed."""
     project = request.project
     datasets = list(project.datasets.order_by("name"))
     has_corpus = project.corpora.filter(state=JobState.DONE).exists()
     context = {"project": project, "datasets": datasets, "has_corpus": has_corpus}
-    asked = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
-    if asked is None or not has_corpus:
+    slug = request.GET.get("dataset") or (datasets[0].slug if len(datasets) == 1 else None)
+    if slug is None or not has_corpus:
         return render(request, "annotation/mining/mining_run_form.html", context)
-    dataset = next((one for one in datasets if one.slug == asked), None)
+    dataset = next((dataset for dataset in datasets if dataset.slug == slug), None)
     if dataset is None:
         raise Http404("No such data set in this project.")
     corpus = project.corpora.filter(slug=request.GET.get("corpus", "")).only("pk").first()
@@ -56,12 +56,12 @@ def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBas
         return job_part(request, run, "annotation/mining/mining_run_progress.html", context)
     if run.state == JobState.DONE:
         report = run_report(run)
-        if wanted := request.GET.get("format"):
-            return _report_download(run, report, wanted)
+        if file_format := request.GET.get("format"):
+            return _report_download(run, report, file_format)
         took = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else 0.0
         context |= {
             "report": report,
-            "wanted": str(run.specification["mining"]["n"]),
+            "fewer_hint": f"than {run.specification['mining']['n']} mined texts",
             "seeds": SeedChoice.of(run.specification["seeds"]),
             "took": took,
         }
@@ -70,13 +70,13 @@ def mining_run_detail(request: MemberRequest, run: MiningRun) -> HttpResponseBas
     return render(request, "annotation/mining/mining_run_detail.html", context)
 
 
-def _report_download(run: MiningRun, report: RunReport, wanted: str) -> HttpResponseBase:
+def _report_download(run: MiningRun, report: RunReport, file_format: str) -> HttpResponseBase:
     rows: list[tuple[object, ...]] = [
         *(("candidates", row.kind, fate, n) for row in report.kinds for fate, n in row.fates.items()),
         *(("reason", row.step, row.fate, row.n) for row in report.steps),
         *(("seeds by mined texts kept", kept, "", n) for kept, n in report.kept),
     ]
-    return table_response(format=wanted, filename=f"mining-{run.pk}", columns=REPORT_COLUMNS, rows=rows)
+    return table_response(format=file_format, filename=f"mining-{run.pk}", columns=REPORT_COLUMNS, rows=rows)
 
 
 @require_POST
@@ -89,7 +89,7 @@ def mining_run_cancel(request: MemberRequest, pk: int) -> HttpResponseBase:
 @require_POST
 @project_view(Role.MANAGER)
 def mining_run_retry(request: MemberRequest, pk: int) -> HttpResponseBase:
-    """What was done stays done."""
+    """Continue a run; shards that are done stay done."""
     start_over(run_or_404(request.project, pk), mining_run_execute)
     return redirect("annotation:mining-run-detail", request.project.slug, pk)
 
@@ -102,7 +102,7 @@ def mining_run_delete(request: MemberRequest, run: MiningRun) -> HttpResponseBas
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
-    messages.success(request, f"{run} and its candidates are gone.")
+    messages.success(request, f"{run} and its candidates were deleted.")
     return redirect("annotation:corpus-list", request.project.slug)
 
 
@@ -116,8 +116,8 @@ def mining_run_store(request: MemberRequest, run: MiningRun) -> HttpResponseBase
     else:
         messages.success(
             request,
-            f"{stored.sources:,} candidates are references of “{run.dataset}” now: {stored.new_responses:,} new "
-            f"responses, {stored.known_responses:,} that were there already and got a further source.",
+            f"Added {stored.sources:,} candidates to “{run.dataset}” as references: {stored.new_responses:,} new "
+            f"responses, and {stored.known_responses:,} existing ones that got a further source.",
         )
     return redirect("annotation:mining-run-detail", request.project.slug, run.pk)
 
@@ -125,7 +125,7 @@ def mining_run_store(request: MemberRequest, run: MiningRun) -> HttpResponseBase
 @require_POST
 @project_view(Role.MANAGER)
 def mining_run_rate(request: MemberRequest, pk: int) -> HttpResponseBase:
-    """A draft campaign about what was added; its steps follow."""
+    """Create a draft campaign that rates the added references."""
     try:
         campaign = services.mining_run_rate(run=run_or_404(request.project, pk), by=request.user)
     except AnnotationError as error:

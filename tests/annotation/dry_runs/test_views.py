@@ -214,21 +214,21 @@ def test_the_form_suggests_and_can_be_filled_in_as_an_earlier_one(campaign, mana
     text = client.get(f"{page(campaign, 's')}?like={run.pk}").content.decode()
     assert 'value="77"' in text
     assert 'value="30"' in text
-    assert "12 units with 24 places" in client.get(page(campaign, "s")).content.decode()
+    assert "12 items with 24 slots" in " ".join(client.get(page(campaign, "s")).content.decode().split())
 
 
 def test_the_page_answers_what_a_manager_asks(campaign, run, viewer, as_user):
     text = " ".join(as_user(viewer).get(page(campaign, "", run.pk)).content.decode().split())
     for said in (
-        "4.00 GBP: 3.00 GBP to raters for 30 screens",
+        "4.00 GBP: 3.00 GBP to raters for 30 items",
         "between 3.50 GBP and 4.50 GBP",
         "A rater would earn 12.50 GBP an hour",
         "between 24 min and 48 min",
-        "known to ± 0.70",
-        "It would take 28 ratings of each unit",
-        "Without the raters whom the rules exclude: ± 0.50",
-        "No rules are registered; by default ones, 1 of 2 spammers would be struck",
-        "1 rater did less than earns the completion code",
+        "95 % intervals of ± 0.70",
+        "That would take 28 ratings of each item",
+        "Without excluded raters: ± 0.50",
+        "The campaign has no rules; by default rules, 1 of 2 spammers would be excluded",
+        "1 rater did too little for the completion code",
         "gold accuracy 0.20 of 5 answers",
         "Beta(2, 2)",
     ):
@@ -239,8 +239,8 @@ def test_without_checks_the_page_says_that_nobody_can_be_caught(campaign, run, v
     rules = {"source": "none", "version": None, "checks": False, "sentences": []}
     DryRun.objects.filter(pk=run.pk).update(result={**RESULT, "rules": rules})
     text = as_user(viewer).get(page(campaign, "", run.pk)).content.decode()
-    assert "No: no checks are mixed in and no rules are registered, so nobody could be caught." in text
-    assert "The answers of 2 spammers would count like any other." in text
+    assert "No: the campaign has no checks and no rules." in text
+    assert "The answers of 2 spammers would count." in text
 
 
 def test_trouble_and_open_places_are_said(campaign, run, viewer, as_user):
@@ -249,9 +249,9 @@ def test_trouble_and_open_places_are_said(campaign, run, viewer, as_user):
     result = {**RESULT, "findings": findings, "simulated": simulated, "forecast": None, "test": None}
     DryRun.objects.filter(pk=run.pk).update(result=result)
     text = as_user(viewer).get(page(campaign, "", run.pk)).content.decode()
-    assert "Raters met trouble 3 times" in text
+    assert "Raters met a problem 3 times" in text
     assert "status 500" in text
-    assert "No: 6 of 24 places (25 %) would." in text
+    assert "No: 6 of 24 slots (25 %) would." in text
 
 
 def test_progress_is_a_fragment_and_asks_for_the_page_when_over(campaign, run, viewer, as_user):
@@ -286,9 +286,9 @@ def test_everything_comes_as_json(campaign, run, viewer, as_user):
 def test_two_runs_stand_side_by_side_with_what_differs_marked(campaign, run, viewer, as_user):
     other = make_run(campaign, spam_share=0.3)
     response = as_user(viewer).get(f"{page(campaign, '-compare')}?left={run.pk}&right={other.pk}")
-    rows = {row.label: row for row in response.context["asked"] + response.context["found"]}
-    assert rows["Spammers among them"].values == ["10 %", "30 %"]
-    assert rows["Spammers among them"].differs
+    rows = {row.label: row for row in response.context["settings"] + response.context["results"]}
+    assert rows["Spammers"].values == ["10 %", "30 %"]
+    assert rows["Spammers"].differs
     assert rows["Cost"].values == ["4.00 GBP", "4.00 GBP"]
     assert not rows["Cost"].differs
 

@@ -75,7 +75,7 @@ def test_a_refused_file_shows_every_bad_line(as_user, project: Project, manager:
     corpus_index(corpus_id=Corpus.objects.get().pk)
     page = url("corpus-detail", project.slug, "pool")
     shown = client.get(page).content.decode()
-    for text in ("No corpus was made", "<code>message</code>", ">5<", "a text", "Upload again"):
+    for text in ("No corpus was created", "<code>message</code>", ">5<", "a text", "Upload again"):
         assert text in shown
     errors = json.loads(client.get(page, {"format": "json"}).getvalue())
     assert [(row["line"], row["field"]) for row in errors] == [(12, "message"), (12, "response")]
@@ -138,8 +138,8 @@ def test_a_search_shows_the_most_similar_with_scores(as_user, project: Project, 
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     assert rows[0]["score"] >= rows[-1]["score"] > 0
     nothing = client.get(page, {"message": "xyzzy", "response": "plugh"}, headers=HTMX).content.decode()
-    assert "no triple shares a word" in nothing
-    assert "Give both" in client.get(page, {"message": "tea", "response": ""}, headers=HTMX).content.decode()
+    assert "No triple shares a word" in nothing
+    assert "Enter both" in client.get(page, {"message": "tea", "response": ""}, headers=HTMX).content.decode()
 
 
 def test_a_search_of_what_is_not_indexed_says_so(as_user, project: Project, viewer: User) -> None:
@@ -165,7 +165,7 @@ def test_cancel_start_over_and_delete(as_user, project: Project, manager: User, 
     assert f"used by mining run {run.pk}" in refused
     run.delete()
     done = client.post(url("corpus-delete", project.slug, corpus.slug), follow=True).content.decode()
-    assert "and its files are gone" in done
+    assert "and its files were deleted" in done
     assert not Corpus.objects.exists()
 
 

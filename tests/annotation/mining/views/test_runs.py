@@ -74,7 +74,7 @@ def test_a_run_is_asked_for_watched_and_read(as_user, project: Project, manager:
     mining_run_execute(run_id=run.pk)
     assert client.get(page, {"progress": 1}, headers=HTMX).headers["HX-Refresh"] == "true"
     shown = client.get(page).content.decode()
-    for text in ("Add to the data set", "What became of what was found", "Blocklist", "mining.v1|n:3"):
+    for text in ("Add to the data set", "Mined texts kept per seed", "Blocklist", "mining.v1|n:3"):
         assert text in shown
     rows = json.loads(client.get(page, {"format": "json"}).getvalue())
     kept = sum(row["count"] for row in rows if row["what"] == "candidates" and row["fate"] == "kept")
@@ -127,7 +127,7 @@ def test_the_data_set_is_chosen_where_there_are_several(as_user, project: Projec
 def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: User, run: MiningRun) -> None:
     client, page = as_user(viewer), url("mining-run-candidates", project.slug, run.pk)
     shown = client.get(page).content.decode()
-    for text in ("Would you like some tea?", "Yes please, tea would be lovely.", "the seed", "Where it comes from"):
+    for text in ("Would you like some tea?", "Yes please, tea would be lovely.", "the seed", "Original conversation"):
         assert text in shown
     for candidate in MinedCandidate.objects.filter(run=run, fate="kept"):
         assert candidate.text in shown.replace("&#x27;", "'")
@@ -139,8 +139,8 @@ def test_candidates_are_browsed_seed_by_seed(as_user, project: Project, viewer: 
     assert "<html" in client.get(page, {"fate": "duplicate"}, headers=going_back).content.decode()
     assert "is-kept" not in part
     assert "is-duplicate" in part
-    assert "Nothing matches" in client.get(page, {"text": "nowhere to be found"}).content.decode()
-    assert "The filter was not understood" in client.get(page, {"fate": "eaten"}).content.decode()
+    assert "No matches" in client.get(page, {"text": "nowhere to be found"}).content.decode()
+    assert "The filter is not valid" in client.get(page, {"fate": "eaten"}).content.decode()
 
 
 def test_candidates_are_paged_by_position(as_user, project, viewer, run, monkeypatch) -> None:
@@ -184,7 +184,7 @@ def test_kept_candidates_are_added_once_and_can_be_rated(as_user, project, manag
     )
     client = as_user(manager)
     added = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
-    assert "are references of “Talk” now" in added
+    assert "candidates to “Talk” as references" in added
     assert "Rate them" in added
     n_sources = ResponseSource.objects.count()
     again = client.post(url("mining-run-store", project.slug, run.pk), follow=True).content.decode()
@@ -218,13 +218,14 @@ def test_a_manager_takes_and_leaves_near_duplicates_one_by_one(as_user, project,
     client = as_user(manager)
     shown = client.get(page).content.decode()
     assert shown.count('name="take"') == shown.count("checked>") == len(near)
-    assert f"{len(near)} kept texts are almost the same as a better ranked one: <strong>all will be added" in shown
+    assert f"{len(near)} kept texts are almost the same as a better ranked one:" in shown
+    assert "all will be added" in shown
     answer = client.post(f"{choose}?near=on", {"shown": [first.pk, second.pk], "take": [second.pk]})
     assert answer.headers["Location"] == f"{page}?near=on"
     assert left_out() == {first.pk}
     bar = client.post(choose, {"shown": [first.pk, second.pk], "take": [first.pk]}, headers=HTMX).content.decode()
     assert "<html" not in bar
-    assert f"{len(near) - 1} will be added, 1 stays behind" in bar
+    assert f"{len(near) - 1} will be added, 1 left out" in bar
     assert left_out() == {second.pk}
     rows = json.loads(client.get(url("mining-run-download", project.slug, run.pk, "json")).getvalue())
     assert [row["left_out"] for row in rows].count(True) == 1
@@ -236,7 +237,7 @@ def test_all_near_duplicates_or_none_in_one_click(as_user, project, manager, nea
     client = as_user(manager)
     assert client.post(choose, {"every": "leave", "back": "run"}).headers["Location"] == page
     assert left_out() == {candidate.pk for candidate in near}
-    assert "all stay behind" in client.get(page).content.decode()
+    assert "all will be" in client.get(page).content.decode()
     client.post(choose, {"every": "add"})
     assert left_out() == set()
     client.post(url("mining-run-store", project.slug, run.pk))
@@ -265,7 +266,7 @@ def test_cancel_go_on_and_delete(as_user, project: Project, manager: User, queue
     client.post(url("mining-run-cancel", project.slug, run.pk))
     run.refresh_from_db()
     assert run.state == JobState.CANCELLED
-    assert "What was done stays done." in client.get(page).content.decode()
+    assert "Finished seeds are not mined again." in client.get(page).content.decode()
     client.post(url("mining-run-retry", project.slug, run.pk))
     assert queued == [run.pk]
     mining_run_execute(run_id=run.pk)
