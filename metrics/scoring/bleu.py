@@ -5,7 +5,8 @@
 
 #g counts n-gram g in a text; ref_len adds up the closest reference length of each segment, of equally close ones the
 shorter. An order without a match makes the score 0, and is marked, unless ``smoothing`` says otherwise. A segment's
-score is BLEU+1, see sBLEU.
+score is BLEU+1, see sBLEU. `reference_delta_bleu` is the formula in plain Python; everything after it computes the
+same numbers faster, from tables of matches that all subsets, orders and weights share.
 
 Papineni, Roukos, Ward, Zhu, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002; Galley et al.,
 ΔBLEU, ACL 2015, equations 1 and 2.
@@ -17,6 +18,7 @@ and closest reference.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -31,6 +33,42 @@ from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
 from metrics.scoring.texts import TOKENIZERS, Text, check_flag
 from metrics.scoring.thresholds import threshold_sweep
+
+
+def reference_delta_bleu(
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Sequence[str]]],
+    weights: Sequence[Sequence[float]],
+    max_order: int = 2,
+) -> float:
+    """Return corpus ΔBLEU of tokenised texts, or BLEU if all weights are 1: the formula, to read and to test against.
+
+    Equations 1 and 2 and section 3 of Galley et al. (2015); each segment needs a weight above 0, the corpus a token.
+
+    Examples
+    --------
+    >>> round(reference_delta_bleu([["a", "b", "c"]], [[["a", "b", "d"], ["c"]]], [[1.0, -0.5]]), 4)
+    0.5
+    """
+
+    def counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    hyp_len, ref_len, product = sum(map(len, hypotheses)), 0, 1.0
+    for h, refs in zip(hypotheses, references, strict=True):
+        ref_len += min((abs(len(r) - len(h)), len(r)) for r in refs)[1]  # the closest length, ties to the shorter
+    for n in range(1, max_order + 1):
+        above = below = 0.0  # p_n, as section 3 defines it; as section 2 does if every weight is 1
+        for h, refs, ws in zip(hypotheses, references, weights, strict=True):
+            for gram, count in counts(h, n).items():
+                matches = [
+                    w * min(count, counts(r, n)[gram]) for r, w in zip(refs, ws, strict=True) if counts(r, n)[gram]
+                ]
+                above += max(matches, default=0.0)
+                below += max(ws) * count
+        product *= max(above, 0.0) / below if below else 0.0
+    brevity_penalty = math.exp(min(0.0, 1 - ref_len / hyp_len)) if hyp_len else 0.0  # equation 2
+    return float(brevity_penalty * product ** (1 / max_order))  # equation 1, with the mean's 1/N
 
 
 @dataclass(frozen=True)

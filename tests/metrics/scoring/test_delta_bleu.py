@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.scoring.bleu import sentence_bleu
+from metrics.scoring.bleu import corpus_bleu, reference_delta_bleu, sentence_bleu
 from metrics.scoring.delta_bleu import corpus_delta_bleu, sentence_delta_bleu
 from tests.metrics.scoring import naive, sacrebleu_oracle
 from tests.metrics.scoring.corpora import Corpus, corpora, dstc7_sample
@@ -28,6 +28,18 @@ def test_corpus_delta_bleu_is_the_equation(corpus: Corpus, max_order: int, seman
         assert result.clamped[order - 1] == (above <= 0)
     expected = naive.corpus_score(corpus.hypotheses, corpus.references, corpus.tenths, max_order, semantics)
     assert result.score == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@given(corpora(min_tokens=1), ORDERS)
+def test_the_formula_in_plain_python_gives_the_same(corpus: Corpus, max_order: int) -> None:
+    texts = corpus.hypotheses, corpus.references
+
+    # A numerator of 0 may be a rounding error of either sign when weights are added one by one.
+    weighted = corpus_delta_bleu(*texts, corpus.weights, max_order=max_order)
+    if all(abs(numerator) > 1e-9 for numerator in weighted.numerators):
+        assert reference_delta_bleu(*texts, corpus.weights, max_order) == pytest.approx(weighted.score, abs=1e-9)
+    plain = corpus_bleu(*texts, max_order=max_order)
+    assert reference_delta_bleu(*texts, corpus.unit_weights, max_order) == pytest.approx(plain.score, abs=1e-9)
 
 
 @given(corpora(min_tokens=1), ORDERS)
