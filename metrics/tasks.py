@@ -6,7 +6,7 @@ from annotation.core import jobs
 from annotation.core.shards import helpers
 from annotation.tasks import again
 from metrics.models import ScoreRun, TrainedModel
-from metrics.services import results, runs, training
+from metrics.services import runs, training
 
 
 @shared_task
@@ -14,8 +14,6 @@ def requeue_stale() -> None:
     """Hand out again what a dead worker left."""
     for job_id in jobs.stale_ids(ScoreRun):
         again(execute, job_id)
-    for run_id in results.runs_without_intervals():
-        again(resample, run_id)
     for model_id in jobs.stale_ids(TrainedModel):
         again(train_model, model_id)
 
@@ -30,11 +28,6 @@ def help_out(job_id: int) -> None:
     """Work beside the worker that holds the run; other tasks have their turn in between."""
     if runs.score_run_help(run_id=job_id):
         help_out.delay(job_id)
-
-
-@shared_task
-def resample(run_id: int) -> None:
-    results.score_run_resample(run_id=run_id)
 
 
 @shared_task

@@ -45,6 +45,10 @@ class Pair:
     test: PairOfSystems
 
     @property
+    def scores(self) -> tuple[SystemScore, SystemScore]:
+        return self.better, self.worse
+
+    @property
     def width(self) -> float:
         return self.test.high - self.test.low
 
@@ -98,14 +102,8 @@ class Comparisons:
 
 
 def why_no_intervals(run: ScoreRun) -> str:
-    """Why a finished run has no resamples; empty where it has them."""
-    if run.bootstrap.get("replicates"):
-        return ""
-    if reason := run.bootstrap.get("reason"):
-        return str(reason)
-    if run.report.get("pooled"):
-        return "a resample repeats segments, and what is repeated is not distinct"
-    return "the run is older than the intervals; a new run of the same metric on other systems or references has them"
+    """Return why a finished run has no resamples; empty if it has them."""
+    return str(run.bootstrap.get("reason", ""))
 
 
 def comparisons_of(run: ScoreRun) -> Comparisons:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db import transaction
 
 from annotation.core.progress import noop
-from annotation.models import JobState, System
+from annotation.models import System
 from metrics.errors import MetricsError
 from metrics.models import ScoreRun, ScoreShard, ShardStep, SystemScore
 from metrics.scoring.aggregates import aggregate_from
@@ -98,26 +97,6 @@ def run_store(run: ScoreRun, result: RunResult) -> dict[str, Any]:
     SystemScore.objects.bulk_create(result.scores)
     ScoreRun.objects.filter(pk=run.pk).update(bootstrap=result.bootstrap, replicates=result.replicates)
     return result.report
-
-
-def runs_without_intervals() -> list[int]:
-    """Finished before intervals were kept: their statistics lie in shards, and nobody has resampled them."""
-    runs = ScoreRun.objects.filter(state=JobState.DONE, bootstrap={}, shards__isnull=False)
-    return list(runs.order_by("pk").values_list("pk", flat=True).distinct()[:100])
-
-
-def score_run_resample(*, run_id: int) -> None:
-    """Give a finished run the intervals that it has not; safe to run twice."""
-    run = ScoreRun.objects.filter(pk=run_id, state=JobState.DONE, bootstrap={}).first()
-    if run is None:
-        return
-    result = run_result(run)
-    with transaction.atomic():
-        if not ScoreRun.objects.select_for_update().filter(pk=run_id, bootstrap={}).exists():
-            return
-        for score in result.scores:
-            run.scores.filter(system=score.system).update(low=score.low, high=score.high)
-        ScoreRun.objects.filter(pk=run_id).update(bootstrap=result.bootstrap, replicates=result.replicates)
 
 
 def counted_statistics(run: ScoreRun) -> Iterator[FloatArray]:
