@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation.core.numbers import finite_or_none
 from annotation.models import JobState
-from metrics.api.runs import InRunViewSet, Places
+from metrics.api.runs import IndexPages, InRunViewSet
 from metrics.models import ScoreRun
 from metrics.selectors.comparisons import PAIR_COLUMNS, Comparisons, comparisons_of, pair_rows
 from metrics.selectors.disagreements import (
@@ -21,7 +21,7 @@ from metrics.selectors.disagreements import (
 )
 
 
-class PairSerializer(serializers.Serializer):
+class PairSerializer(serializers.Serializer[Any]):
     better = serializers.CharField(help_text="The system with the better score.")
     worse = serializers.CharField()
     better_score = serializers.FloatField(allow_null=True)
@@ -40,7 +40,7 @@ class PairSerializer(serializers.Serializer):
     )
 
 
-class DisagreementSerializer(serializers.Serializer):
+class DisagreementSerializer(serializers.Serializer[Any]):
     list = serializers.ChoiceField(choices=["metric_high_raters_low", "raters_high_metric_low"])
     item = serializers.CharField()
     systems = serializers.ListField(child=serializers.CharField())
@@ -59,14 +59,14 @@ class ComparisonsViewSet(InRunViewSet):
 
     queryset = ScoreRun.objects.none()
     serializer_class = PairSerializer
-    pagination_class = Places
+    pagination_class = IndexPages
 
     def list(self, request: Request, **_: Any) -> Response:
         is_done = self.run.state == JobState.DONE
         found = comparisons_of(self.run) if is_done else Comparisons([], [], [])
         rows = [dict(zip(PAIR_COLUMNS, map(_plain, row), strict=True)) for row in pair_rows(found)]
-        places = self.paginate_queryset(range(len(rows)))
-        return self.get_paginated_response(self.get_serializer([rows[place] for place in places], many=True).data)
+        indices = self.paginate_queryset(range(len(rows))) or []
+        return self.get_paginated_response(self.get_serializer([rows[index] for index in indices], many=True).data)
 
 
 class DisagreementsViewSet(InRunViewSet):
@@ -75,15 +75,15 @@ class DisagreementsViewSet(InRunViewSet):
 
     queryset = ScoreRun.objects.none()
     serializer_class = DisagreementSerializer
-    pagination_class = Places
+    pagination_class = IndexPages
 
     def list(self, request: Request, **_: Any) -> Response:
         is_done = self.run.state == JobState.DONE
         spread = self._spread()
         found = disagreements_of(self.run, spread=spread, n=MOST_DOWNLOADED) if is_done else Disagreements([], [])
         rows = [dict(zip(DISAGREEMENT_COLUMNS, row, strict=True)) for row in disagreement_rows(self.run, found)]
-        places = self.paginate_queryset(range(len(rows)))
-        return self.get_paginated_response(self.get_serializer([rows[place] for place in places], many=True).data)
+        indices = self.paginate_queryset(range(len(rows))) or []
+        return self.get_paginated_response(self.get_serializer([rows[index] for index in indices], many=True).data)
 
     def _spread(self) -> float | None:
         written = self.parameter("spread")

@@ -1,6 +1,6 @@
 """Trained models: asked for, polled, read by metrics under their hash."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
 from annotation.mining.api import JsonTextField
+from annotation.models import Corpus, Dataset, User
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS
 from metrics.selectors.models import models_of, runs_using
@@ -24,7 +25,7 @@ from metrics.tasks import train_model
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
-class ModelRequestSerializer(Strict, serializers.Serializer):
+class ModelRequestSerializer(Strict, serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120, help_text="A name that is there already gets another version.")
     kind = serializers.ChoiceField(choices=list(KINDS))
     options = JsonTextField(required=False, help_text="What its kind takes, such as {“components”: 100}.")
@@ -54,7 +55,7 @@ class ModelFileSerializer(ModelRequestSerializer):
     file = serializers.FileField(help_text="One text a line, perhaps compressed; or, with `made_elsewhere`, a model.")
     made_elsewhere = serializers.BooleanField(default=False, help_text="The file is a model: ARPA, word2vec, GloVe.")
 
-    def validate_file(self, file: UploadedFile) -> UploadedFile:
+    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
             raise ValidationError(
                 f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
@@ -64,15 +65,15 @@ class ModelFileSerializer(ModelRequestSerializer):
 
 
 class TrainedModelSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    corpus = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    corpus: serializers.SlugRelatedField[Corpus] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     options = serializers.DictField(read_only=True)
-    source = serializers.DictField(read_only=True)
+    source = serializers.DictField(read_only=True)  # type: ignore[assignment]  # the model's column; a field's own is unused
     reference = serializers.CharField(read_only=True, help_text="What a metric's parameter takes: `sha256:...`.")
 
     class Meta:
         model = TrainedModel
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             *JOB_FIELDS,
             "name",
@@ -87,7 +88,7 @@ class TrainedModelSerializer(JobSerializer):
             "digest",
             "size",
         )
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
 
 class TrainedModelDetailSerializer(TrainedModelSerializer):
@@ -150,7 +151,7 @@ class TrainedModelsViewSet(JobViewSet):
 
     def _of_file(self, request: Request) -> TrainedModel:
         asked = self.asked(ModelFileSerializer)
-        file: UploadedFile = asked.pop("file")
+        file: UploadedFile[bytes] = asked.pop("file")
         made_elsewhere = asked.pop("made_elsewhere")
         given = {"project": self.project, "by": request.user, "filename": file.name or "upload", "content": file.read()}
         if not made_elsewhere:
@@ -160,5 +161,5 @@ class TrainedModelsViewSet(JobViewSet):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, **_: Any) -> Response:
         """Delete a model that no score run reads, with its files."""
-        services.model_delete(model=self.get_object(), by=request.user)
+        services.model_delete(model=self.get_object(), by=cast(User, request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,6 +1,6 @@
 """Score runs: asked for once per signature, computed by a worker, read per system and per segment."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -14,7 +14,7 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, Strict, find_named
 from annotation.core.numbers import finite_or_none
 from annotation.core.pagination import Pages
-from annotation.models import Dataset, Item, Release
+from annotation.models import Dataset, Item, Release, System, User
 from annotation.references.releases.selectors.releases import release_name, release_named, release_names
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import External
@@ -38,7 +38,7 @@ def _parameters_told() -> str:
     return "\n".join(lines)
 
 
-class ScoreRunRequestSerializer(Strict, serializers.Serializer):
+class ScoreRunRequestSerializer(Strict, serializers.Serializer[Any]):
     release = serializers.CharField(
         required=False, help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`."
     )
@@ -55,17 +55,19 @@ class ScoreRunRequestSerializer(Strict, serializers.Serializer):
 
 
 class ScoreRunSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(
         help_text="As `reference-set/v2`; null for a metric that reads no references."
     )
     parameters = serializers.DictField(read_only=True)
     subset = serializers.SerializerMethodField(help_text="As it is written in a request.")
-    systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    systems: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(
+        slug_field="name", many=True, read_only=True
+    )
 
     class Meta:
         model = ScoreRun
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             *JOB_FIELDS,
             "dataset",
@@ -76,7 +78,7 @@ class ScoreRunSerializer(JobSerializer):
             "systems",
             "signature",
         )
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     def get_release(self, run: ScoreRun) -> str | None:
         return None if run.release is None else release_name(run.release)
@@ -98,8 +100,8 @@ class ScoreRunDetailSerializer(ScoreRunSerializer):
         read_only_fields = fields
 
 
-class SystemScoreSerializer(serializers.ModelSerializer):
-    system = serializers.SlugRelatedField(slug_field="name", read_only=True)
+class SystemScoreSerializer(serializers.ModelSerializer[SystemScore]):
+    system: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
     details = serializers.DictField(read_only=True)
 
     class Meta:
@@ -108,7 +110,7 @@ class SystemScoreSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class SegmentSerializer(serializers.Serializer):
+class SegmentSerializer(serializers.Serializer[Any]):
     item = serializers.CharField()
     scores = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="By system; null where the segment has no score."
@@ -150,7 +152,7 @@ class ScoreRunsViewSet(JobViewSet):
             dataset=dataset,
             systems=systems,
             subset=subset,
-            by=request.user,
+            by=cast(User, request.user),
             **asked,
         )
         if not created:
@@ -190,27 +192,28 @@ class ScoresViewSet(InRunViewSet):
         return system_scores(self.run)
 
 
-class Places(Pages):
-    """Pages of the segments of a run, whose cursor is a place among them."""
+class IndexPages(Pages):
+    """Pages of the segments of a run, whose cursor is the index of the first."""
 
-    def paginate_queryset(self, places: range, request: Request, view: Any = None) -> list[int]:
+    def paginate_queryset(self, indices: Any, request: Request, view: Any = None) -> list[Any]:
         self.base_url = request.build_absolute_uri()
-        self.page_size = self.get_page_size(request)
-        self.places = places
+        page_size = self.get_page_size(request)
+        self.page_size = self.max_page_size if page_size is None else page_size
+        self.indices = indices
         cursor = self.decode_cursor(request)
-        written = cursor.position if cursor and cursor.position else "0"
+        written = str(cursor.position) if cursor and cursor.position else "0"
         self.start = int(written) if written.isdecimal() and len(written) < 10 else 0
-        return list(places[self.start : self.start + self.page_size])
+        return list(indices[self.start : self.start + self.page_size])
 
     def get_next_link(self) -> str | None:
         following = self.start + self.page_size
-        return self._link(following) if following < len(self.places) else None
+        return self._link(following) if following < len(self.indices) else None
 
     def get_previous_link(self) -> str | None:
         return self._link(max(0, self.start - self.page_size)) if self.start else None
 
-    def _link(self, place: int) -> str:
-        return self.encode_cursor(Cursor(offset=0, reverse=False, position=str(place)))
+    def _link(self, index: int) -> str:
+        return self.encode_cursor(Cursor(offset=0, reverse=False, position=index))
 
 
 class SegmentsViewSet(InRunViewSet):
@@ -218,11 +221,11 @@ class SegmentsViewSet(InRunViewSet):
 
     queryset = Item.objects.all()
     serializer_class = SegmentSerializer
-    pagination_class = Places
+    pagination_class = IndexPages
 
     def list(self, request: Request, **_: Any) -> Response:
-        places = self.paginate_queryset(range(n_segments(self.run)))
-        item_ids, scores = segments_at(self.run, places)
+        indices = self.paginate_queryset(range(n_segments(self.run))) or []
+        item_ids, scores = segments_at(self.run, indices)
         external_ids = dict(Item.objects.filter(pk__in=item_ids).values_list("pk", "external_id"))
         names = self.run.scores.order_by("position").values_list("system__name", flat=True)
         rows = [

@@ -1,6 +1,6 @@
 """Scores made elsewhere, in and out."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -18,7 +18,7 @@ from rest_framework.reverse import reverse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, Strict
-from annotation.models import Dataset, Project
+from annotation.models import Dataset, Project, User
 from metrics.models import ScoreRun
 from metrics.scoring.external import NAME_CHARACTERS
 from metrics.services.score_exports import archive_chunks
@@ -31,7 +31,7 @@ from metrics.services.score_imports import (
 )
 
 
-class ScoreImportRequestSerializer(Strict, serializers.Serializer):
+class ScoreImportRequestSerializer(Strict, serializers.Serializer[Any]):
     file = serializers.FileField(
         help_text="A .csv, .tsv or .jsonl table; a .seg.score or .sys.score file; a .zip or .tar.gz of such files."
     )
@@ -60,7 +60,7 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer):
         required=False, default=False, help_text="Say what the file holds, and store nothing."
     )
 
-    def validate_file(self, file: UploadedFile) -> UploadedFile:
+    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
             raise serializers.ValidationError(
                 f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
@@ -69,12 +69,12 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer):
         return file
 
 
-class ImportedSystemSerializer(serializers.Serializer):
+class ImportedSystemSerializer(serializers.Serializer[Any]):
     system = serializers.CharField()
     score = serializers.FloatField(allow_null=True, help_text="Of segments: their mean. Null where there is none.")
 
 
-class ImportedScoresSerializer(serializers.Serializer):
+class ImportedScoresSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     level = serializers.ChoiceField(choices=["segment", "system"])
     items = serializers.IntegerField(help_text="With at least one score; 0 for scores of systems.")
@@ -106,7 +106,7 @@ class ScoreImportsViewSet(ProjectViewSet):
         }
         if check:
             return Response([understood(one) for one in score_file_look(**what)])
-        runs = score_file_import(**what, by=request.user)
+        runs = score_file_import(**what, by=cast(User, request.user))
         code = status.HTTP_201_CREATED if any(created for _, created in runs) else status.HTTP_200_OK
         return Response([self.imported(run, created) for run, created in runs], status=code)
 
@@ -114,7 +114,7 @@ class ScoreImportsViewSet(ProjectViewSet):
     @action(detail=False, url_path="<slug:dataset_slug>/archive", url_name="archive")
     def archive(self, request: Request, dataset_slug: str, **_: Any) -> StreamingHttpResponse:
         """All finished runs of a data set with its texts and ratings, in mt-metrics-eval's layout."""
-        dataset = get_in_project_or_404(Dataset.objects, self.project, slug=dataset_slug)
+        dataset = get_in_project_or_404(Dataset.objects.all(), self.project, slug=dataset_slug)
         response = StreamingHttpResponse(archive_chunks(dataset), content_type="application/zip")
         response["Content-Disposition"] = content_disposition_header(True, f"{dataset.slug}-scores.zip")
         return response

@@ -7,10 +7,10 @@ from django.db.models import F, Q
 from annotation.models import Dataset, Job, Project, Release, System
 
 
-class ScoreRunManager(models.Manager):
+class ScoreRunManager(models.Manager["ScoreRun"]):
     """Rows without their long arrays, which are loaded where they are read."""
 
-    def get_queryset(self) -> models.QuerySet:
+    def get_queryset(self) -> models.QuerySet["ScoreRun"]:
         return super().get_queryset().defer("replicates")
 
 

@@ -102,12 +102,12 @@ def run_replicates(run: ScoreRun) -> Floats | None:
     return np.frombuffer(run.replicates, dtype=FLOAT).reshape(run.bootstrap["replicates"], -1)
 
 
-# --- One system, some places ------------------------------------------------------------------------------------------
+# --- One system, some segments ----------------------------------------------------------------------------------------
 
 
 def segment_scores(run: ScoreRun, position: int) -> Floats:
     """(S,) of the system with this position; NaN where a segment has no score."""
-    parts = [_scores_of(row.scores) for row in _with_scores(shards_of(run), position)]
+    parts = [_scores_of(row) for row in _with_scores(shards_of(run), position)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -122,59 +122,62 @@ def n_segments(run: ScoreRun) -> int:
     return int(run.report.get("items", 0))
 
 
-def items_at(run: ScoreRun, places: Sequence[int]) -> list[int]:
-    """Ids of the items at these places."""
-    found = {}
-    for shard, own in _holding(run, places):
+def items_at(run: ScoreRun, indices: Sequence[int]) -> list[int]:
+    """Return the ids of the items of these segments."""
+    items: dict[int, int] = {}
+    for shard, first, held in _shards_holding(run, indices):
         ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
-        found |= {place: int(ids[place - shard.first]) for place in own}
-    return [found[place] for place in places]
+        items |= {index: int(ids[index - first]) for index in held}
+    return [items[index] for index in indices]
 
 
-def scores_at(run: ScoreRun, position: int, places: Sequence[int]) -> list[float | None]:
-    """The system's scores at these places; None where a segment has none."""
-    found: dict[int, float | None] = {}
-    holding = {shard.pk: (shard.first, own) for shard, own in _holding(run, places)}
+def scores_at(run: ScoreRun, position: int, indices: Sequence[int]) -> list[float | None]:
+    """Return the system's scores of these segments; None if a segment has none."""
+    by_index: dict[int, float | None] = {}
+    holding = {shard.pk: (first, held) for shard, first, held in _shards_holding(run, indices)}
     for row in _with_scores(ScoreShard.objects.filter(pk__in=holding).defer(*ARRAYS), position):
-        first, own = holding[row.pk]
-        scores = _scores_of(row.scores)
-        found |= {place: None if np.isnan(scores[place - first]) else float(scores[place - first]) for place in own}
-    return [found[place] for place in places]
+        first, held = holding[row.pk]
+        scores = _scores_of(row)
+        by_index |= {i: None if np.isnan(scores[i - first]) else float(scores[i - first]) for i in held}
+    return [by_index[index] for index in indices]
 
 
-def segments_at(run: ScoreRun, places: Sequence[int]) -> tuple[list[int], Floats]:
-    """Item ids and every system's scores, (T, len(places)), at these places; NaN where a segment has none."""
-    ids: dict[int, int] = {}
-    scores: dict[int, Floats] = {}
-    for shard, own in _holding(run, places, "n", "segment_scores"):
-        of_shard = _scores_of(shard.segment_scores).reshape(-1, shard.n)
-        own_ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
-        ids |= {place: int(own_ids[place - shard.first]) for place in own}
-        scores |= {place: of_shard[:, place - shard.first] for place in own}
-    columns = [scores[place] for place in places]
-    return [ids[place] for place in places], np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+def segments_at(run: ScoreRun, indices: Sequence[int]) -> tuple[list[int], Floats]:
+    """Return item ids and every system's scores, (T, len(indices)), of these segments; NaN if a segment has none."""
+    items: dict[int, int] = {}
+    by_index: dict[int, Floats] = {}
+    for shard, first, held in _shards_holding(run, indices, "n", "segment_scores"):
+        scores = np.frombuffer(shard.segment_scores, dtype=FLOAT).reshape(-1, shard.n)
+        ids = np.frombuffer(shard.item_ids, dtype=INTEGER)
+        items |= {index: int(ids[index - first]) for index in held}
+        by_index |= {index: scores[:, index - first] for index in held}
+    columns = [by_index[index] for index in indices]
+    return [items[index] for index in indices], np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def place_of(run: ScoreRun, item: Item) -> int | None:
-    """Where the item stands among the segments of a finished run; None where it was left out."""
+def segment_index(run: ScoreRun, item: Item) -> int | None:
+    """Return the item's index among the segments of a finished run; None if it was left out."""
     if item.dataset_id != run.dataset_id:
         return None
     shards = ScoreShard.objects.filter(run=run, step=ShardStep.SCORES, first__isnull=False)
     holding = shards.filter(start__lte=item.position, stop__gt=item.position).only("first", "item_ids").first()
-    if holding is None:
+    if holding is None or holding.first is None:
         return None
-    found = np.flatnonzero(np.frombuffer(holding.item_ids, dtype=INTEGER) == item.pk)
-    return holding.first + int(found[0]) if found.size else None
+    within = np.flatnonzero(np.frombuffer(holding.item_ids, dtype=INTEGER) == item.pk)
+    return holding.first + int(within[0]) if within.size else None
 
 
-def _holding(run: ScoreRun, places: Sequence[int], *also: str) -> list[tuple[Any, list[int]]]:
-    """Each shard that holds some of the places, with its item ids and ``also`` those fields, and the places."""
-    found = []
+def _shards_holding(run: ScoreRun, indices: Sequence[int], *also: str) -> list[tuple[ScoreShard, int, list[int]]]:
+    """Return each shard that holds some of the segments, the index of its first segment, and the indices it holds.
+
+    Loads the shard's item ids and the fields ``also``.
+    """
+    holding = []
     for pk, first, n in list(shards_of(run).values_list("pk", "first", "n")):
-        own = [place for place in places if first <= place < first + n]
-        if own:
-            found.append((ScoreShard.objects.only("first", "item_ids", *also).get(pk=pk), own))
-    return found
+        held = [index for index in indices if first is not None and first <= index < first + n]
+        if first is not None and held:
+            holding.append((ScoreShard.objects.only("first", "item_ids", *also).get(pk=pk), first, held))
+    return holding
 
 
 def _with_scores(shards: QuerySet[ScoreShard], position: int) -> QuerySet[ScoreShard]:
@@ -186,5 +189,6 @@ def _with_scores(shards: QuerySet[ScoreShard], position: int) -> QuerySet[ScoreS
     return shards.annotate(scores=substring)
 
 
-def _scores_of(content: Any) -> Floats:
-    return np.frombuffer(content, dtype=FLOAT)
+def _scores_of(row: Any) -> Floats:
+    """Return the scores that `_with_scores` adds to a shard, an attribute that the model does not have."""
+    return np.frombuffer(row.scores, dtype=FLOAT)

@@ -191,11 +191,12 @@ def explain_item(release: Release, item: Item, reading: Reading) -> Explanation:
     rows = release_rows(release, item)
     weighed = {row.response_id for row in rows}
     ordered = sorted(responses, key=lambda pk: (pk in weighed, names[pk]))
-    found = explain([(names[pk], responses[pk]) for pk in ordered], rows, reading)
+    explanation = explain([(names[pk], responses[pk]) for pk in ordered], rows, reading)
     ratings = mean_ratings(item.dataset_id, ordered)
-    for hypothesis in found.hypotheses:
-        hypothesis.rating, hypothesis.n_ratings = ratings.get(hypothesis.response.pk, (None, 0))
-    return found
+    for hypothesis in explanation.hypotheses:
+        if hypothesis.response.pk in ratings:
+            hypothesis.rating, hypothesis.n_ratings = ratings[hypothesis.response.pk]
+    return explanation
 
 
 def explain_segment_of_run(run: ScoreRun, item: Item, system: str, hypothesis: Response) -> Explanation:

@@ -25,19 +25,29 @@ def written(value: float, scale: int, *, plus: bool = False, bracket: bool = Fal
 
 
 class Said(Protocol):
-    """A text: a stored response, or one without a ``pk`` that somebody has just typed."""
+    """A text: a stored response, or a typed one, whose ``pk`` is None."""
 
-    pk: int | None
-    text: str
+    @property
+    def pk(self) -> int | None: ...
+
+    @property
+    def text(self) -> str: ...
 
 
 class Weighed(Protocol):
-    """A text with its weight: a row of a release, or what somebody has just typed."""
+    """A text with its weight: a row of a release, or typed."""
 
-    response: Said
-    weight: float
-    is_original: bool
-    low: float | None
+    @property
+    def response(self) -> Said: ...
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def is_original(self) -> bool: ...
+
+    @property
+    def low(self) -> float | None: ...
 
 
 @dataclass

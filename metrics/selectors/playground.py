@@ -131,18 +131,18 @@ class Stored:
     told: str
 
 
-def stored_trial(project: Project, asked: Mapping[str, int | None], *, most: int) -> Stored | None:
+def stored_trial(project: Project, query: Mapping[str, int | None], *, most: int) -> Stored | None:
     """An item, what was answered to it (a system's output, or a response), and a release's references, best first.
 
     None where the project has no such item.
     """
-    item = Item.objects.filter(dataset__project=project, pk=asked["item"]).select_related("dataset").first()
+    item = Item.objects.filter(dataset__project=project, pk=query["item"] or 0).select_related("dataset").first()
     if item is None:
         return None
     sources = ResponseSource.objects.filter(item=item).select_related("response", "system")
-    of_system = Q(system=asked["system"], system__isnull=False)
-    source = sources.filter(of_system | Q(response=asked["response"])).order_by("system__name").first()
-    release = Release.objects.filter(pk=asked["release"], reference_set__dataset=item.dataset_id).first()
+    of_system = Q(system=query["system"], system__isnull=False)
+    source = sources.filter(of_system | Q(response=query["response"])).order_by("system__name").first()
+    release = Release.objects.filter(pk=query["release"] or 0, reference_set__dataset=item.dataset_id).first()
     rows = release_rows(release, item) if release else []
     told = f"Item {item.position + 1} of {item.dataset}"
     if source and source.system:

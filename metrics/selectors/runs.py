@@ -143,19 +143,19 @@ def self_references(run: ScoreRun) -> list[tuple[str, int]]:
         return []
     held = ReleaseWeight.objects.filter(release=run.release_id, response=OuterRef("response"))
     outputs = ResponseSource.objects.filter(Exists(held), system__in=run.systems.all())
-    said = list(outputs.order_by("system__name").values_list("system__name", "response_id", "item_id"))
-    if not said:
+    candidates = list(outputs.order_by("system__name").values_list("system__name", "response_id", "item_id"))
+    if not candidates:
         return []
-    scored = np.isin([item for _, _, item in said], segment_items(run)).tolist()
-    said = [(name, pk) for (name, pk, _), counts in zip(said, scored, strict=True) if counts]
-    weights = ReleaseWeight.objects.filter(release=run.release_id, response__in={pk for _, pk in said})
+    is_scored = np.isin([item for _, _, item in candidates], segment_items(run)).tolist()
+    scored = [(name, pk) for (name, pk, _), counts in zip(candidates, is_scored, strict=True) if counts]
+    weights = ReleaseWeight.objects.filter(release=run.release_id, response__in={pk for _, pk in scored})
     rows = list(weights.values_list("response_id", "weight", "is_original"))
     mask = Subset.from_mapping(run.subset).mask(
         np.array([weight for _, weight, _ in rows], dtype=np.float64),
         np.array([is_original for _, _, is_original in rows], dtype=np.bool_),
     )
     used = {pk for (pk, _, _), counts in zip(rows, mask.tolist(), strict=True) if counts}
-    return list(Counter(name for name, pk in said if pk in used).items())
+    return list(Counter(name for name, pk in scored if pk in used).items())
 
 
 SCORE_COLUMNS = (

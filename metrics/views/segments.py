@@ -16,7 +16,7 @@ from metrics.forms.playground import run_settings
 from metrics.models import ScoreRun, SystemScore
 from metrics.selectors import accounts, explanations, matches
 from metrics.selectors import runs as selectors
-from metrics.selectors.arrays import items_at, n_segments, place_of
+from metrics.selectors.arrays import items_at, n_segments, segment_index
 from metrics.services.scoring import model_store
 from metrics.views.explanations import shared_context
 from metrics.views.runs import described, get_run_or_404
@@ -136,7 +136,7 @@ def _played(run: ScoreRun, score: SystemScore, item: Item) -> dict[str, object]:
 def _item_and_hypothesis(run: ScoreRun, system_pk: int, item_pk: int) -> tuple[Item, Response, int]:
     """With the item's place among the segments of the run."""
     item = get_object_or_404(Item, pk=item_pk)
-    place = place_of(run, item)
+    place = segment_index(run, item)
     if place is None:
         raise Http404("This item is not one of the run's.")
     source = get_object_or_404(ResponseSource.objects.select_related("response"), system=system_pk, item=item)

@@ -18,10 +18,10 @@ from metrics.scoring.segments import Segments
 from metrics.selectors.arrays import (
     items_at,
     iter_shards,
-    place_of,
     run_arrays,
     run_replicates,
     scores_at,
+    segment_index,
     segment_items,
     segment_scores,
     segments_at,
@@ -358,7 +358,7 @@ def test_places_and_items_are_found_across_shards(world: World, cut: ScoreRun) -
     found, scores = segments_at(cut, [20, 3, 9])
     assert found == [ids[20], ids[3], ids[9]]
     np.testing.assert_array_equal(scores, run_arrays(cut).scores[:, [20, 3, 9]])
-    assert [place_of(cut, world.items[place]) for place in (0, 8, 9, 10, 23)] == [0, 8, None, 9, 22]
+    assert [segment_index(cut, world.items[place]) for place in (0, 8, 9, 10, 23)] == [0, 8, None, 9, 22]
     assert sum(shard.item_ids.size for shard in iter_shards(cut)) == 23
 
 
