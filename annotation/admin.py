@@ -1,4 +1,4 @@
-"""A look at the tables for whoever runs the server. What is append-only or written by workers can only be read here."""
+"""Read-only views of the tables for administrators. Changes go through the services, which keep the rules."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ from annotation.models import (
 
 
 class ReadOnly:
-    """Changes go through the services, which keep the rules; the admin would go around them."""
+    """Forbid every change: the admin would go around the services' rules."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -53,8 +53,16 @@ class ReadOnly:
         return False
 
 
+class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg] # it takes none when it runs
+    pass
+
+
+class ReadOnlyInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg] # as above
+    extra = 0
+
+
 class NoSandboxes:
-    """The throw-away copies of dry runs are nobody's to look at; ``sandbox`` is the way to what says so."""
+    """Hide the temporary copies of dry runs; ``sandbox`` is the path to the field that marks them."""
 
     sandbox = "project__is_sandbox"
 
@@ -62,14 +70,14 @@ class NoSandboxes:
         return super().get_queryset(request).filter(**{self.sandbox: False})  # type: ignore[misc]
 
 
-class MembershipInline(admin.TabularInline):
+class MembershipInline(admin.TabularInline):  # type: ignore[type-arg] # as above
     model = Membership
     extra = 0
     autocomplete_fields = ("user",)
 
 
 @admin.register(Project)
-class ProjectAdmin(NoSandboxes, admin.ModelAdmin):
+class ProjectAdmin(NoSandboxes, admin.ModelAdmin):  # type: ignore[type-arg] # as above
     sandbox = "is_sandbox"
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
@@ -81,48 +89,46 @@ class ProjectAdmin(NoSandboxes, admin.ModelAdmin):
 
 
 @admin.register(Dataset)
-class DatasetAdmin(ReadOnly, admin.ModelAdmin):
+class DatasetAdmin(ReadOnlyAdmin):
     list_display = ("name", "project", "language", "licence", "normalisation", "created_at")
     list_select_related = ("project",)
     search_fields = ("name", "slug")
 
 
 @admin.register(System)
-class SystemAdmin(ReadOnly, admin.ModelAdmin):
+class SystemAdmin(ReadOnlyAdmin):
     list_display = ("name", "dataset")
     list_select_related = ("dataset",)
     search_fields = ("name",)
 
 
 @admin.register(Item)
-class ItemAdmin(ReadOnly, admin.ModelAdmin):
+class ItemAdmin(ReadOnlyAdmin):
     list_display = ("external_id", "dataset", "position")
     list_select_related = ("dataset",)
     search_fields = ("external_id",)
     show_full_result_count = False
 
 
-class SourceInline(ReadOnly, admin.TabularInline):
+class SourceInline(ReadOnlyInline):
     model = ResponseSource
-    extra = 0
     raw_id_fields = ("item", "system")
 
 
 @admin.register(Response)
-class ResponseAdmin(ReadOnly, admin.ModelAdmin):
+class ResponseAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "item")
     list_select_related = ("item",)
     inlines = (SourceInline,)
     show_full_result_count = False
 
 
-class CriterionInline(ReadOnly, admin.TabularInline):
+class CriterionInline(ReadOnlyInline):
     model = Criterion
-    extra = 0
 
 
 @admin.register(Campaign)
-class CampaignAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class CampaignAdmin(NoSandboxes, ReadOnlyAdmin):
     list_display = ("name", "project", "state", "imported", "presentation", "ratings_per_unit", "created_at")
     list_select_related = ("project",)
     list_filter = ("state", "imported", "presentation")
@@ -131,7 +137,7 @@ class CampaignAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Rater)
-class RaterAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class RaterAdmin(NoSandboxes, ReadOnlyAdmin):
     list_display = ("pseudonym", "project", "created_at")
     list_select_related = ("project",)
     search_fields = ("pseudonym",)
@@ -139,7 +145,7 @@ class RaterAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Rating)
-class RatingAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class RatingAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("id", "campaign", "rater", "criterion", "value", "revision", "extra", "created_at")
     list_select_related = ("campaign", "rater", "criterion")
@@ -147,7 +153,7 @@ class RatingAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(CheckAnswer)
-class CheckAnswerAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class CheckAnswerAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("id", "campaign", "rater", "criterion", "value", "revision", "sent_at")
     list_select_related = ("campaign", "rater", "criterion")
@@ -155,14 +161,14 @@ class CheckAnswerAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Comment)
-class CommentAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class CommentAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("__str__", "campaign", "rater", "revision", "sent_at")
     list_select_related = ("campaign", "rater")
 
 
 @admin.register(Participation)
-class ParticipationAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class ParticipationAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("rater", "campaign", "stage", "attempt", "finished_at", "excluded_at", "flagged_at")
     list_select_related = ("rater", "campaign")
@@ -170,7 +176,7 @@ class ParticipationAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(RaterDecision)
-class RaterDecisionAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class RaterDecisionAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("rater", "campaign", "action", "reason", "reopened_slots", "decided_by", "decided_at")
     list_select_related = ("rater", "campaign", "decided_by")
@@ -178,14 +184,14 @@ class RaterDecisionAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(QualityRules)
-class QualityRulesAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class QualityRulesAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("campaign", "version", "before_launch", "created_by", "created_at")
     list_select_related = ("campaign", "created_by")
 
 
 @admin.register(Amendment)
-class AmendmentAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class AmendmentAdmin(NoSandboxes, ReadOnlyAdmin):
     sandbox = "campaign__project__is_sandbox"
     list_display = ("campaign", "number", "kind", "made_by", "made_at")
     list_select_related = ("campaign", "made_by")
@@ -193,7 +199,7 @@ class AmendmentAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
+class AuditEntryAdmin(NoSandboxes, ReadOnlyAdmin):
     list_display = ("at", "project", "campaign", "actor", "verb", "summary")
     list_select_related = ("project", "campaign", "actor")
     search_fields = ("verb", "summary")
@@ -201,14 +207,14 @@ class AuditEntryAdmin(NoSandboxes, ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(DryRun)
-class DryRunAdmin(ReadOnly, admin.ModelAdmin):
+class DryRunAdmin(ReadOnlyAdmin):
     list_display = ("id", "campaign", "state", "created_at")
     list_select_related = ("campaign",)
     list_filter = ("state",)
 
 
 @admin.register(ProviderAccount)
-class ProviderAccountAdmin(ReadOnly, admin.ModelAdmin):
+class ProviderAccountAdmin(ReadOnlyAdmin):
     list_display = ("name", "project", "provider", "created_at")
     list_select_related = ("project",)
     readonly_fields = ("endpoint",)  # no form field: Django 5.2 warns of a default scheme there
@@ -216,14 +222,14 @@ class ProviderAccountAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(Recruitment)
-class RecruitmentAdmin(ReadOnly, admin.ModelAdmin):
+class RecruitmentAdmin(ReadOnlyAdmin):
     list_display = ("name", "campaign", "provider", "state", "external_id", "refreshed_at")
     list_select_related = ("campaign",)
     list_filter = ("provider", "state")
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
+class SubmissionAdmin(ReadOnlyAdmin):
     list_display = ("external_id", "recruitment", "rater", "status", "outcome", "paid", "bonus")
     list_select_related = ("recruitment", "rater")
     list_filter = ("status",)
@@ -232,14 +238,14 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
 
 
 @admin.register(ProviderEvent)
-class ProviderEventAdmin(ReadOnly, admin.ModelAdmin):
+class ProviderEventAdmin(ReadOnlyAdmin):
     list_display = ("event_id", "account", "kind", "received_at", "handled_at", "error")
     list_select_related = ("account",)
     search_fields = ("event_id",)
 
 
 @admin.register(DatasetImport, RatingImport)
-class ImportAdmin(ReadOnly, admin.ModelAdmin):
+class ImportAdmin(ReadOnlyAdmin):
     list_display = ("name", "project", "filename", "state", "created_at")
     list_select_related = ("project",)
     list_filter = ("state",)
@@ -255,20 +261,20 @@ class CorpusAdmin(ImportAdmin):
 
 
 @admin.register(MiningRun)
-class MiningRunAdmin(ReadOnly, admin.ModelAdmin):
+class MiningRunAdmin(ReadOnlyAdmin):
     list_display = ("id", "project", "dataset", "corpus", "state", "stored_at")
     list_select_related = ("project", "dataset", "corpus")
     list_filter = ("state",)
 
 
 @admin.register(ReferenceSet)
-class ReferenceSetAdmin(ReadOnly, admin.ModelAdmin):
+class ReferenceSetAdmin(ReadOnlyAdmin):
     list_display = ("name", "project", "dataset")
     list_select_related = ("project", "dataset")
 
 
 @admin.register(Release)
-class ReleaseAdmin(ReadOnly, admin.ModelAdmin):
+class ReleaseAdmin(ReadOnlyAdmin):
     list_display = ("reference_set", "number", "method", "state", "created_at")
     list_select_related = ("reference_set",)
     list_filter = ("state", "method")

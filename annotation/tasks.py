@@ -1,4 +1,4 @@
-"""What workers run: fetch, call the service. Every task may run twice."""
+"""The sweep, which every few seconds tidies up and hands out again what dead workers left."""
 
 from celery import Task, shared_task
 from django.conf import settings
@@ -37,13 +37,13 @@ from annotation.seeds.tasks import seeds_select_execute
 
 
 def again(task: Task, job_id: int) -> None:
-    """Enqueue once more; the message is worthless once the next sweep may have sent another."""
+    """Enqueue a job again; the message expires when the next sweep may send another."""
     task.apply_async((job_id,), expires=settings.SWEEP_SECONDS)
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def sweep() -> None:
-    """Tidy up, and hand out again what dead workers left."""
+    """End lapsed leases and enqueue lost and waiting work again. Safe to run twice."""
     handout.slots_sweep()
     pace.paces_update()
     work: tuple[tuple[type[Job], Task], ...] = (

@@ -1,8 +1,8 @@
-"""Who may see and do what. A view asks here first: 404 for outsiders, 403 for too small a role."""
+"""Permissions: 404 for people outside a project, 403 for members whose role is too low."""
 
 from typing import TypeVar
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.db import models
 from django.http import Http404
 
@@ -12,7 +12,7 @@ AnyModel = TypeVar("AnyModel", bound=models.Model)
 
 
 def get_project_or_404(user: User, slug: str, *, role: Role = Role.VIEWER) -> Project:
-    """The project, for a member whose role is at least ``role``; its ``membership`` attribute is the user's."""
+    """Return the project for a member whose role is at least ``role``; ``membership`` on it is the user's."""
     membership = (
         Membership.objects.select_related("project").filter(project__slug=slug, user_id=user.pk).first()
         if user.is_authenticated
@@ -32,13 +32,13 @@ def require_role(membership: Membership, role: Role) -> None:
 
 
 def may_manage(project: Project) -> bool:
-    """Whether the user for whom ``get_project_or_404`` found the project may change what is in it."""
+    """Return whether the user of ``get_project_or_404`` may change what is in the project."""
     return Role(project.membership.role).rank >= Role.MANAGER.rank  # type: ignore[attr-defined]
 
 
 def get_in_project_or_404(queryset: models.QuerySet[AnyModel], project: Project, **lookup: object) -> AnyModel:
-    """One row of the project's own; anything else does not exist."""
+    """Return a row that belongs to the project, or raise 404."""
     try:
         return queryset.get(project=project, **lookup)
-    except queryset.model.DoesNotExist as error:
+    except ObjectDoesNotExist as error:
         raise Http404(f"No such {queryset.model._meta.verbose_name} in this project.") from error

@@ -1,7 +1,7 @@
-"""What every endpoint shares: who may call it, what it answers, how jobs are shown, cancelled and started over."""
+"""What every endpoint shares: permissions, answers, and how jobs are shown, cancelled and started over."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from celery import Task
 from django.db import models
@@ -11,7 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_project_or_404
 from annotation.core.jobs import job_request_cancel, job_requeue
@@ -19,14 +19,14 @@ from annotation.models import Job, Project, Role, User
 
 
 class Conflict(APIException):
-    """What was asked for cannot be had in the present state of things."""
+    """The object's present state does not allow the request."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
 
 
-class Strict:
-    """For serializers of requests: a misspelt name is a mistake to be told, not a default to be taken."""
+class Strict(serializers.Serializer[Any]):
+    """A request body. An unknown name, such as a misspelt one, is refused."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name for name in data if name not in self.fields] if isinstance(data, Mapping) else []
@@ -35,8 +35,13 @@ class Strict:
         return super().to_internal_value(data)
 
 
-class ProjectViewSet(viewsets.GenericViewSet):
-    """Everything in a project: 404 for outsiders, 403 where the role is too small. Subclasses set their own parent."""
+def user_of(request: Request) -> User:
+    """Return the signed-in user: every endpoint refuses anonymous requests first."""
+    return cast(User, request.user)
+
+
+class ProjectViewSet(viewsets.GenericViewSet[Any]):
+    """Base for everything in a project: 404 for outsiders, 403 if the role is too low."""
 
     project: Project
     ordering: ClassVar[str] = "pk"
@@ -45,14 +50,15 @@ class ProjectViewSet(viewsets.GenericViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         role = Role.VIEWER if request.method in SAFE_METHODS else self.write_role
-        self.project = get_project_or_404(request.user, kwargs["project_slug"], role=role)
+        self.project = get_project_or_404(user_of(request), kwargs["project_slug"], role=role)
 
-    def asked(self, serializer_class: type[serializers.BaseSerializer], data: Any = None) -> dict[str, Any]:
-        """What the caller sent, typed; whether it may be done is for the services to say."""
+    def asked(self, serializer_class: type[serializers.BaseSerializer[Any]], data: Any = None) -> dict[str, Any]:
+        """Return the request's data, checked and converted by a serializer."""
         given = self.request.data if data is None else data
         serializer = serializer_class(data=given, context=self.get_serializer_context())
         serializer.is_valid(raise_exception=True)
-        return serializer.validated_data
+        validated: dict[str, Any] = serializer.validated_data
+        return validated
 
     @property
     def user(self) -> User:
@@ -63,28 +69,28 @@ class ProjectViewSet(viewsets.GenericViewSet):
         return user
 
     def parameter(self, name: str) -> str:
-        """A text from the query, or ''."""
+        """Return a text from the query, or ''."""
         text: str = self.request.query_params.get(name, "")
         if "\x00" in text:
             raise ValidationError({name: ["Found a NUL character; accepted: text without."]})
         return text
 
     def url_of(self, instance: models.Model) -> str:
-        kwargs = {**self.kwargs, self.lookup_url_kwarg: getattr(instance, self.lookup_field)}
+        kwargs = {**self.kwargs, cast(str, self.lookup_url_kwarg): getattr(instance, self.lookup_field)}
         return self.reverse_action("detail", kwargs=kwargs)
 
-    def answer(self, instance: models.Model, code: int = status.HTTP_200_OK) -> Response:
-        """The instance as a GET would show it."""
+    def answer(self, instance: models.Model, code: int = status.HTTP_200_OK) -> ApiResponse:
+        """Return the instance as a GET would show it."""
         fresh = self.get_queryset().get(pk=instance.pk)
         headers = {} if code == status.HTTP_200_OK else {"Location": self.url_of(fresh)}
-        return Response(self.get_serializer(fresh).data, status=code, headers=headers)
+        return ApiResponse(self.get_serializer(fresh).data, status=code, headers=headers)
 
 
 class ReadViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ProjectViewSet):
     """Lists and details."""
 
 
-class ProgressSerializer(serializers.Serializer):
+class ProgressSerializer(serializers.Serializer[Any]):
     done = serializers.IntegerField(source="progress_done")
     total = serializers.IntegerField(source="progress_total")
     percent = serializers.IntegerField()
@@ -104,12 +110,14 @@ JOB_FIELDS = (
 )
 
 
-class JobSerializer(serializers.ModelSerializer):
-    """Base of whatever a worker computes: poll ``url`` until ``state`` is done, failed or cancelled."""
+class JobSerializer(serializers.ModelSerializer[Any]):
+    """Base for everything that a worker computes: poll ``url`` until ``state`` is done, failed or cancelled."""
 
     url = serializers.SerializerMethodField()
     progress = ProgressSerializer(source="*", read_only=True)
-    requested_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    requested_by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
+        slug_field="username", read_only=True
+    )
 
     @extend_schema_field(serializers.URLField())
     def get_url(self, job: Job) -> str:
@@ -118,7 +126,7 @@ class JobSerializer(serializers.ModelSerializer):
 
 
 class JobViewSet(ReadViewSet):
-    """Jobs: newest first, cancelled and started over by request."""
+    """List jobs, newest first; cancel them and start them over."""
 
     ordering = "-pk"
     task: ClassVar[Task]
@@ -129,16 +137,16 @@ class JobViewSet(ReadViewSet):
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, **_: Any) -> Response:
-        """Queued: cancelled at once. Running: it stops at its next step. Finished: nothing happens."""
+    def cancel(self, request: Request, **_: Any) -> ApiResponse:
+        """Cancel a queued job at once, a running one at its next step. A finished job stays as it is."""
         job = self.get_object()
         job_request_cancel(job)
         return self.answer(job)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def retry(self, request: Request, **_: Any) -> Response:
-        """Start a failed or cancelled job over."""
+    def retry(self, request: Request, **_: Any) -> ApiResponse:
+        """Start a failed or cancelled job again."""
         job = self.get_object()
         if not job_requeue(job):
             raise Conflict(f"It is {job.get_state_display().lower()}; accepted: a failed or cancelled one.")
@@ -146,12 +154,12 @@ class JobViewSet(ReadViewSet):
         return self.answer(job)
 
 
-def find_named(rows: models.QuerySet, names: Iterable[str], *, field: str, by: str = "name") -> list[Any]:
-    """The rows of these names, in the order given; a refusal of ``field`` where there is none of a name."""
+def find_named(rows: models.QuerySet[Any], names: Iterable[str], *, field: str, by: str = "name") -> list[Any]:
+    """Return the rows with these names, in the order given; refuse ``field`` if a name is unknown."""
     names = list(names)
-    found: Mapping[str, Any] = {getattr(row, by): row for row in rows.filter(**{f"{by}__in": names})}
-    missing = [name for name in names if name not in found]
+    by_name: Mapping[str, Any] = {getattr(row, by): row for row in rows.filter(**{f"{by}__in": names})}
+    missing = [name for name in names if name not in by_name]
     if missing:
         accepted = ", ".join(map(str, rows.order_by(by).values_list(by, flat=True)[:50])) or "none yet"
         raise ValidationError({field: [f"Found {missing[0]!r}; accepted: {accepted}."]})
-    return [found[name] for name in names]
+    return [by_name[name] for name in names]

@@ -1,4 +1,6 @@
-"""Lists are read by cursor: nothing is skipped or shown twice while rows arrive."""
+"""Pages by cursor: no row is skipped or shown twice while others are added."""
+
+from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework.pagination import CursorPagination
@@ -7,12 +9,12 @@ from rest_framework.views import APIView
 
 
 class Pages(CursorPagination):
-    """In the order the view names, which must be unique: the cursor continues after the last row shown."""
+    """Page in the view's ordering, which must be unique: the cursor continues after the last row shown."""
 
     page_size = 100
     page_size_query_param = "page_size"
     max_page_size = 1000
 
-    def get_ordering(self, request: Request, queryset: QuerySet, view: APIView) -> tuple[str, ...]:
-        ordering: str = view.ordering
+    def get_ordering(self, request: Request, queryset: QuerySet[Any], view: APIView) -> tuple[str, ...]:
+        ordering: str = view.ordering  # type: ignore[attr-defined] # every view set that lists rows has one
         return (ordering,)

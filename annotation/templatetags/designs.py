@@ -9,29 +9,29 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
-MOST_ENTRIES = 40  # that are written out
+MOST_ENTRIES = 40  # a longer list shows its length and first entry
 
 
-def _says_nothing(value: object) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or value is False or value in ("", [], {})
 
 
 @register.filter
 def design_value(value: object) -> str | SafeString:
-    """Text as it is written, lists in a line, objects by their fields, the rest as JSON; what is empty says so."""
+    """Show text as it is, lists in a line, objects by their fields, the rest as JSON, and empty values as “none”."""
     if value is None or value in ("", [], {}):
         return format_html('<span class="muted">{}</span>', "none")
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return format_html('<span class="design-text">{}</span>', value)
-    if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
-        return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
+    if isinstance(value, list) and all(isinstance(part, str | int | float) for part in value):
+        return ", ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in value)
     if isinstance(value, dict):
-        lines = ((name.replace("_", " "), design_value(one)) for name, one in value.items() if not _says_nothing(one))
+        lines = ((name.replace("_", " "), design_value(part)) for name, part in value.items() if not _is_empty(part))
         return format_html_join(mark_safe("<br>"), '<span class="muted">{}:</span> {}', lines)
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        return format_html_join("", '<div class="design-one">{}</div>', ((design_value(one),) for one in value))
+    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
+        return format_html_join("", '<div class="design-one">{}</div>', ((design_value(part),) for part in value))
     if isinstance(value, list) and len(value) > MOST_ENTRIES:
         return f"{len(value):,} entries, the first {json.dumps(value[0], ensure_ascii=False)}"
     if isinstance(value, list):
@@ -46,5 +46,5 @@ def design_path(path: Sequence[str]) -> str:
 
 @register.filter
 def plainly(number: Decimal) -> str:
-    """Without zeros that say nothing: 0.12 for 0.1200, and 20 for 20.00, which ``normalize`` alone writes as 2E+1."""
+    """Drop trailing zeros: 0.12 for 0.1200, and 20 for 20.00, which ``normalize`` alone writes as 2E+1."""
     return f"{number.normalize():f}"

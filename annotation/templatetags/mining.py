@@ -1,4 +1,4 @@
-"""Words for what became of candidates."""
+"""Labels for candidates and their outcomes."""
 
 from django import template
 
@@ -21,10 +21,11 @@ def fate_label(fate: str) -> str:
 
 @register.filter
 def near_label(name: str) -> str:
-    """Of which text a candidate is a near-duplicate, in a sentence: the seed, the parrot, mined 3."""
+    """Name the text that a candidate nearly repeats, in a sentence: the seed, the parrot, mined 3."""
     return f"the {name.removesuffix(' 1')}" if name.startswith(("seed", "parrot")) else name
 
 
 @register.filter
 def kind_label(kind: str) -> str:
-    return {"parrot": "Parrot"}.get(kind, KINDS.get(kind, kind))
+    labels = {source.value: label for source, label in KINDS.items()} | {"parrot": "Parrot"}
+    return labels.get(kind, kind)

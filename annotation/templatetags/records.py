@@ -1,4 +1,4 @@
-"""Of the datasheet's page."""
+"""A filter for the datasheet's page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.filter
 def at(mapping: Mapping[str, Any], key: str) -> Any:
-    """What stands at a key that is known only as the page is drawn; None where nothing does."""
+    """Return the value at a key that only the template knows, or None."""
     return mapping.get(key)

@@ -1,4 +1,4 @@
-"""Data sets, their items and responses. They arrive by import: see ``imports``."""
+"""Endpoints of data sets, their items and responses. Imports create them: see ``imports``."""
 
 from typing import Any
 
@@ -6,38 +6,38 @@ from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response as Answer
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ReadViewSet, Strict
 from annotation.datasets.selectors.datasets import Facts, dataset_facts, datasets_of
 from annotation.datasets.services.datasets import dataset_update
-from annotation.models import Dataset, Item, Response, ResponseSource
+from annotation.models import Dataset, Item, Response, ResponseSource, System
 
 DESCRIBED = ("name", "description", "language", "licence", "attribution")
 
-# --- What is shown ----------------------------------------------------------------------------------------------------
+# --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-class DatasetSerializer(serializers.ModelSerializer):
+class DatasetSerializer(serializers.ModelSerializer[Dataset]):
     n_items = serializers.IntegerField(read_only=True)
     n_systems = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = Dataset
-        fields = ("slug", *DESCRIBED, "normalisation", "n_items", "n_systems", "created_at")
+        fields: tuple[str, ...] = ("slug", *DESCRIBED, "normalisation", "n_items", "n_systems", "created_at")
         read_only_fields = fields
 
 
-class SystemSerializer(serializers.Serializer):
+class SystemSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="system.name")
     outputs = serializers.IntegerField()
-    shared = serializers.IntegerField(help_text="Outputs that another system gave, too.")
+    shared = serializers.IntegerField(help_text="Outputs that are identical to another system's.")
 
 
-class FactsSerializer(serializers.Serializer):
+class FactsSerializer(serializers.Serializer[Any]):
     items = serializers.IntegerField()
-    responses = serializers.IntegerField(help_text="Distinct texts; identical ones of an item are one response.")
+    responses = serializers.IntegerField(help_text="Distinct texts: identical texts of an item are one response.")
     outputs = serializers.IntegerField()
     references = serializers.IntegerField()
     systems = SystemSerializer(many=True)
@@ -56,14 +56,14 @@ class DatasetDetailSerializer(DatasetSerializer):
         return FactsSerializer(facts).data
 
 
-class DatasetRequestSerializer(Strict, serializers.ModelSerializer):
+class DatasetRequestSerializer(Strict, serializers.ModelSerializer[Any]):
     class Meta:
         model = Dataset
         fields = DESCRIBED
 
 
-class SourceSerializer(serializers.ModelSerializer):
-    system = serializers.SlugRelatedField(slug_field="name", read_only=True)
+class SourceSerializer(serializers.ModelSerializer[ResponseSource]):
+    system: serializers.SlugRelatedField[System] = serializers.SlugRelatedField(slug_field="name", read_only=True)
 
     class Meta:
         model = ResponseSource
@@ -71,8 +71,8 @@ class SourceSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ResponseSerializer(serializers.ModelSerializer):
-    item = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
+class ResponseSerializer(serializers.ModelSerializer[Response]):
+    item: serializers.SlugRelatedField[Item] = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
     sources = SourceSerializer(many=True, read_only=True)
 
     class Meta:
@@ -81,7 +81,7 @@ class ResponseSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ItemSerializer(serializers.ModelSerializer):
+class ItemSerializer(serializers.ModelSerializer[Item]):
     class Meta:
         model = Item
         fields = ("id", "external_id", "position", "context", "message", "meaning_representation", "split")
@@ -102,17 +102,17 @@ class DatasetsViewSet(ReadViewSet):
         return datasets_of(self.project)
 
     @extend_schema(responses=DatasetDetailSerializer)
-    def retrieve(self, request: Request, **_: Any) -> Answer:
-        return Answer(DatasetDetailSerializer(self.get_object()).data)
+    def retrieve(self, request: Request, **_: Any) -> ApiResponse:
+        return ApiResponse(DatasetDetailSerializer(self.get_object()).data)
 
     @extend_schema(request=DatasetRequestSerializer, responses=DatasetSerializer)
-    def partial_update(self, request: Request, **_: Any) -> Answer:
-        """What is said about the data set; its items and responses never change."""
+    def partial_update(self, request: Request, **_: Any) -> ApiResponse:
+        """Change the description of the data set; its items and responses never change."""
         dataset = self.get_object()
-        asked = DatasetRequestSerializer(data=request.data, partial=True)
-        asked.is_valid(raise_exception=True)
-        kept = {name: getattr(dataset, name) for name in DESCRIBED}
-        return self.answer(dataset_update(dataset=dataset, **(kept | asked.validated_data)))
+        serializer = DatasetRequestSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        values = {name: getattr(dataset, name) for name in DESCRIBED} | serializer.validated_data
+        return self.answer(dataset_update(dataset=dataset, **values))
 
 
 class InDatasetViewSet(ReadViewSet):
@@ -131,22 +131,19 @@ class ResponsesViewSet(InDatasetViewSet):
 
     def get_queryset(self) -> QuerySet[Response]:
         sources = Prefetch("sources", ResponseSource.objects.select_related("system").order_by("pk"))
-        found = Response.objects.filter(item__dataset=self.dataset).select_related("item").prefetch_related(sources)
+        responses = Response.objects.filter(item__dataset=self.dataset).select_related("item").prefetch_related(sources)
         if item := self.parameter("item"):
-            found = found.filter(item__external_id=item)
+            responses = responses.filter(item__external_id=item)
         if system := self.parameter("system"):
-            found = found.filter(
-                pk__in=ResponseSource.objects.filter(system__dataset=self.dataset, system__name=system).values(
-                    "response_id"
-                )
-            )
-        return found
+            outputs = ResponseSource.objects.filter(system__dataset=self.dataset, system__name=system)
+            responses = responses.filter(pk__in=outputs.values("response_id"))
+        return responses
 
     @extend_schema(
         parameters=[
             OpenApiParameter("item", str, description="External id of an item."),
-            OpenApiParameter("system", str, description="Name of a system: its outputs alone."),
+            OpenApiParameter("system", str, description="Name of a system: only its outputs."),
         ]
     )
-    def list(self, request: Request, **kwargs: Any) -> Answer:
+    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)

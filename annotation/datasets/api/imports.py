@@ -1,4 +1,4 @@
-"""Files on their way in: uploaded whole or sent as JSON, checked and stored by a worker, refused with every bad row."""
+"""Endpoints of imports: a file or JSON is checked and stored by a worker, or refused with every row error."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
-from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict
+from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, user_of
 from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.core.rows import FORMATS
 from annotation.datasets.services.imports import dataset_import_create
@@ -22,23 +22,23 @@ from annotation.models import Dataset, DatasetImport
 
 
 class Upload(NamedTuple):
-    """What the import services read, whichever way it came."""
+    """A file, or JSON as the file that it would be."""
 
     filename: str
     content: bytes
     file_format: str | None
 
 
-# --- What is asked ----------------------------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------------------------
 
 
-class FileSerializer(Strict, serializers.Serializer):
+class FileSerializer(Strict):
     file = serializers.FileField(help_text="JSON Lines, CSV or TSV, in UTF-8.")
     file_format = serializers.ChoiceField(
-        choices=list(FORMATS.items()), required=False, help_text="Where the file's name does not say it."
+        choices=list(FORMATS.items()), required=False, help_text="Needed if the file's name does not end in one."
     )
 
-    def validate_file(self, file: UploadedFile) -> UploadedFile:
+    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
         if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
             raise serializers.ValidationError(
                 f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}."
@@ -46,19 +46,21 @@ class FileSerializer(Strict, serializers.Serializer):
         return file
 
 
-class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer):
+class DatasetImportRequestSerializer(Strict, serializers.ModelSerializer[Any]):
     normalisation = serializers.ChoiceField(
-        choices=list(RULES), default=DEFAULT_RULE, help_text="When two texts of an item are one response."
+        choices=list(RULES),
+        default=DEFAULT_RULE,
+        help_text="The rule under which two texts of an item are one response.",
     )
 
     class Meta:
         model = Dataset
-        fields = ("name", "description", "language", "licence", "attribution", "normalisation")
+        fields: tuple[str, ...] = ("name", "description", "language", "licence", "attribution", "normalisation")
 
 
 class DatasetFileSerializer(FileSerializer, DatasetImportRequestSerializer):
     turn_separator = serializers.CharField(
-        required=False, max_length=20, help_text="Between turns of a context, in CSV and TSV."
+        required=False, max_length=20, help_text="Separates the turns of a context in CSV and TSV."
     )
 
     class Meta(DatasetImportRequestSerializer.Meta):
@@ -67,28 +69,30 @@ class DatasetFileSerializer(FileSerializer, DatasetImportRequestSerializer):
 
 class DatasetItemsSerializer(DatasetImportRequestSerializer):
     items = serializers.ListField(
-        child=serializers.JSONField(), help_text="Each as a line of a JSON Lines file; “line” in a report counts them."
+        child=serializers.JSONField(),
+        help_text="Each like a line of a JSON Lines file; “line” in a report is its number.",
     )
 
     class Meta(DatasetImportRequestSerializer.Meta):
         fields = (*DatasetImportRequestSerializer.Meta.fields, "items")
 
 
-def uploaded(asked: dict[str, Any]) -> Upload:
-    file: UploadedFile = asked.pop("file")
-    return Upload(file.name or "upload", file.read(), asked.pop("file_format", None))
+def uploaded(data: dict[str, Any]) -> Upload:
+    """Take the file and its format out of a request's data."""
+    file: UploadedFile[bytes] = data.pop("file")
+    return Upload(file.name or "upload", file.read(), data.pop("file_format", None))
 
 
 def as_lines(name: str, records: Sequence[Mapping[str, Any]]) -> Upload:
-    """Records from a JSON body, as the file they would be: the reader of files stays the one that checks them."""
+    """Return records from a JSON body as a JSON Lines file, so that one reader checks both."""
     lines = "".join(json.dumps(record, ensure_ascii=True) + "\n" for record in records)
     return Upload(f"{name}.jsonl", lines.encode(), "jsonl")
 
 
-# --- What is shown ----------------------------------------------------------------------------------------------------
+# --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-class BadRowSerializer(serializers.Serializer):
+class BadRowSerializer(serializers.Serializer[Any]):
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
     field = serializers.CharField()
@@ -96,20 +100,22 @@ class BadRowSerializer(serializers.Serializer):
     accepted = serializers.CharField()
 
 
-class ReportSerializer(serializers.Serializer):
-    """``counts`` of what was found once it is done; ``errors`` (the first hundred of ``total``) where it failed."""
+class ReportSerializer(serializers.Serializer[Any]):
+    """``counts`` of a finished import; ``errors`` (the first hundred of ``total``) of a failed one."""
 
     counts = serializers.DictField(child=serializers.IntegerField(), required=False)
-    errors = BadRowSerializer(many=True, required=False)
+    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment] # the report's field of this name
     total = serializers.IntegerField(required=False)
-    preview = serializers.JSONField(required=False, help_text="Of an upload by a browser that nobody has confirmed.")
+    preview = serializers.JSONField(required=False, help_text="Of an upload in a browser that is not confirmed yet.")
 
 
 IMPORT_FIELDS = ("id", *JOB_FIELDS, "name", "filename", "file_format", "options", "dataset", "report")
 
 
 class DatasetImportSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True, help_text="Set when done.")
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True, help_text="Set when done."
+    )
     report = ReportSerializer(read_only=True)
 
     class Meta:
@@ -144,10 +150,10 @@ class DatasetImportsViewSet(ImportsViewSet):
         request={"multipart/form-data": DatasetFileSerializer, "application/json": DatasetItemsSerializer},
         responses={202: DatasetImportSerializer},
     )
-    def create(self, request: Request, **_: Any) -> Response:
-        """A new data set, from a file or from items in JSON. Poll the import's ``url``."""
-        asked = self.asked(DatasetFileSerializer if self.is_file else DatasetItemsSerializer)
-        upload = uploaded(asked) if self.is_file else as_lines("items", asked.pop("items"))
-        job = dataset_import_create(project=self.project, by=request.user, **upload._asdict(), **asked)
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a data set from a file or from items in JSON. Poll the import's ``url``."""
+        data = self.asked(DatasetFileSerializer if self.is_file else DatasetItemsSerializer)
+        upload = uploaded(data) if self.is_file else as_lines("items", data.pop("items"))
+        job = dataset_import_create(project=self.project, by=user_of(request), **upload._asdict(), **data)
         self.start(job)
         return self.answer(job, status.HTTP_202_ACCEPTED)

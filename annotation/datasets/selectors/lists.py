@@ -1,6 +1,7 @@
-"""Reads over lists of responses: what is on them, and what was asked about them."""
+"""Reads over lists of responses."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
@@ -10,8 +11,10 @@ from annotation.models import Dataset, Project, Response, ResponseList, Response
 
 
 def response_lists_of(project: Project) -> QuerySet[ResponseList]:
-    """Newest first; each with ``size``, the number of its responses, and ``n_items``, of how many items they are."""
-    rows = ResponseList.responses.through.objects.filter(responselist=OuterRef("pk")).order_by().values("responselist")
+    """Return the lists, newest first, with ``size``, the number of responses, and ``n_items``, of their items."""
+    rows: QuerySet[Any] = (
+        ResponseList.responses.through.objects.filter(responselist=OuterRef("pk")).order_by().values("responselist")
+    )
 
     def number(total: Count) -> Coalesce:
         return Coalesce(Subquery(rows.annotate(total=total).values("total")), 0, output_field=IntegerField())
@@ -27,22 +30,22 @@ def response_lists_of(project: Project) -> QuerySet[ResponseList]:
 def responses_page(
     response_list: ResponseList, *, after: tuple[int, int] | None, size: int
 ) -> tuple[list[Response], tuple[int, int] | None]:
-    """Responses in the order of their items, from behind ``(item position, response id)``; and where the next begin."""
-    found = (
+    """Return the responses after ``(item position, response id)``, by item, and the start of the next page."""
+    responses = (
         response_list.responses.select_related("item")
         .prefetch_related(Prefetch("sources", ResponseSource.objects.select_related("system")))
         .order_by("item__position", "pk")
     )
     if after is not None:
         position, pk = after
-        found = found.filter(item__position__gte=position).exclude(item__position=position, pk__lte=pk)
-    page = list(found[: size + 1])
+        responses = responses.filter(item__position__gte=position).exclude(item__position=position, pk__lte=pk)
+    page = list(responses[: size + 1])
     last = page[size - 1] if len(page) > size else None
     return page[:size], ((last.item.position, last.pk) if last else None)
 
 
 def responses_named(dataset: Dataset, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Ids of responses by external id of the item and key of the text; what the data set lacks is left out."""
+    """Return ids of responses by the item's external id and the text's key; unknown ones are left out."""
     if not names:
         return {}
     with connection.cursor() as cursor:
@@ -59,15 +62,15 @@ def responses_named(dataset: Dataset, names: Sequence[tuple[str, str]]) -> dict[
 
 
 def foreign_responses(dataset: Dataset, responses: Iterable[int]) -> list[int]:
-    """Those of the ids that are no response of the data set, in the order given."""
-    wanted = list(responses)
+    """Return the ids that are not responses of the data set, in the order given."""
+    ids = list(responses)
     with connection.cursor() as cursor:
         cursor.execute(
             """
             SELECT r.id FROM annotation_response r JOIN annotation_item i ON i.id = r.item_id
             WHERE i.dataset_id = %s AND r.id = ANY(%s)
             """,
-            [dataset.pk, wanted],
+            [dataset.pk, ids],
         )
-        own = {pk for (pk,) in cursor.fetchall()}
-    return [pk for pk in wanted if pk not in own]
+        known = {pk for (pk,) in cursor.fetchall()}
+    return [pk for pk in ids if pk not in known]

@@ -1,4 +1,4 @@
-"""A token for a username and password; and its end."""
+"""The API token of an account: exchanged for username and password, and revoked."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from rest_framework.authtoken.serializers import AuthTokenSerializer
 from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
+from annotation.core.api import user_of
 from annotation.projects.services.api_tokens import api_token_get_or_create, api_token_revoke
 
 
@@ -23,7 +24,7 @@ class TokensPerAddress(SimpleRateThrottle):
 
 
 class TokensPerUsername(SimpleRateThrottle):
-    """Many addresses may guess at one account."""
+    """Limit guesses at one account from many addresses."""
 
     scope = "token-username"
 
@@ -38,7 +39,7 @@ class CredentialsSerializer(AuthTokenSerializer):
     """DRF's own check, without its placeholders for a form."""
 
 
-class TokenSerializer(serializers.Serializer):
+class TokenSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`.")
 
 
@@ -54,15 +55,15 @@ class TokenView(APIView):
     @extend_schema(
         operation_id="token_create", request=CredentialsSerializer, responses={200: TokenSerializer}, auth=[]
     )
-    def post(self, request: Request) -> Response:
-        """Exchange username and password for the account's token; a few times a minute."""
+    def post(self, request: Request) -> ApiResponse:
+        """Exchange username and password for the account's token. The number of requests is limited."""
         credentials = CredentialsSerializer(data=request.data, context={"request": request})
         credentials.is_valid(raise_exception=True)
         token = api_token_get_or_create(user=credentials.validated_data["user"])
-        return Response({"token": token.key})
+        return ApiResponse({"token": token.key})
 
     @extend_schema(operation_id="token_revoke", responses={204: None})
-    def delete(self, request: Request) -> Response:
+    def delete(self, request: Request) -> ApiResponse:
         """Revoke the account's token."""
-        api_token_revoke(user=request.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        api_token_revoke(user=user_of(request))
+        return ApiResponse(status=status.HTTP_204_NO_CONTENT)
