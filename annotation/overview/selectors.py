@@ -38,7 +38,7 @@ class CampaignRow:
 
 @dataclass
 class Step:
-    """One of the four steps of the loop: how much of it there is, and what to do where there is nothing."""
+    """One of the four steps of the loop: a count, and what to do if it is zero."""
 
     number: int
     name: str
@@ -47,6 +47,10 @@ class Step:
     action: str
     url_name: str
     count: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.number}. {self.name}"
 
 
 @dataclass
@@ -67,12 +71,12 @@ class Overview:
 
     @property
     def next_step(self) -> Step | None:
-        """The first step that has nothing yet; none before there is data."""
+        """The first step without a result; None before there is data."""
         return next((step for step in self.steps if step.count == 0), None) if self.has_data else None
 
 
 def project_overview(project: Project) -> Overview:
-    # Score runs and studies belong to apps above this one: they are reached by name, through the project.
+    # Apps above this one hold score runs and studies, so the project's relations reach them.
     runs: Any = project.score_runs.order_by("-pk").only("metric", "subset", "state", "created_at")
     studies: Any = project.studies.order_by("-pk").only("name", "state", "created_at")
     parameter_studies: Any = project.parameter_studies.order_by("-pk").only("name", "state", "created_at")
@@ -104,10 +108,10 @@ def project_overview(project: Project) -> Overview:
 
 
 def _open_imports(project: Project) -> QuerySet[DatasetImport]:
-    """Under way, or ended without a data set and not made good by a later import of the same name; newest first."""
-    made_good = project.dataset_imports.filter(state=JobState.DONE, name=OuterRef("name"), pk__gt=OuterRef("pk"))
-    found = project.dataset_imports.exclude(state=JobState.DONE).exclude(Exists(made_good))
-    return found.defer("content", "report").order_by("-pk")
+    """Return imports that run, or that ended without a data set and were not repeated; newest first."""
+    repeated = project.dataset_imports.filter(state=JobState.DONE, name=OuterRef("name"), pk__gt=OuterRef("pk"))
+    open_imports = project.dataset_imports.exclude(state=JobState.DONE).exclude(Exists(repeated))
+    return open_imports.defer("content", "report").order_by("-pk")
 
 
 def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
@@ -117,7 +121,7 @@ def _reference_sets(project: Project) -> QuerySet[ReferenceSet]:
 
 
 def campaign_rows(project: Project, *, limit: int) -> list[CampaignRow]:
-    """The newest campaigns with their completion: live ones by slots, imported ones by what the file held."""
+    """Return the newest campaigns with their progress: slots filled, or judgements imported."""
     campaigns = list(project.campaigns.order_by("-pk")[:limit])
     slots = _by_campaign(Slot.objects.filter(campaign__in=campaigns), Count("pk"))
     done = _by_campaign(Slot.objects.filter(campaign__in=campaigns, state=SlotState.DONE), Count("pk"))
@@ -134,8 +138,8 @@ def _by_campaign(rows: QuerySet[Any], aggregate: Count) -> dict[int, int]:
 
 
 def _steps(counts: dict[str, int]) -> list[Step]:
-    def hint(name: str, one: str, many: str) -> str:
-        return one if counts[name] == 1 else many
+    def hint(name: str, singular: str, plural: str) -> str:
+        return singular if counts[name] == 1 else plural
 
     return [
         Step(
@@ -169,7 +173,7 @@ def _steps(counts: dict[str, int]) -> list[Step]:
             4,
             "Correlate",
             hint("studies", "finished study", "finished studies"),
-            "Test the metrics against the same people.",
+            "Compare the metrics with the same raters' ratings.",
             "Studies",
             "correlations:study-list",
             counts["studies"],

@@ -1,4 +1,4 @@
-"""Front pages: of a project and of a campaign. They show something of every room."""
+"""The front pages of a project and of a campaign, which show data of every room."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     if campaign.state == CampaignState.DRAFT:
         report = services.launch_report(campaign)
         context |= {"report": report, "launch_text": launch_text(report)}
-    if context["may_manage"]:  # whoever has the link can rate
+    if context["may_manage"]:  # anyone with the link can rate
         landing = reverse("annotation:rater-landing", args=[campaign.link_token])
         context["rater_link"] = request.build_absolute_uri(landing)
         context["set_to_join"] = set_to_join(campaign)

@@ -13,11 +13,11 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg] # it takes none wh
 
 
 class MemberForm(RefusableForm):
-    username = forms.CharField(max_length=150, help_text="Of an account on this server.")
+    username = forms.CharField(max_length=150, help_text="The username of an account on this server.")
     role = forms.ChoiceField(
         choices=Role.choices,
         initial=Role.VIEWER,
-        help_text="Viewers read. Managers also import, launch and compute. Owners also decide who belongs.",
+        help_text="Viewers read. Managers also import, launch and compute. Owners also manage members.",
     )
 
 

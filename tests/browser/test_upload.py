@@ -64,7 +64,7 @@ def test_a_mistake_is_named_and_the_right_file_becomes_a_data_set(
     expect(page.get_by_role("heading", name="First words")).to_be_visible()
     axe(page)
 
-    page.get_by_label("Find in ids, contexts and messages").fill("sourdough")
+    page.get_by_label("Search ids, contexts and messages").fill("sourdough")
     expect(page.locator("#item-rows tbody tr")).to_have_count(1)
     page.get_by_role("link", name="3", exact=True).click()
     expect(page.get_by_role("heading", name="Item 3")).to_be_visible()

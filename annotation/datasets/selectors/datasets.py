@@ -1,4 +1,4 @@
-"""Reads over data sets: facts, pages of items, and one item with everything known about its responses."""
+"""Reads over data sets: counts, pages of items, downloads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,22 +29,22 @@ def datasets_of(project: Project) -> QuerySet[Dataset]:
 
 
 def other_names(dataset: Dataset) -> dict[str, str]:
-    """Systems that gave the same response to every item as one earlier in the alphabet: name to that one's name."""
+    """Map each system whose outputs all equal an alphabetically earlier system's to that system's name."""
     outputs = MD5(StringAgg(Cast("response_id", TextField()), Value(","), order_by="item_id"))
     rows = ResponseSource.objects.filter(system__dataset=dataset).values_list("system__name").order_by("system__name")
     first: dict[str, str] = {}
-    found = {}
+    originals = {}
     for name, digest in rows.annotate(digest=outputs):
         if first.setdefault(digest, name) != name:
-            found[name] = first[digest]
-    return found
+            originals[name] = first[digest]
+    return originals
 
 
 @dataclass
 class SystemRow:
     system: System
     outputs: int
-    shared: int  # outputs that another system gave, too
+    shared: int  # outputs identical to another system's
 
 
 @dataclass
@@ -56,6 +56,10 @@ class Facts:
     references: int
     kinds: list[tuple[str, int]]
     systems: list[SystemRow]
+
+    @property
+    def outputs_hint(self) -> str:
+        return f"{self.distinct_outputs:,} distinct texts"
 
 
 def dataset_facts(dataset: Dataset) -> Facts:
@@ -98,7 +102,7 @@ class ItemPage:
 
 
 def items_matching(dataset: Dataset, search: str) -> QuerySet[Item]:
-    """Items whose id, context or message has the text in it."""
+    """Return the items whose id, context or message contains the text."""
     items = Item.objects.filter(dataset=dataset)
     if not search:
         return items
@@ -111,7 +115,7 @@ def items_matching(dataset: Dataset, search: str) -> QuerySet[Item]:
 def items_between(
     items: QuerySet[Item], *, after: int | None, before: int | None, size: int
 ) -> tuple[list[Item], int | None, int | None]:
-    """A page of items by position, and where the pages before and after it start from, if there are any."""
+    """Return a page of items by position, and where the previous and the next page start, or None."""
     if before is not None:
         rows = list(items.filter(position__lt=before).order_by("-position")[: size + 1])
         more_before, more_after = len(rows) > size, True
@@ -130,7 +134,7 @@ def items_between(
 def item_page(
     dataset: Dataset, *, search: str = "", after: int | None = None, before: int | None = None, size: int = PAGE_SIZE
 ) -> ItemPage:
-    """A page of items by position, found without counting past the ones before it."""
+    """Return a page of items by position, with their numbers of responses; earlier items are not read."""
     rows, earlier, later = items_between(items_matching(dataset, search), after=after, before=before, size=size)
     counts = dict(
         Response.objects.filter(item__in=rows)
@@ -142,9 +146,6 @@ def item_page(
     for item in rows:
         item.n_responses = counts.get(item.pk, 0)  # type: ignore[attr-defined]
     return ItemPage(items=rows, previous=earlier, following=later)
-
-
-# --- One item ---------------------------------------------------------------------------------------------------------
 
 
 # --- Downloads --------------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def item_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
 
 
 def response_table(dataset: Dataset) -> Iterator[tuple[object, ...]]:
-    """Every response with every source, as it came; a response with two sources has two rows."""
+    """Yield each response with its source and original text; a response with two sources has two rows."""
     sources = ResponseSource.objects.filter(item__dataset=dataset).select_related("item", "response", "system")
     for source in sources.order_by("item__position", "pk").iterator(chunk_size=2000):
         yield (

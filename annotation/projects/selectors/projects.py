@@ -1,4 +1,4 @@
-"""Reads for the list of projects and for a project's overview."""
+"""Reads for the list of projects."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from annotation.models import (
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
-    """The user's projects with what is in them."""
+    """Return the user's memberships, with counts of what each project holds."""
     return (
         Membership.objects.filter(user=user)
         .select_related("project")

@@ -1,4 +1,4 @@
-"""The key of the API: one per account, shown to its owner, replaced or revoked at will."""
+"""The API token of an account: each account has at most one."""
 
 from django.db import transaction
 from rest_framework.authtoken.models import Token
@@ -12,7 +12,7 @@ def api_token_get_or_create(*, user: User) -> Token:
 
 @transaction.atomic
 def api_token_rotate(*, user: User) -> Token:
-    """A new token; the old one stops working."""
+    """Create a new token; the old one stops working."""
     api_token_revoke(user=user)
     return Token.objects.create(user=user)
 

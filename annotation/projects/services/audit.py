@@ -1,4 +1,4 @@
-"""The audit log's one way in. Called by the services, inside the transaction of what they record."""
+"""Write the audit log. Services call it inside the transaction of the change that they record."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,12 +16,12 @@ def audit_record(
     rater: Rater | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
-    """``verb`` is ``noun.act``, such as ``campaign.launch``; ``summary`` is the sentence that people read."""
-    owner = campaign.project_id if campaign is not None else project.pk if project is not None else None
-    if owner is None:
+    """Add an entry. ``verb`` is ``noun.act``, such as ``campaign.launch``; ``summary`` is a sentence for people."""
+    project_id = campaign.project_id if campaign is not None else project.pk if project is not None else None
+    if project_id is None:
         raise ValueError("audit_record needs a project or a campaign")
     return AuditEntry.objects.create(
-        project_id=owner,
+        project_id=project_id,
         campaign=campaign,
         actor=by,
         rater=rater,

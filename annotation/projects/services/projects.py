@@ -1,4 +1,4 @@
-"""Projects and who belongs to them."""
+"""Projects and their members."""
 
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
@@ -9,7 +9,7 @@ from annotation.models import Membership, Project, Role, User
 
 @transaction.atomic
 def project_create(*, by: User, name: str, description: str = "") -> Project:
-    """A project owned by who made it. Its address follows from its name, with a number where that is taken."""
+    """Create a project owned by ``by``. Its address is its name, with a number if that is taken."""
     base = slugify(name)[:50].strip("-") or "project"
     for number in range(1, 1000):
         slug = base if number == 1 else f"{base}-{number}"
@@ -25,7 +25,7 @@ def project_create(*, by: User, name: str, description: str = "") -> Project:
 
 
 def project_update(*, project: Project, name: str, description: str) -> Project:
-    """Its address stays."""
+    """Change the name and the description; the address stays."""
     project.name, project.description = name, description
     project.save(update_fields=["name", "description"])
     return project
@@ -34,11 +34,11 @@ def project_update(*, project: Project, name: str, description: str) -> Project:
 def member_add(*, project: Project, username: str, role: Role) -> Membership:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        message = f"Username: found {username!r}; accepted: the username of an account on this server."
+        message = f"Username: found {username!r}; accepted: a username on this server."
         raise AnnotationError.at("username", message)
     membership, created = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
     if not created:
-        message = f"{username} is a member already, as {membership.get_role_display().lower()}."
+        message = f"{username} is already a member, as {membership.get_role_display().lower()}."
         raise AnnotationError.at("username", message)
     return membership
 
@@ -59,8 +59,8 @@ def member_remove(*, membership: Membership) -> None:
 
 
 def _keep_an_owner(membership: Membership) -> None:
-    """Refuse where nobody would own the project any more. The project is locked: two cannot leave at once."""
+    """Refuse to remove the last owner. The lock on the project keeps two owners from leaving at once."""
     Project.objects.select_for_update().get(pk=membership.project_id)
     others = Membership.objects.filter(project_id=membership.project_id, role=Role.OWNER).exclude(pk=membership.pk)
     if membership.role == Role.OWNER and not others.exists():
-        raise AnnotationError("A project needs an owner: make somebody else owner first.")
+        raise AnnotationError("A project needs an owner: make another member owner first.")

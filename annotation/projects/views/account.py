@@ -1,4 +1,4 @@
-"""What belongs to the signed-in person alone: the key to the API."""
+"""The API token of the signed-in user."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -18,15 +18,16 @@ from annotation.projects.services.api_tokens import api_token_revoke, api_token_
 @require_GET
 def account_token(request: UserRequest) -> HttpResponse:
     token = Token.objects.filter(user=request.user).first()
-    context = {"token": token, "example_url": request.build_absolute_uri(reverse("api:project-list"))}
-    return render(request, "annotation/projects/account_token.html", context)
+    url = request.build_absolute_uri(reverse("api:project-list"))
+    command = f"curl -H 'Authorization: Token {token.key}' {url}" if token else ""
+    return render(request, "annotation/projects/account_token.html", {"token": token, "command": command})
 
 
 @login_required
 @require_POST
 def account_token_rotate(request: UserRequest) -> HttpResponse:
     api_token_rotate(user=request.user)
-    messages.success(request, "Here is your new token. One you had before no longer works.")
+    messages.success(request, "This is your new token. An earlier one no longer works.")
     return redirect("annotation:account-token")
 
 
@@ -34,5 +35,5 @@ def account_token_rotate(request: UserRequest) -> HttpResponse:
 @require_POST
 def account_token_revoke(request: UserRequest) -> HttpResponse:
     api_token_revoke(user=request.user)
-    messages.success(request, "The token is revoked: programs that use it are refused from now on.")
+    messages.success(request, "The token is revoked. Programs that use it are refused.")
     return redirect("annotation:account-token")

@@ -1,4 +1,4 @@
-"""The audit log of a project and of one campaign, on pages and to download."""
+"""The audit log of a project and of a campaign, as pages and downloads."""
 
 from urllib.parse import urlencode
 
@@ -38,19 +38,19 @@ def campaign_audit(request: MemberRequest, pk: int) -> HttpResponseBase:
 
 def _log(request: MemberRequest, campaign: Campaign | None) -> HttpResponseBase:
     project = request.project
-    chosen = AuditFilter(request.GET.get("verb", "")[:40], request.GET.get("actor", "")[:150])
-    entries = audit_entries(project, campaign, AuditFilter(*(text.replace("\x00", "") for text in chosen)))
-    narrowed = urlencode([(name, value) for name, value in chosen._asdict().items() if value])
-    if wanted := request.GET.get("format"):
+    audit_filter = AuditFilter(request.GET.get("verb", "")[:40], request.GET.get("actor", "")[:150])
+    entries = audit_entries(project, campaign, AuditFilter(*(text.replace("\x00", "") for text in audit_filter)))
+    narrowed = urlencode([(name, value) for name, value in audit_filter._asdict().items() if value])
+    if file_format := request.GET.get("format"):
         name = f"{project.slug}-campaign-{campaign.pk}-audit" if campaign else f"{project.slug}-audit"
-        return table_response(format=wanted, filename=name, columns=AUDIT_COLUMNS, rows=audit_rows(entries))
+        return table_response(format=file_format, filename=name, columns=AUDIT_COLUMNS, rows=audit_rows(entries))
     page, older = newest_page(entries, before=whole_number(request, "before"), size=PAGE)
     return _page(
         request,
         campaign,
         {
             "entries": page,
-            "chosen": chosen,
+            "chosen": audit_filter,
             "narrowed": bool(narrowed),
             "csv_url": f"?{narrowed}&format=csv".replace("?&", "?"),
             "older_url": f"?{narrowed}&before={older}".replace("?&", "?") if older else "",

@@ -1,4 +1,4 @@
-"""Projects: the list, a new one, the overview, its members."""
+"""Projects: the list, a new project, and its members."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ from annotation.projects.services import projects as services
 @require_GET
 def project_list(request: UserRequest) -> HttpResponseBase:
     memberships: QuerySet[Any] = selectors.memberships_of(request.user)
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = ((m.project.name, m.project.slug, m.role, m.n_datasets, m.n_campaigns, m.n_raters) for m in memberships)
         columns = ["project", "slug", "role", "datasets", "campaigns", "raters"]
-        return table_response(format=wanted, filename="projects", columns=columns, rows=rows)
+        return table_response(format=file_format, filename="projects", columns=columns, rows=rows)
     return render(request, "annotation/projects/project_list.html", {"memberships": memberships})
 
 
@@ -54,13 +54,13 @@ def project_edit(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @project_view(Role.VIEWER, post=Role.OWNER)
 def project_members(request: MemberRequest) -> HttpResponseBase:
-    """Every member may see who belongs; adding one is the owner's."""
+    """List the members; owners can add one."""
     project = request.project
     memberships = project.memberships.select_related("user").order_by("user__username")
-    if wanted := request.GET.get("format"):
+    if file_format := request.GET.get("format"):
         rows = ((m.user.username, m.role, m.created_at) for m in memberships)
         columns = ["member", "role", "since"]
-        return table_response(format=wanted, filename=f"{project.slug}-members", columns=columns, rows=rows)
+        return table_response(format=file_format, filename=f"{project.slug}-members", columns=columns, rows=rows)
     form = MemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -69,11 +69,10 @@ def project_members(request: MemberRequest) -> HttpResponseBase:
         except AnnotationError as error:
             form.add_refusal(error)
         else:
-            messages.success(
-                request, f"{member.user} now belongs to this project as {member.get_role_display().lower()}."
-            )
+            messages.success(request, f"{member.user} is now {member.get_role_display().lower()} of this project.")
             return redirect("annotation:project-members", project.slug)
-    context = {"project": project, "memberships": memberships, "form": form, "roles": Role.choices}
+    members = [(member, f"remove-{member.pk}", f"Remove {member.user}?") for member in memberships]
+    context = {"project": project, "members": members, "form": form, "roles": Role.choices}
     return render(request, "annotation/projects/project_members.html", context)
 
 
@@ -107,5 +106,5 @@ def member_remove(request: MemberRequest, membership: Membership) -> HttpRespons
     if membership.user_id == request.user.pk:
         messages.success(request, f"You left {request.project.name}.")
         return redirect("annotation:project-list")
-    messages.success(request, f"{membership.user} no longer belongs to this project.")
+    messages.success(request, f"{membership.user} is no longer a member of this project.")
     return redirect("annotation:project-members", request.project.slug)

@@ -1,9 +1,11 @@
 """One item and everything known about its responses."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.core.exports import table_response
@@ -23,7 +25,7 @@ def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpRespon
     if wanted := request.GET.get("format"):
         filename = f"{dataset.slug}-item-{item.position}"
         return table_response(format=wanted, filename=filename, columns=COLUMNS, rows=_rows(responses))
-    context = {
+    context: dict[str, Any] = {
         "project": request.project,
         "dataset": dataset,
         "item": item,
@@ -31,6 +33,14 @@ def item_detail(request: MemberRequest, dataset: Dataset, pk: int) -> HttpRespon
         "previous": Item.objects.filter(dataset=dataset, position__lt=item.position).order_by("-position").first(),
         "following": Item.objects.filter(dataset=dataset, position__gt=item.position).order_by("position").first(),
     }
+    if release := responses.release:
+        address = [request.project.slug, release.reference_set.slug, release.number]
+        playground = reverse("metrics:playground", args=[request.project.slug])
+        context |= {
+            "release_url": reverse("annotation:release-detail", args=address),
+            "explained_url": reverse("metrics:release-item", args=[*address, item.pk]),
+            "playground_url": f"{playground}?item={item.pk}&release={release.pk}",
+        }
     return render(request, "annotation/datasets/item_detail.html", context)
 
 
