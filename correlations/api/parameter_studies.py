@@ -29,12 +29,12 @@ class ValuesField(serializers.ListField):
     """Numbers, words, or yes and no."""
 
 
-class SweepSerializer(Strict, serializers.Serializer):
+class SweepSerializer(Strict, serializers.Serializer[Any]):
     parameter = serializers.CharField(help_text="Its name, or its key in signatures.")
     values = ValuesField(required=False, help_text="By default the usual ones, as far as trained models go.")
 
 
-class ParameterSpecificationSerializer(Strict, serializers.Serializer):
+class ParameterSpecificationSerializer(Strict, serializers.Serializer[Any]):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
     release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
@@ -57,15 +57,15 @@ class ParameterSpecificationSerializer(Strict, serializers.Serializer):
     )
 
 
-class ParameterStudyRequestSerializer(Strict, serializers.Serializer):
+class ParameterStudyRequestSerializer(Strict, serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
     specification = ParameterSpecificationSerializer()
 
 
 class ParameterStudySerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
-    campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     specification = ParameterSpecificationSerializer(read_only=True)
 
     class Meta:
@@ -96,7 +96,7 @@ class ParameterStudiesViewSet(JobViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
         asked = self.asked(ParameterStudyRequestSerializer)
-        study, created = parameter_study_create(project=self.project, by=request.user, **asked)
+        study, created = parameter_study_create(project=self.project, by=self.user, **asked)
         if not created:
             return self.answer(study)
         self.start(study)

@@ -32,7 +32,7 @@ RUN_SCHEMA = {"type": "object", "properties": {"run": {"type": "integer"}}, "req
 
 
 @extend_schema_field({"oneOf": [{"type": "string", "enum": list(METRICS)}, METRIC_SCHEMA, RUN_SCHEMA]})
-class MetricField(serializers.Field):
+class MetricField(serializers.Field[Any, Any, Any, Any]):
     """A metric's name, or its name with its own parameters, or the run that holds imported scores."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -53,7 +53,7 @@ class NamesField(serializers.ListField):
     child = serializers.CharField()
 
 
-class SpecificationSerializer(Strict, serializers.Serializer):
+class SpecificationSerializer(Strict, serializers.Serializer[Any]):
     """Missing fields take their defaults. The answer lists every field, and can be sent again unchanged."""
 
     release = serializers.CharField(help_text="A finished release: `reference-set/v2`, or its newest: `reference-set`.")
@@ -85,17 +85,17 @@ class SpecificationSerializer(Strict, serializers.Serializer):
     )
 
 
-class StudyRequestSerializer(Strict, serializers.Serializer):
+class StudyRequestSerializer(Strict, serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
     specification = SpecificationSerializer()
 
 
 class StudySerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(help_text="As `reference-set/v2`.")
-    campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     specification = SpecificationSerializer(read_only=True)
-    score_runs = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
+    score_runs: Any = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
 
     class Meta:
         model = Study
@@ -120,7 +120,7 @@ class IntervalField(serializers.ListField):
     child = serializers.FloatField()
 
 
-class CoefficientSerializer(serializers.Serializer):
+class CoefficientSerializer(serializers.Serializer[Any]):
     value = serializers.FloatField(allow_null=True)
     reason = serializers.CharField(help_text="Why it is undefined, or empty.")
     paper = IntervalField(
@@ -132,18 +132,18 @@ class CoefficientSerializer(serializers.Serializer):
     )
 
 
-class StudyRowSerializer(serializers.Serializer):
+class StudyRowSerializer(serializers.Serializer[Any]):
     """One metric under one choice of references; the result holds more of it."""
 
     metric = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field of the answer, not the serializer's own label
     subset = serializers.CharField()
     n_observations = serializers.FloatField()
     items = serializers.IntegerField()
     signature = serializers.CharField()
     run = serializers.IntegerField(help_text="Id of the score run behind it.")
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add each coefficient under its short name; a row has those that the study computed."""
         named = {
             entry.short: CoefficientSerializer(required=False, help_text=f"{entry.name}.")
@@ -170,7 +170,7 @@ class StudiesViewSet(JobViewSet):
     @extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
-        study, created = study_create(project=self.project, by=request.user, **self.asked(StudyRequestSerializer))
+        study, created = study_create(project=self.project, by=self.user, **self.asked(StudyRequestSerializer))
         if not created:
             return self.answer(study)
         self.start(study)

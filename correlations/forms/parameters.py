@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Item, Release
 from annotation.references.releases.selectors.releases import release_name
 from correlations.forms.studies import rated_campaigns, usual_campaigns, usual_systems
@@ -36,17 +36,18 @@ class MetricStepForm(forms.Form):
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = offered_metrics(release.reference_set.project, release.reference_set.dataset, pools=True)
-        self.fields["metric"].choices = [
+        self.groups = [
             (group, [(each.value, each.label) for each in choices])
             for group, group_metrics in offered.items()
             if (choices := [each for each in group_metrics if not each.missing and each.value in METRICS])
         ]
+        offer_choices(self, "metric", self.groups)
 
     def chosen(self) -> str:
         """Return the chosen metric; by default AM-FM if it can be computed, else the first that can."""
         if self.is_bound and self.is_valid():
             return str(self.cleaned_data["metric"])
-        names = [value for _, choices in self.fields["metric"].choices for value, _ in choices]
+        names = [value for _, choices in self.groups for value, _ in choices]
         return "am_fm" if "am_fm" in names else names[0]
 
 
@@ -93,16 +94,16 @@ class ParameterStudyForm(RefusableForm):
         self.metric: Metric = self._usual_metric(metric)
         self.limits = model_limits(self.project, self.metric.name, self.metric.parameters())
         campaigns = rated_campaigns(release)
-        self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
+        offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
         names = list(release.reference_set.dataset.systems.values_list("name", flat=True))
-        self.fields["systems"].choices = [(name, name) for name in names]
+        offer_choices(self, "systems", [(name, name) for name in names])
         if not self.is_bound:
             self.initial["campaigns"] = usual_campaigns(release, campaigns)
             self.initial["systems"] = usual_systems(release, names)
         splits = Item.objects.filter(dataset=release.reference_set.dataset).exclude(split="")
         self.splits = sorted(set(splits.order_by().values_list("split", flat=True).distinct()))
         for name in ("choose_on", "judge_on"):
-            self.fields[name].choices = [("", "the same items"), *((split, split) for split in self.splits)]
+            offer_choices(self, name, [("", "the same items"), *((split, split) for split in self.splits)])
         if not self.metric.needs_references:
             self.fields["subset"].widget = forms.HiddenInput()
         for parameter in self.metric.parameter_list():

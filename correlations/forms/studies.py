@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.core.forms import RefusableForm
+from annotation.core.forms import RefusableForm, offer_choices
 from annotation.datasets.selectors.datasets import other_names
 from annotation.models import Campaign, CampaignState, Release
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
@@ -91,12 +91,11 @@ class StudyForm(RefusableForm):
         reference_set = release.reference_set
         campaigns = rated_campaigns(release)
         systems = list(reference_set.dataset.systems.values_list("name", flat=True))
-        self.fields["campaigns"].choices = [(campaign.name, campaign.name) for campaign in campaigns]
-        self.fields["systems"].choices = [(name, name) for name in systems]
+        offer_choices(self, "campaigns", [(campaign.name, campaign.name) for campaign in campaigns])
+        offer_choices(self, "systems", [(name, name) for name in systems])
         self.offered = offered_metrics(reference_set.project, reference_set.dataset)
-        self.fields["metrics"].choices = [
-            (each.value, each.label) for group in self.offered.values() for each in group if not each.missing
-        ]
+        metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
+        offer_choices(self, "metrics", metrics)
         if not self.is_bound:
             self.initial["campaigns"] = usual_campaigns(release, campaigns)
             self.initial["systems"] = usual_systems(release, systems)
