@@ -1,4 +1,4 @@
-"""Ratings made elsewhere, sent as a file or as JSON."""
+"""API of imported ratings, sent as a file or as JSON."""
 
 from typing import Any, cast
 
@@ -29,13 +29,13 @@ from annotation.models import Campaign, Dataset, RatingImport, User
 
 class RatingOptionsSerializer(Strict, serializers.Serializer[Any]):
     shape = serializers.ChoiceField(
-        choices=list(SHAPES.items()), required=False, allow_blank=True, help_text="Recognised where it is left out."
+        choices=list(SHAPES.items()), required=False, allow_blank=True, help_text="Recognised if left out."
     )
     columns = serializers.DictField(
         child=serializers.CharField(), required=False, help_text="Assay's names to the file's: {“rater”: “JudgeID”}."
     )
     criteria = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Columns that hold ratings; by default all others."
+        child=serializers.CharField(), required=False, help_text="Columns with ratings; by default all others."
     )
     only_systems = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Rows of others are left out and counted."
@@ -48,21 +48,21 @@ class RatingOptionsSerializer(Strict, serializers.Serializer[Any]):
     raters = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Columns of raters; by default all others."
     )
-    criterion = serializers.CharField(required=False, help_text="Its name where the file names none: “rating”.")
+    criterion = serializers.CharField(required=False, help_text="Its name if the file names none; by default “rating”.")
     aggregate = serializers.ChoiceField(
-        choices=list(AGGREGATES.items()), required=False, allow_blank=True, help_text="Of medians or means only."
+        choices=list(AGGREGATES.items()), required=False, allow_blank=True, help_text="Only for medians or means."
     )
-    item = serializers.CharField(required=False, help_text="The item's id, of Appraise's numbers: “{document}#{item}”.")
+    item = serializers.CharField(required=False, help_text="Pattern of item ids in Appraise: “{document}#{item}”.")
     item_types = serializers.DictField(
         child=serializers.CharField(),
         required=False,
-        help_text="Appraise's checks that are judgements: {“CHK”: “*”, “REF”: “Human”}.",
+        help_text="Appraise's checks that count as ratings: {“CHK”: “*”, “REF”: “Human”}.",
     )
     choices = serializers.DictField(
         child=serializers.CharField(), required=False, help_text="Numbers of Label Studio's choices: {“Good”: “4”}."
     )
-    scale_min = serializers.IntegerField(required=False, help_text="1; 0 for Appraise.")
-    scale_max = serializers.IntegerField(required=False, help_text="5; 100 for Appraise.")
+    scale_min = serializers.IntegerField(required=False, help_text="By default 1, or 0 for Appraise.")
+    scale_max = serializers.IntegerField(required=False, help_text="By default 5, or 100 for Appraise.")
 
 
 @extend_schema_field(RatingOptionsSerializer)
@@ -76,7 +76,7 @@ class RatingOptionsField(serializers.JSONField):
 
 
 class RatingImportRequestSerializer(Strict, serializers.ModelSerializer[RatingImport]):
-    name = serializers.CharField(max_length=120, help_text="Of the campaign that the ratings become.")
+    name = serializers.CharField(max_length=120, help_text="Name of the campaign that receives the ratings.")
     dataset = serializers.SlugField(help_text="Slug of the data set that was rated.")
     options = RatingOptionsField(required=False)
 
@@ -88,7 +88,7 @@ class RatingImportRequestSerializer(Strict, serializers.ModelSerializer[RatingIm
 class RatingFileSerializer(FileSerializer, RatingImportRequestSerializer):
     file = serializers.FileField(help_text="CSV, TSV, JSON Lines, or Label Studio's JSON; in UTF-8.")
     file_format = serializers.ChoiceField(
-        choices=list(RATING_FORMATS.items()), required=False, help_text="Where the file's name does not say it."
+        choices=list(RATING_FORMATS.items()), required=False, help_text="If the file's name does not show it."
     )
 
     class Meta(RatingImportRequestSerializer.Meta):
@@ -97,7 +97,8 @@ class RatingFileSerializer(FileSerializer, RatingImportRequestSerializer):
 
 class JudgementsSerializer(RatingImportRequestSerializer):
     judgements = serializers.ListField(
-        child=serializers.JSONField(), help_text="Each as a line of a JSON Lines file; “line” in a report counts them."
+        child=serializers.JSONField(),
+        help_text="Each like a line of a JSON Lines file; “line” in a report counts them.",
     )
 
     class Meta(RatingImportRequestSerializer.Meta):
@@ -105,17 +106,17 @@ class JudgementsSerializer(RatingImportRequestSerializer):
 
 
 class ReadSerializer(serializers.Serializer[Any]):
-    """What a file looks like: read, and looked for in the data set, as an import would; nothing is stored."""
+    """The preview of an import: the file is read and matched with the data set; nothing is stored."""
 
     sentence = serializers.CharField()
-    options = RatingOptionsSerializer(help_text="As asked for, with what was recognised: send them with the import.")
+    options = RatingOptionsSerializer(help_text="The given and recognised options: send them with the import.")
     criteria = serializers.ListField(child=serializers.CharField())
     counts = serializers.DictField(child=serializers.IntegerField())
-    sample = serializers.ListField(child=serializers.JSONField(), help_text="The first judgements, as they are read.")
+    sample = serializers.ListField(child=serializers.JSONField(), help_text="The first ratings, as read.")
     errors = BadRowSerializer(many=True)  # type: ignore[assignment] # a field of the answer, which hides errors here
-    total = serializers.IntegerField(help_text="Of errors; the first hundred are listed.")
+    total = serializers.IntegerField(help_text="Number of errors; the first hundred are listed.")
     partial = serializers.BooleanField(  # type: ignore[assignment] # a field of the answer
-        help_text="Was only the beginning looked at?"
+        help_text="Whether only the beginning of the file was read."
     )
 
 
@@ -147,9 +148,9 @@ class RatingImportsViewSet(ImportsViewSet):
         responses={202: RatingImportSerializer},
     )
     def create(self, request: Request, **_: Any) -> ApiResponse:
-        """Judgements made elsewhere become a closed campaign. Poll the import's ``url``.
+        """Import ratings made elsewhere as a closed campaign. Poll the import's ``url``.
 
-        The answer's options say what was recognised; ``look/`` says more, before anything is stored.
+        The answer's options contain what was recognised; ``look/`` shows more, before anything is stored.
         """
         dataset, upload, values = self._uploaded()
         job = rating_import_create(dataset=dataset, by=cast(User, request.user), **upload._asdict(), **values)
@@ -162,7 +163,7 @@ class RatingImportsViewSet(ImportsViewSet):
     )
     @action(detail=False, methods=["post"])
     def look(self, request: Request, **_: Any) -> ApiResponse:
-        """What such an import would find. Nothing is stored."""
+        """Preview an import. Nothing is stored."""
         dataset, upload, values = self._uploaded()
         preview = rating_preview(
             dataset=dataset,

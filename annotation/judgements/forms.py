@@ -1,4 +1,4 @@
-"""Uploads of judgements, and how they are to be read."""
+"""Forms for uploading ratings made elsewhere, with reading options."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -21,14 +21,14 @@ from annotation.judgements.services.options import (
     RatingOptions,
 )
 
-SHAPE_CHOICES = [("", "Recognise it"), *SHAPES.items()]
-FORMAT_CHOICES = [("", "As its name says (.csv, .tsv, .jsonl, .json)"), *RATING_FORMATS.items()]
-AGGREGATE_CHOICES = [("", "Neither, or as the columns are named"), *AGGREGATES.items()]
+SHAPE_CHOICES = [("", "Recognise automatically"), *SHAPES.items()]
+FORMAT_CHOICES = [("", "By its name (.csv, .tsv, .jsonl, .json)"), *RATING_FORMATS.items()]
+AGGREGATE_CHOICES = [("", "Neither, or by the names of the columns"), *AGGREGATES.items()]
 USUAL_VALUES: tuple[object, ...] = (None, "", [], {}, DEFAULT_CRITERION, ITEM_PARTS[0])
 
 
 class PairsField(forms.CharField):
-    """Lines of ``name = other name``, as a dictionary."""
+    """Read lines of ``name = other name`` as a dictionary."""
 
     widget = forms.Textarea(attrs={"rows": 2})
 
@@ -48,7 +48,7 @@ class PairsField(forms.CharField):
 
 
 class NamesField(forms.CharField):
-    """Names between commas, as a list."""
+    """Read names between commas as a list."""
 
     def to_python(self, value: object) -> list[str]:  # type: ignore[override] # a list on purpose
         return [name.strip() for name in str(value or "").split(",") if name.strip()]
@@ -58,7 +58,7 @@ class NamesField(forms.CharField):
 
 
 class RatingOptionsForm(RefusableForm):
-    """How to read a file; ``cleaned_data["options"]`` is all of it."""
+    """Options for reading a file; ``cleaned_data["options"]`` is the result."""
 
     shape = forms.ChoiceField(label="What the file holds", choices=SHAPE_CHOICES, required=False)
     scale_min = forms.IntegerField(
@@ -68,51 +68,53 @@ class RatingOptionsForm(RefusableForm):
     columns = PairsField(
         label="Columns with other names",
         required=False,
-        help_text=f"One a line, for example <code>rater = JudgeID</code>. Known: {', '.join(OWN_COLUMNS)}. For Label "
+        help_text=f"One per line, for example <code>rater = JudgeID</code>. Known: {', '.join(OWN_COLUMNS)}. For Label "
         "Studio: the fields of the tasks' data, for example <code>item = doc_id</code>, or <code>task id</code>.",
     )
     criteria = NamesField(
         label="Criteria",
         required=False,
-        help_text="Columns (or controls) that hold ratings, between commas; all others if empty.",
+        help_text="Columns (or controls) with ratings, separated by commas; all others if empty.",
     )
     raters = NamesField(
         label="Columns of raters",
         required=False,
-        help_text="For a column for each rater: between commas; all others if empty.",
+        help_text="If each rater has a column: separated by commas; all others if empty.",
     )
     criterion = forms.CharField(
         label="Name of the criterion",
         required=False,
         max_length=60,
-        help_text="Where the file names none; “rating” if empty.",
+        help_text="If the file names none; “rating” if empty.",
     )
     aggregate = forms.ChoiceField(label="Medians or means", choices=AGGREGATE_CHOICES, required=False)
     only_systems = NamesField(
-        label="Only these systems", required=False, help_text="Between commas; other rows are left out and counted."
+        label="Only these systems",
+        required=False,
+        help_text="Names between commas; other rows are left out and counted.",
     )
     aliases = PairsField(
         label="Other names of systems",
         required=False,
-        help_text="One a line: name in the file = system whose outputs were shown, as in <code>TeamEC = TeamCE</code>.",
+        help_text="One per line: name in the file = system whose outputs were shown, as <code>TeamEC = TeamCE</code>.",
     )
     item = forms.CharField(
-        label="Item's id, from Appraise's numbers",
+        label="Pattern of item ids from Appraise's numbers",
         required=False,
         max_length=100,
-        help_text=f"Made of {', '.join(f'<code>{part}</code>' for part in ITEM_PARTS)}; "
+        help_text=f"Uses {', '.join(f'<code>{part}</code>' for part in ITEM_PARTS)}; "
         "<code>{item}</code> if empty. For example <code>{document}#{item}</code>.",
     )
     item_types = PairsField(
-        label="Appraise's checks that are judgements",
+        label="Appraise's checks that count as ratings",
         required=False,
-        help_text=f"Of {', '.join(ITEM_TYPES[1:])}, which are left out otherwise. One a line: <code>CHK = *</code> "
-        "keeps the row's own system, <code>REF = Human</code> takes it for an output of that system.",
+        help_text=f"Of {', '.join(ITEM_TYPES[1:])}, which are left out otherwise. One per line: <code>CHK = *</code> "
+        "keeps the system of the row, <code>REF = Human</code> takes it for an output of that system.",
     )
     choices = PairsField(
         label="Numbers of Label Studio's choices",
         required=False,
-        help_text="One a line, for example <code>Good = 4</code>, where a label does not begin with its number.",
+        help_text="One per line, for example <code>Good = 4</code>, if a label does not begin with its number.",
     )
 
     basic: ClassVar[tuple[str, ...]] = ("shape", "scale_min", "scale_max")
@@ -127,7 +129,7 @@ class RatingOptionsForm(RefusableForm):
 
     @property
     def details_open(self) -> bool:
-        """Is there something in the details that a person should see?"""
+        """Return whether the details contain an error or an unusual value."""
         wrong = any(name not in self.basic for name in self.errors if name in self.fields)
         return wrong or any(field.value() not in USUAL_VALUES for field in self.details)
 
@@ -151,7 +153,7 @@ class RatingUploadForm(UploadForm, RatingOptionsForm):
     )
     file = forms.FileField(
         label="File",
-        help_text="CSV, TSV, JSON Lines, or Label Studio's JSON; in UTF-8. Looked at before it is stored.",
+        help_text="CSV, TSV, JSON Lines, or Label Studio's JSON; in UTF-8. You see a preview before it is imported.",
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.tab,.txt,.jsonl,.ndjson,.json"}),
     )
     file_format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, required=False)

@@ -1,4 +1,4 @@
-"""What workers run for ratings made elsewhere: fetch, call the service. Every task may run twice."""
+"""Celery tasks of imported ratings. Every task may run twice."""
 
 from celery import shared_task
 

@@ -1,4 +1,4 @@
-"""Ratings made elsewhere: the upload, what the file looks like, and its import."""
+"""Imported ratings: the upload, the preview of the file, and the import."""
 
 from django.contrib import messages
 from django.http import HttpResponseBase
@@ -71,7 +71,7 @@ def _shown_value(value: float | str | None) -> str:
 
 
 def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptionsForm) -> HttpResponseBase:
-    """What a file looks like, for somebody to confirm."""
+    """Return the preview of a file, to be confirmed."""
     preview = job.report["preview"]
     context = {
         "project": request.project,
@@ -80,8 +80,8 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         "preview": preview,
         "shape": SHAPES[preview["options"]["shape"]],
         "sample": [
-            {**one, "cells": list(zip(preview["criteria"], map(_shown_value, one["values"]), strict=True))}
-            for one in preview["sample"]
+            {**judgement, "cells": list(zip(preview["criteria"], map(_shown_value, judgement["values"]), strict=True))}
+            for judgement in preview["sample"]
         ],
         "counts": report_rows(preview["counts"]),
         "may_manage": may_manage(request.project),
@@ -94,7 +94,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
 @require_POST
 @object_view(_rating_import_or_404, Role.MANAGER)
 def rating_import_confirm(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
-    """Import the file as it was shown; one that is on its way already stays so."""
+    """Import the file as previewed; a second confirmation changes nothing."""
     if services.rating_import_confirm(job=job):
         rating_import_execute.delay_on_commit(job.pk)
     return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
@@ -122,7 +122,7 @@ def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResp
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
-    messages.success(request, f"{job.filename} was discarded; nothing was stored.")
+    messages.success(request, f"{job.filename} was discarded; nothing was imported.")
     return redirect("annotation:dataset-detail", request.project.slug, job.dataset.slug)
 
 

@@ -46,7 +46,7 @@ CHOICES = {
 
 
 class WordsField(forms.CharField):
-    """Words separated by commas, as a list."""
+    """Read words separated by commas as a list."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -74,7 +74,7 @@ def declared_field(field: Field) -> forms.Field:
 
 
 class ProviderAccountForm(RefusableForm):
-    name = forms.CharField(max_length=80, help_text="Yours alone; raters never see it.")
+    name = forms.CharField(max_length=80, help_text="Raters never see it.")
 
     def __init__(self, *args: Any, provider: str, account: ProviderAccount | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,11 +82,11 @@ class ProviderAccountForm(RefusableForm):
             field = self.fields[declared.name] = declared_field(declared)
             if declared.secret and account is not None and account.secrets:
                 field.required = False
-                field.help_text = "Kept encrypted and never shown. Leave empty to keep it."
-        endpoints = [("", "The provider's own"), *PROVIDERS[provider].endpoints]
+                field.help_text = "Stored encrypted and never shown. Leave empty to keep the current value."
+        endpoints = [("", "The provider's standard address"), *PROVIDERS[provider].endpoints]
         endpoints += [(address, urlsplit(address).netloc) for address in settings.PROVIDER_ENDPOINTS]
         if len(endpoints) > 1:
-            self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="Where")
+            self.fields["endpoint"] = forms.ChoiceField(choices=endpoints, required=False, label="API address")
 
     @property
     def values(self) -> dict[str, str]:
@@ -94,8 +94,8 @@ class ProviderAccountForm(RefusableForm):
 
 
 def account_initial(account: ProviderAccount) -> dict[str, Any]:
-    shown = {one.name: account.options.get(one.name, "") for one in PROVIDERS[account.provider].account_fields}
-    return {**shown, "name": account.name, "endpoint": account.endpoint}
+    values = {field.name: account.options.get(field.name, "") for field in PROVIDERS[account.provider].account_fields}
+    return {**values, "name": account.name, "endpoint": account.endpoint}
 
 
 class FormSection(NamedTuple):
@@ -108,30 +108,30 @@ class FormSection(NamedTuple):
 class RecruitmentForm(RefusableForm):
     name = forms.CharField(max_length=120, help_text="For you and the other managers.")
     account = forms.ChoiceField(required=False)
-    title = forms.CharField(max_length=128, required=False, help_text="Raters choose by it.")
+    title = forms.CharField(max_length=128, required=False, help_text="Raters see it in the list of studies.")
     description = forms.CharField(
         max_length=2000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="What they will do, for how long, and what it is for.",
+        help_text="What raters do, for how long, and for what purpose.",
     )
-    places = forms.IntegerField(min_value=1, max_value=10_000, help_text="So many people.")
+    places = forms.IntegerField(min_value=1, max_value=10_000, help_text="How many people can take part.")
     minutes = forms.IntegerField(
-        label="Minutes it takes", min_value=1, max_value=600, help_text="Of an ordinary rater, instructions included."
+        label="Minutes needed", min_value=1, max_value=600, help_text="For a typical rater, including the instructions."
     )
     reward = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
-    currency = forms.CharField(min_length=3, max_length=3, help_text="Of your account there.")
+    currency = forms.CharField(min_length=3, max_length=3, help_text="The currency of your account at the provider.")
     return_policy = forms.ChoiceField(
-        label="Who returns the submission or runs out of time",
+        label="If a rater returns the submission or runs out of time",
         choices=ReturnPolicy.choices,
         widget=forms.RadioSelect,
         initial=ReturnPolicy.AT_ONCE,
     )
     approval_rate = forms.IntegerField(
-        label="Approval rate at least", min_value=0, max_value=100, required=False, help_text="Per cent."
+        label="Minimum approval rate", min_value=0, max_value=100, required=False, help_text="Per cent."
     )
-    approvals = forms.IntegerField(label="Approved before at least", min_value=0, required=False, help_text="Times.")
-    adult_content = forms.BooleanField(label="The texts may hold adult content", required=False)
+    approvals = forms.IntegerField(label="Minimum number of approved submissions", min_value=0, required=False)
+    adult_content = forms.BooleanField(label="The texts may contain adult content", required=False)
 
     def __init__(
         self,
@@ -144,9 +144,9 @@ class RecruitmentForm(RefusableForm):
         super().__init__(*args, **kwargs)
         self.provider, self.recruitment = PROVIDERS[provider], recruitment
         label = self.provider.label
-        self.accounts = {str(one.pk): one for one in accounts if one.provider == provider}
-        choices = [(pk, one.name) for pk, one in self.accounts.items()]
-        offer_choices(self, "account", [*choices, ("", f"None: I make the study at {label} by hand")])
+        self.accounts = {str(each.pk): each for each in accounts if each.provider == provider}
+        choices = [(pk, each.name) for pk, each in self.accounts.items()]
+        offer_choices(self, "account", [*choices, ("", f"None: I create the study at {label} by hand")])
         self.fields["account"].label = f"Account at {label}"
         self.fields["account"].initial = next(iter(self.accounts), "")
         if recruitment is not None:
@@ -159,10 +159,10 @@ class RecruitmentForm(RefusableForm):
         if pays_screen_outs:
             self._add_screen_outs()
         for outcome, after in CHOICES.items():
-            offered = [one for one in after if pays_screen_outs or one != AfterCode.PAY_SCREEN_OUT]
+            offered = [action for action in after if pays_screen_outs or action != AfterCode.PAY_SCREEN_OUT]
             self.fields[f"after_{outcome.value}"] = forms.ChoiceField(
                 label=OUTCOME_LABELS[outcome],
-                choices=[(one.value, AFTER_LABELS[one]) for one in offered],
+                choices=[(action.value, AFTER_LABELS[action]) for action in offered],
                 initial=DEFAULT_AFTER[outcome].value,
             )
 
@@ -188,33 +188,33 @@ class RecruitmentForm(RefusableForm):
 
     @property
     def after(self) -> dict[Outcome, AfterCode]:
-        return {one: AfterCode(self.cleaned_data[f"after_{one.value}"]) for one in CHOICES}
+        return {outcome: AfterCode(self.cleaned_data[f"after_{outcome.value}"]) for outcome in CHOICES}
 
     @property
     def terms(self) -> Terms:
-        found = self.cleaned_data
+        data = self.cleaned_data
         return Terms(
-            title=found["title"].strip(),
-            description=found["description"].strip(),
-            reward=found["reward"],
-            places=found["places"],
-            minutes=found["minutes"],
-            currency=self.provider.currency or found["currency"].upper(),
-            approval_rate=found["approval_rate"],
-            approvals=found["approvals"],
-            adult_content=found["adult_content"],
-            screen_out_reward=found.get("screen_out_reward"),
-            screen_out_places=found.get("screen_out_places"),
-            extra={each.name: found[each.name] for each in self.provider.study_fields},
+            title=data["title"].strip(),
+            description=data["description"].strip(),
+            reward=data["reward"],
+            places=data["places"],
+            minutes=data["minutes"],
+            currency=self.provider.currency or data["currency"].upper(),
+            approval_rate=data["approval_rate"],
+            approvals=data["approvals"],
+            adult_content=data["adult_content"],
+            screen_out_reward=data.get("screen_out_reward"),
+            screen_out_places=data.get("screen_out_places"),
+            extra={each.name: data[each.name] for each in self.provider.study_fields},
         )
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        connected = self.recruitment.account_id if self.recruitment else found.get("account")
+        data = super().clean() or {}
+        connected = self.recruitment.account_id if self.recruitment else data.get("account")
         for name in ("title", "description"):
-            if connected and not found.get(name, "").strip() and name not in self.errors:
-                self.add_error(name, "Found nothing; accepted: a text that raters read.")
-        return found
+            if connected and not data.get(name, "").strip() and name not in self.errors:
+                self.add_error(name, "Found nothing; accepted: a text for raters.")
+        return data
 
     def sections(self) -> list[FormSection]:
         after = [f"after_{outcome.value}" for outcome in CHOICES]
@@ -243,7 +243,7 @@ class RecruitmentForm(RefusableForm):
 
 
 def recruitment_initial(campaign: Campaign, provider: str, *, seconds: float | None) -> dict[str, Any]:
-    """The reward that the campaign's own rate gives for what one rater is expected to do."""
+    """Return a first proposal: the reward follows from the campaign's rate and the items expected of one rater."""
     screens = expected_screens(campaign)
     minutes = max(1, round(screens * (seconds or 30) / 60) + 2)
     reward = (campaign.payment_per_unit * screens).quantize(Decimal("0.01"))
@@ -263,7 +263,7 @@ def terms_initial(recruitment: Recruitment) -> dict[str, Any]:
     extra = ("adult_content", "screen_out_reward", "screen_out_places")
     return {
         **{name: getattr(terms, name) for name in (*plain, *extra)},
-        **{f"after_{one.outcome.value}": one.after.value for one in terms.codes},
+        **{f"after_{code.outcome.value}": code.after.value for code in terms.codes},
         "name": recruitment.name,
         "return_policy": recruitment.return_policy,
         **terms.extra,
@@ -277,7 +277,7 @@ REJECTIONS: Mapping[RejectionReason, str] = {
     RejectionReason.TOO_SLOWLY: "Took exceptionally long",
     RejectionReason.FAILED_INSTRUCTIONS: "Did not follow the instructions",
     RejectionReason.NO_CODE: "No completion code",
-    RejectionReason.BAD_CODE: "A code that is none of the study's",
+    RejectionReason.BAD_CODE: "A code that does not belong to the study",
     RejectionReason.NO_DATA: "No answers were received",
     RejectionReason.MALINGERING: "Answered untruthfully",
     RejectionReason.UNSUPPORTED_DEVICE: "A device that was not allowed",
@@ -286,13 +286,13 @@ REJECTIONS: Mapping[RejectionReason, str] = {
 
 
 class RejectForm(RefusableForm):
-    reason = forms.ChoiceField(label="Why", choices=[(one.value, label) for one, label in REJECTIONS.items()])
+    reason = forms.ChoiceField(label="Why", choices=[(reason.value, label) for reason, label in REJECTIONS.items()])
 
     def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rules = PROVIDERS[provider].rejection
         message = self.fields["message"] = forms.CharField(
-            label="What raters read",
+            label="Message to the raters",
             help_text=rules.help,
             max_length=rules.max_length,
             widget=forms.Textarea(attrs={"rows": 4}),
@@ -307,22 +307,22 @@ class _AtLeast:
         self.n = n
 
     def __call__(self, value: str) -> None:
-        found = len(" ".join(value.split()))
-        if found < self.n:
-            raise forms.ValidationError(f"Found {found} characters; accepted: {self.n} or more.")
+        length = len(" ".join(value.split()))
+        if length < self.n:
+            raise forms.ValidationError(f"Found {length} characters; accepted: {self.n} or more.")
 
 
 class ReturnForm(RefusableForm):
-    reason = forms.CharField(label="What raters read", max_length=300, widget=forms.Textarea(attrs={"rows": 3}))
+    reason = forms.CharField(label="Message to the raters", max_length=300, widget=forms.Textarea(attrs={"rows": 3}))
 
 
 class BonusForm(RefusableForm):
     lines = forms.CharField(
-        label="Who and how much",
+        label="Raters and amounts",
         widget=forms.Textarea(attrs={"rows": 8, "class": "font-monospace", "spellcheck": "false"}),
-        help_text="One line each: a submission's id or a rater's name here, a comma, the amount.",
+        help_text="One line for each rater: the submission's id or the rater's name here, a comma, the amount.",
     )
-    reason = forms.CharField(max_length=200, initial="For the additional screens that you rated. Thank you!")
+    reason = forms.CharField(max_length=200, initial="For the additional items that you rated. Thank you!")
 
 
 class PlacesForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Reads over recruitments: what came of them, submission by submission."""
+"""Reads over recruitments and their submissions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ _ROWS = """
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """A submission, and what its rater did here. ``screens`` counts work and checks, late ones included."""
+    """A submission and its rater's work here. ``screens`` counts work and checks, including late answers."""
 
     pk: int
     external_id: str
@@ -85,7 +85,7 @@ class SubmissionRow:
 
     @property
     def badge(self) -> str:
-        """The look of its status."""
+        """Return the status badge to show."""
         return BADGES[Status(self.status)]
 
     @property
@@ -94,7 +94,7 @@ class SubmissionRow:
 
     @property
     def minutes(self) -> float | None:
-        """From start to end at the provider; before that, from the first screen to the last answer here."""
+        """Return the time at the provider; until it is known, from the first screen to the last answer here."""
         if self.started_at and self.ended_at and self.ended_at > self.started_at:
             return (self.ended_at - self.started_at).total_seconds() / 60
         return None if self.seconds is None else self.seconds / 60
@@ -151,19 +151,19 @@ def _float(amount: Decimal | None) -> float | None:
 
 
 def top_ups(recruitment: Recruitment, *, reward: Decimal, rows: Iterable[SubmissionRow]) -> dict[int, Decimal]:
-    """What each is due by the screens answered beyond what the reward and bonuses so far pay for."""
+    """Return the amount due to each submission for items beyond what the reward and earlier bonuses pay for."""
     each = recruitment.campaign.payment_per_unit
-    found = {}
+    amounts = {}
     for row in rows:
-        had = (row.paid if row.paid is not None else reward) + (row.bonus or Decimal(0))
-        due = (each * row.screens).quantize(Decimal("0.01")) - had
+        received = (row.paid if row.paid is not None else reward) + (row.bonus or Decimal(0))
+        due = (each * row.screens).quantize(Decimal("0.01")) - received
         if due > 0 and row.status in (Status.APPROVED, Status.AWAITING) and not row.erased and row.rater_id:
-            found[row.pk] = due
-    return found
+            amounts[row.pk] = due
+    return amounts
 
 
 def recruitments_of(campaign: Campaign) -> QuerySet[Recruitment]:
-    """Newest first, each with counts of its submissions."""
+    """Return the campaign's recruitments, newest first, each with counts of its submissions."""
     counts = {f"n_{status.value}": Count("submissions", filter=Q(submissions__status=status)) for status in Status} | {
         "n_submissions": Count("submissions")
     }
@@ -171,9 +171,9 @@ def recruitments_of(campaign: Campaign) -> QuerySet[Recruitment]:
 
 
 def status_counts(recruitment: Recruitment) -> dict[str, int]:
-    """By status, all statuses."""
-    found = dict(recruitment.submissions.order_by().values_list("status").annotate(n=Count("pk")))
-    return {status.value: found.get(status.value, 0) for status in Status}
+    """Return the number of submissions for every status."""
+    counts = dict(recruitment.submissions.order_by().values_list("status").annotate(n=Count("pk")))
+    return {status.value: counts.get(status.value, 0) for status in Status}
 
 
 def accounts_of(project: Project) -> QuerySet[ProviderAccount]:
@@ -181,13 +181,13 @@ def accounts_of(project: Project) -> QuerySet[ProviderAccount]:
 
 
 def seconds_per_screen(campaign: Campaign) -> float | None:
-    """The campaign's own median pace, once there is one."""
+    """Return the campaign's median pace, or None if it is not known yet."""
     pace = getattr(campaign, "pace", None)
     return None if pace is None else float(pace.median_seconds or 0) or None
 
 
 def spent(recruitment: Recruitment) -> tuple[Decimal, Decimal]:
-    """Rewards and bonuses paid, without the provider's fees."""
+    """Return the rewards and the bonuses paid, without the provider's fees."""
     paid = recruitment.submissions.exclude(paid=None).values_list("paid", flat=True)
     bonus = recruitment.submissions.exclude(bonus=None).values_list("bonus", flat=True)
     return sum(filter(None, paid), Decimal(0)), sum(filter(None, bonus), Decimal(0))

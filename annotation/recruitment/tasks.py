@@ -1,4 +1,4 @@
-"""What workers run for recruitment: fetch, call the service. Every task may run twice."""
+"""Celery tasks of recruitment. Every task may run twice."""
 
 from contextlib import suppress
 

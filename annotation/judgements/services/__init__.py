@@ -1,4 +1,4 @@
-"""Files of ratings into campaigns: read, checked row by row, stored whole or not at all."""
+"""Import files of ratings as campaigns: read, checked row by row, stored all or nothing."""
 
 from annotation.judgements.services.imports import (
     campaign_import,

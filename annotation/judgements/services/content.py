@@ -1,4 +1,4 @@
-"""What a file of judgements says, whatever its shape, with the checks that need nothing but the file."""
+"""The content of a file of ratings, whatever its shape, with the checks that need only the file."""
 
 import math
 from collections import Counter
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
     shared: str = ""
 
     def refuse(self, problems: Problems, name: str, found: object, accepted: str) -> None:
-        _tell(self, problems, name, found, accepted)
+        _add_problem(self, problems, name, found, accepted)
 
 
 @dataclass
@@ -68,12 +68,12 @@ class RatingContent:
 
 
 def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, problems: Problems) -> None:
-    """Cells into judgements; what is no number on the scale, no moment or no name is a problem of its row."""
-    wanted = set(options.only_systems)
+    """Turn cells into judgements; a value off the scale, a wrong time or a missing name is a row error."""
+    systems = set(options.only_systems)
     others: set[int] = set()
     for row in rows:
         system = row.own.get("system", "").strip()
-        if wanted and system not in wanted:
+        if systems and system not in systems:
             others.add(row.line)
             continue
         values = tuple(_values(row, read.criteria, options, problems))
@@ -84,9 +84,9 @@ def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, p
         text = row.own.get("text", "")
         for name in ("rater", "item"):
             if not row.own[name].strip():
-                _tell(row, problems, name, "", f"the {name}'s id")
+                _add_problem(row, problems, name, "", f"the {name}'s id")
         if not system and not text:
-            _tell(row, problems, "system", "", "the name of a system, or the text of the response")
+            _add_problem(row, problems, "system", "", "the name of a system, or the text of the response")
         rater = check_text(row.own["rater"].strip(), row.line, "rater", problems)
         shown, time, seconds = _moments(row, problems)
         read.judgements.append(
@@ -97,7 +97,7 @@ def gather(rows: Iterable[Cells], read: RatingContent, options: RatingOptions, p
     read.rows_of_other_systems = len(others)
 
 
-def _tell(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
+def _add_problem(row: Cells | Judgement, problems: Problems, name: str, found: object, accepted: str) -> None:
     if row.place:
         problems.add(None, f"{row.place}, {name}", found, accepted)
     else:
@@ -107,18 +107,18 @@ def _tell(row: Cells | Judgement, problems: Problems, name: str, found: object, 
 def _values(row: Cells, criteria: list[str], options: RatingOptions, problems: Problems) -> Iterator[float | None]:
     low, high = options.scale
     for name in criteria:
-        found = row.values.get(name)
-        if found is None and row.optional:
+        value_given = row.values.get(name)
+        if value_given is None and row.optional:
             yield None
             continue
-        value = number_in(found)
+        value = number_in(value_given)
         if not low <= value <= high:
-            _tell(row, problems, row.names.get(name, name), found, f"a number from {low} to {high}")
+            _add_problem(row, problems, row.names.get(name, name), value_given, f"a number from {low} to {high}")
         yield value
 
 
 def number_in(found: object) -> float:
-    """NaN where there is none."""
+    """Return the number, or NaN."""
     try:
         return math.nan if isinstance(found, bool) else float(found)  # type: ignore[arg-type] # caught below
     except (TypeError, ValueError, OverflowError):
@@ -126,15 +126,15 @@ def number_in(found: object) -> float:
 
 
 def _moments(row: Cells, problems: Problems) -> tuple[datetime | None, datetime | None, float | None]:
-    """When it was shown, when it was sent, and how long it took where neither is known."""
+    """Return when it was shown, when it was sent, and how long it took if neither is known."""
     shown, time = _moment(row, "shown", problems), _moment(row, "time", problems)
     seconds = _seconds(row, problems)
     if shown and time:
         took = (time - shown).total_seconds()
         if took < 0:
-            _tell(row, problems, "shown", row.own["shown"], f"a moment before it was sent, {row.own['time']}")
+            _add_problem(row, problems, "shown", row.own["shown"], f"a moment before it was sent, {row.own['time']}")
         elif seconds is not None and abs(seconds - took) > CLOCKS_DIFFER:
-            _tell(row, problems, "seconds", row.own["seconds"], f"the time from shown to sent, {took:g}")
+            _add_problem(row, problems, "seconds", row.own["seconds"], f"the time from shown to sent, {took:g}")
         return shown, time, None
     if seconds is None or (shown is None and time is None):
         return shown, time, seconds
@@ -145,7 +145,7 @@ def _moments(row: Cells, problems: Problems) -> tuple[datetime | None, datetime 
 
 
 def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:
-    """ISO 8601; without an offset it is UTC."""
+    """Read ISO 8601; a time without an offset is UTC."""
     cell = row.own.get(name, "").strip()
     if not cell:
         return None
@@ -154,7 +154,7 @@ def _moment(row: Cells, name: str, problems: Problems) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None:
-        _tell(row, problems, name, cell, MOMENT)
+        _add_problem(row, problems, name, cell, MOMENT)
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -165,6 +165,6 @@ def _seconds(row: Cells, problems: Problems) -> float | None:
         return None
     seconds = number_in(cell)
     if not 0 <= seconds <= LONGEST_SECONDS:
-        _tell(row, problems, "seconds", cell, f"a number from 0 to {LONGEST_SECONDS}")
+        _add_problem(row, problems, "seconds", cell, f"a number from 0 to {LONGEST_SECONDS}")
         return None
     return seconds

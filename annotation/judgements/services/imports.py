@@ -1,4 +1,4 @@
-"""Ratings made elsewhere as jobs: checked and queued by a person, executed by a worker, whole or not at all."""
+"""Imports of ratings as jobs: queued by a person, executed by a worker, all or nothing."""
 
 from django.db import transaction
 
@@ -60,7 +60,7 @@ def rating_import_draft(
     file_format: str | None = None,
     options: RatingOptions | None = None,
 ) -> RatingImport:
-    """Keep a file, with what it looks like in its report, until ``rating_import_confirm`` queues it."""
+    """Store a file, with its preview in its report, until ``rating_import_confirm`` queues it."""
     check_campaign_name(dataset.project, name)
     resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     return draft_store(
@@ -75,7 +75,7 @@ def rating_import_draft(
 
 
 def rating_import_execute(*, import_id: int, progress: Progress = noop) -> None:
-    """Claim, work, finish; safe to run twice."""
+    """Execute the import; safe to run twice."""
     job_run(RatingImport, import_id, _execute_rating_import, progress=progress)
 
 
@@ -121,18 +121,18 @@ def campaign_import(
     filename: str,
     problems: Problems | None = None,
 ) -> tuple[Campaign, dict[str, int]]:
-    """A closed campaign with everything in ``content``, and its counts.
+    """Create a closed campaign with everything in ``content``; return it with its counts.
 
-    Refused where the data set lacks something, together with what reading the file has put into ``problems``.
+    Refuse a file that names what the data set lacks, together with the ``problems`` from reading it.
     """
     check_campaign_name(dataset.project, name)
     problems = problems or Problems(filename)
     options = content.options or options
-    known = known_of(dataset, with_texts=any(one.text for one in content.judgements))
+    known = known_of(dataset, with_texts=any(judgement.text for judgement in content.judgements))
     credited = store_aliases(dataset, known, options.aliases, problems)
     matched = join_shared(content, match(content.judgements, known, dataset, problems))
     problems.refuse()
-    judged = [what for what in matched if what is not None]
+    judged = [response for response in matched if response is not None]
     campaign, counts = store_campaign(
         dataset=dataset,
         name=name,

@@ -1,4 +1,4 @@
-"""How a file of judgements is to be read: chosen by a person or recognised, and stored with its import as JSON."""
+"""Options for reading a file of ratings: chosen or recognised, and stored with the import as JSON."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -49,7 +49,7 @@ DEFAULT_SCALES = {APPRAISE: (0, 100)}
 
 @dataclass
 class RatingOptions:
-    """Everything that a file does not say of itself.
+    """Everything about a file that it does not state itself.
 
     ``columns`` maps Assay's names to the file's; ``criteria`` chooses what is rated on and ``raters`` the columns of
     raters, all others by default; ``only_systems`` leaves other rows out; ``aliases`` maps a name that was judged to a
@@ -73,12 +73,12 @@ class RatingOptions:
     scale_max: int | None = None
 
     def __post_init__(self) -> None:
-        _one_of("shape", self.shape, ["", *SHAPES])
-        _one_of("aggregate", self.aggregate, ["", *AGGREGATES])
+        _check_known("shape", self.shape, ["", *SHAPES])
+        _check_known("aggregate", self.aggregate, ["", *AGGREGATES])
         for name in self.columns:
-            _one_of("columns", name, OWN_COLUMNS)
+            _check_known("columns", name, OWN_COLUMNS)
         for name in self.item_types:
-            _one_of("item_types", name, ITEM_TYPES[1:])
+            _check_known("item_types", name, ITEM_TYPES[1:])
         if "{item}" not in self.item:
             _refuse("item", self.item, f"a pattern that holds {{item}}, and perhaps {', '.join(ITEM_PARTS[1:])}")
         if not self.criterion.strip():
@@ -95,24 +95,24 @@ class RatingOptions:
 
     @property
     def scale(self) -> tuple[int, int]:
-        """The ends asked for, or those usual for the shape."""
+        """Return the given ends of the scale, or the usual ends for the shape."""
         low, high = DEFAULT_SCALES.get(self.shape, (1, 5))
         return low if self.scale_min is None else self.scale_min, high if self.scale_max is None else self.scale_max
 
     def as_json(self) -> dict[str, Any]:
         low, high = self.scale
-        told: dict[str, Any] = {spec.name: getattr(self, spec.name) for spec in fields(self)} | {
+        options: dict[str, Any] = {spec.name: getattr(self, spec.name) for spec in fields(self)} | {
             "scale_min": low,
             "scale_max": high,
         }
-        document: dict[str, Any] = storable_json(told)
+        document: dict[str, Any] = storable_json(options)
         return document
 
 
-def _one_of(name: str, found: str, accepted: Any) -> None:
-    if found not in accepted:
-        _refuse(name, found, ", ".join(known for known in accepted if known))
+def _check_known(name: str, value: str, accepted: Any) -> None:
+    if value not in accepted:
+        _refuse(name, value, ", ".join(known for known in accepted if known))
 
 
-def _refuse(name: str, found: str, accepted: str) -> None:
-    raise AnnotationError.at(name, f"{name}: found {found!r}; accepted: {accepted}.")
+def _refuse(name: str, value: str, accepted: str) -> None:
+    raise AnnotationError.at(name, f"{name}: found {value!r}; accepted: {accepted}.")

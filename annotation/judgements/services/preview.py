@@ -1,4 +1,4 @@
-"""What a file of judgements looks like, said before anything is stored; and uploads that wait for that to be read."""
+"""Previews of files of ratings, before anything is stored, and uploads that wait for confirmation."""
 
 import math
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ PRODUCTS = ("Appraise", "Label Studio")
 
 @dataclass
 class Preview:
-    """``partial``: only the beginning was looked at, so numbers are of that part."""
+    """``partial``: only the beginning was read; counts cover that part."""
 
     options: RatingOptions
     sentence: str
@@ -45,7 +45,7 @@ class Preview:
 def rating_preview(
     *, dataset: Dataset, filename: str, content: bytes, file_format: str, options: RatingOptions
 ) -> Preview:
-    """Read the file, or its beginning, and look for everything in the data set. Nothing is written."""
+    """Read the file, or its beginning, and match it with the data set. Nothing is written."""
     if not options.shape:
         options = recognised(content, file_format=file_format, options=options)
     partial = len(content) > LOOKED_AT_BYTES and file_format != "json"
@@ -55,16 +55,18 @@ def rating_preview(
     try:
         read = read_ratings(content, filename=filename, file_format=file_format, options=options, collect=problems)
     except ImportRefused:
-        sentence = f"This was read as {_shape_words(options)}, and cannot be understood so."
+        sentence = f"This was read as {_shape_words(options)}, but could not be understood."
         return _refused(Preview(options, sentence, partial=partial), problems)
-    known = with_aliases(known_of(dataset, with_texts=any(one.text for one in read.judgements)), options.aliases)
+    known = with_aliases(
+        known_of(dataset, with_texts=any(judgement.text for judgement in read.judgements)), options.aliases
+    )
     matched = join_shared(read, match(read.judgements, known, dataset, problems))
     counts = _counts(read, matched, options)
     preview = Preview(
         options=options,
         sentence=_sentence(read, counts, options),
         criteria=read.criteria,
-        sample=[_shown(one, read) for one in read.judgements[:SHOWN_JUDGEMENTS]],
+        sample=[_shown(judgement, read) for judgement in read.judgements[:SHOWN_JUDGEMENTS]],
         counts=counts,
         partial=partial,
     )
@@ -78,7 +80,7 @@ def _refused(preview: Preview, problems: Problems) -> Preview:
 
 
 def _counts(read: RatingContent, matched: list[Any], options: RatingOptions) -> dict[str, int]:
-    """As of the import to come; what the data set does not know counts in the number of judgements alone."""
+    """Count as the import would; what the data set does not contain counts only as a judgement."""
     known = [(one, what) for one, what in zip(read.judgements, matched, strict=True) if what is not None]
     everything = read.judgements
     counts = {"judgements": len(everything), "ratings": read.n_ratings}
@@ -96,7 +98,7 @@ def _shape_words(options: RatingOptions) -> str:
 
 
 def _sentence(read: RatingContent, counts: Mapping[str, int], options: RatingOptions) -> str:
-    """``This looks like one rating a row: 3 raters, 2 criteria, 1,200 judgements of 400 responses …``"""
+    """Return ``This looks like one rating a row: 3 raters, 2 criteria, 1,200 judgements of 400 responses …``"""
     parts = [
         "" if read.aggregate else _many(counts["raters"], "rater"),
         _many(len(read.criteria), "criterion", "criteria"),
@@ -104,24 +106,24 @@ def _sentence(read: RatingContent, counts: Mapping[str, int], options: RatingOpt
     ]
     known = counts.get("rated_responses", 0)
     words = f"{AGGREGATES[read.aggregate].lower()} only" if read.aggregate else _shape_words(options)
-    found = ", ".join(part for part in parts if part)
-    return f"This looks like {words}: {found} of {_many(known, 'response')} of this data set."
+    contents = ", ".join(part for part in parts if part)
+    return f"This looks like {words}: {contents} of {_many(known, 'response')} of this data set."
 
 
-def _many(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _many(count: int, singular: str, plural: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def _shown(one: Judgement, read: RatingContent) -> dict[str, Any]:
-    text = one.text if len(one.text) <= SHOWN_CHARACTERS else one.text[:SHOWN_CHARACTERS] + "…"
+def _shown(judgement: Judgement, read: RatingContent) -> dict[str, Any]:
+    text = judgement.text if len(judgement.text) <= SHOWN_CHARACTERS else judgement.text[:SHOWN_CHARACTERS] + "…"
     return {
-        "place": one.place or f"line {one.line}",
-        "rater": "" if read.aggregate else one.rater,
-        "item": one.item,
-        "system": one.system,
+        "place": judgement.place or f"line {judgement.line}",
+        "rater": "" if read.aggregate else judgement.rater,
+        "item": judgement.item,
+        "system": judgement.system,
         "text": text,
-        "values": ["no number" if value is not None and math.isnan(value) else value for value in one.values],
-        "sent": one.time.isoformat() if one.time else "",
+        "values": ["no number" if value is not None and math.isnan(value) else value for value in judgement.values],
+        "sent": judgement.time.isoformat() if judgement.time else "",
     }
 
 
@@ -129,7 +131,7 @@ def _shown(one: Judgement, read: RatingContent) -> dict[str, Any]:
 
 
 def is_draft(job: RatingImport) -> bool:
-    """Was it uploaded and never confirmed? No worker takes it: to them it is cancelled."""
+    """Return whether the file awaits confirmation; its state is cancelled, so that no worker takes it."""
     return job.state == JobState.CANCELLED and "preview" in job.report
 
 
@@ -143,7 +145,7 @@ def draft_store(
     file_format: str,
     options: RatingOptions,
 ) -> RatingImport:
-    """Keep a file, with what it looks like, until somebody says that it is so. Name and format are checked already."""
+    """Store a file with its preview until it is confirmed. Name and format must be checked before."""
     preview = rating_preview(
         dataset=dataset, filename=filename, content=content, file_format=file_format, options=options
     )
@@ -163,7 +165,7 @@ def draft_store(
 
 
 def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> None:
-    """Look at a waiting file in another way."""
+    """Preview a waiting file with other options."""
     _check_draft(job)
     preview = rating_preview(
         dataset=job.dataset,
@@ -179,7 +181,7 @@ def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> No
 
 @transaction.atomic
 def rating_import_confirm(*, job: RatingImport) -> bool:
-    """Queue a waiting file as it was shown. False where somebody did so before."""
+    """Queue a waiting file as previewed; return False if it is queued already."""
     fresh = RatingImport.objects.select_for_update().defer("content").get(pk=job.pk)
     if not is_draft(fresh):
         return False
@@ -188,11 +190,11 @@ def rating_import_confirm(*, job: RatingImport) -> bool:
 
 
 def rating_import_discard(*, job: RatingImport) -> None:
-    """Forget a file that was never confirmed."""
+    """Delete a file that was never confirmed."""
     _check_draft(job)
     job.delete()
 
 
 def _check_draft(job: RatingImport) -> None:
     if not is_draft(job):
-        raise AnnotationError(f"The import of {job.filename} is {job.state}; accepted: one that waits to be confirmed.")
+        raise AnnotationError(f"The import of {job.filename} is {job.state}; accepted: a file that is not confirmed.")

@@ -134,7 +134,7 @@ class RejectionRules:
     min_length: int = 1
     max_length: int = 1024
     help: str = ""  # at the field of the message
-    advice: str = ""  # after "It hurts their standing"
+    advice: str = ""  # after "A rejection hurts a rater's standing"
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ class Provider(ABC):
     # A study
     study_fields: ClassVar[tuple[Field, ...]] = ()
     recruit_text: ClassVar[str] = ""  # on a campaign's page of recruitments
-    by_hand_hint: ClassVar[str] = ""  # after "paste this address as it is"
+    by_hand_hint: ClassVar[str] = ""  # after "paste this address unchanged"
     currency: ClassVar[str] = ""  # the only currency; empty: the account's
     least_per_hour: ClassVar[Mapping[str, Decimal]] = {}  # by currency
     fair_per_hour: ClassVar[Mapping[str, Decimal]] = {"GBP": Decimal("9.00"), "USD": Decimal("12.00")}

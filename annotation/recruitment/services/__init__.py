@@ -1,7 +1,7 @@
-"""Raters through providers: accounts, recruitments, who arrives, how a stay ends, payment, messages.
+"""Raters through providers: accounts, recruitments, arrivals, endings, payment, messages.
 
-A provider is never asked inside a transaction: what it answered is stored afterwards, and whatever is lost in between
-is found again at the next refresh.
+Requests to a provider never happen inside a transaction: the answer is stored afterwards, and what is lost in between
+is read again at the next refresh.
 """
 
 from annotation.recruitment.services.accounts import (

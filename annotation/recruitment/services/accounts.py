@@ -1,4 +1,4 @@
-"""Provider accounts. Their secrets go in, encrypted, and never come out again but to the provider itself."""
+"""Provider accounts. Their secrets are stored encrypted and sent to no one but the provider."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.providers.retry import Backoff
 from annotation.recruitment.providers.vault import Vault
 
-WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - the name under which it is kept, not the secret
+WEBHOOK_SECRET = "webhook_secret"  # noqa: S105 - the name under which it is stored, not the secret
 # A person waits for a page: two tries, and no long pauses.
 IMPATIENT = Backoff(attempts=2, first=0.3, longest=1.0, patience=2.0)
 
@@ -31,7 +31,7 @@ def provider_of(key: str) -> Provider:
 
 
 def client_of(account: ProviderAccount, *, patient: bool = True) -> Provider:
-    """Return the provider, connected with the account. A worker has patience; a page has not."""
+    """Return the provider, connected with the account; ``patient`` workers retry for longer than a page can wait."""
     values = {**account.options, **secrets_of(account)}
     return open_provider(
         account.provider,
@@ -58,7 +58,7 @@ def account_connect(
         with transaction.atomic():
             account.save()
     except IntegrityError as error:
-        message = f"Found “{account.name}”, which another account of this project has; accepted: a name of its own."
+        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
         raise AnnotationError.at("name", message) from error
     audit_record(
         verb="provider.connect",
@@ -75,7 +75,7 @@ def account_connect(
 def account_update(
     *, account: ProviderAccount, name: str, values: Mapping[str, str], endpoint: str = "", by: User | None = None
 ) -> ProviderAccount:
-    """A secret that is left empty stays as it is."""
+    """Change an account; a secret that is left empty stays."""
     account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
     account.name, account.endpoint = _checked_name(name), endpoint
     changed = _fill(account, values)
@@ -83,7 +83,7 @@ def account_update(
         with transaction.atomic():
             account.save()
     except IntegrityError as error:
-        message = f"Found “{account.name}”, which another account of this project has; accepted: a name of its own."
+        message = f"Found “{account.name}”, the name of another account of this project; accepted: a new name."
         raise AnnotationError.at("name", message) from error
     audit_record(
         verb="provider.update",
@@ -97,12 +97,12 @@ def account_update(
 
 @transaction.atomic
 def account_remove(*, account: ProviderAccount, by: User | None = None) -> None:
-    """Its recruitments keep their submissions, so that an account that was used is not removed."""
+    """Remove an account that no recruitment uses."""
     account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
     if n := account.recruitments.count():
         raise AnnotationError(
-            f"“{account.name}” has {n} recruitment{'' if n == 1 else 's'}; accepted: an account that has none. "
-            "To take its access away, withdraw the token at the provider."
+            f"“{account.name}” has {n} recruitment{'' if n == 1 else 's'}; accepted: an account without recruitments. "
+            "To end its access, withdraw the token at the provider."
         )
     audit_record(
         verb="provider.remove", summary=f"Removed the account “{account.name}”.", project=account.project, by=by
@@ -111,34 +111,35 @@ def account_remove(*, account: ProviderAccount, by: User | None = None) -> None:
 
 
 def account_check(*, account: ProviderAccount) -> Account:
-    """Ask the provider whose account it is."""
+    """Read the account holder and the balance from the provider."""
     with client_of(account, patient=False) as client:
-        found = client.account()
+        holder = client.account()
     _remember(
         account,
         {
             "checked_at": timezone.now().isoformat(timespec="seconds"),
-            "holder": found.name,
-            "currency": found.currency,
-            "balance": None if found.balance is None else str(found.balance),
+            "holder": holder.name,
+            "currency": holder.currency,
+            "balance": None if holder.balance is None else str(holder.balance),
         },
     )
-    return found
+    return holder
 
 
 def account_receive_messages(*, account: ProviderAccount, url: str, by: User | None = None) -> ProviderAccount:
-    """Have the provider send its messages to ``url``; doing it again mends what was lost."""
+    """Have the provider send its messages to ``url``; calling it again renews the subscriptions."""
     with client_of(account, patient=False) as client:
         subscriptions = client.webhook_subscribe(url)
         secret = client.webhook_secret()
     with transaction.atomic():
         account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
         account.secrets = vault().seal({**secrets_of(account), WEBHOOK_SECRET: secret})
-        account.options = {**account.options, "messages": [one.event for one in subscriptions]}
+        events = [subscription.event for subscription in subscriptions]
+        account.options = {**account.options, "messages": events}
         account.save(update_fields=["secrets", "options"])
         audit_record(
             verb="provider.messages",
-            summary=f"“{account.name}” sends messages: {', '.join(one.event for one in subscriptions)}.",
+            summary=f"“{account.name}” sends messages: {', '.join(events)}.",
             project=account.project,
             by=by,
             data={"account": account.pk},
@@ -147,45 +148,47 @@ def account_receive_messages(*, account: ProviderAccount, url: str, by: User | N
 
 
 def _fill(account: ProviderAccount, values: Mapping[str, str]) -> list[str]:
-    """What is secret into the vault, the rest into the options; the labels of the secrets that were given."""
+    """Store secrets in the vault and the rest in the options; return the labels of the new secrets."""
     fields = PROVIDERS[account.provider].account_fields
-    kept = _kept(account, all_given=all(values.get(one.name, "").strip() for one in fields if one.secret))
-    secrets = {name: kept[name] for name in (*(one.name for one in fields), WEBHOOK_SECRET) if name in kept}
+    stored = _stored_secrets(
+        account, all_given=all(values.get(each.name, "").strip() for each in fields if each.secret)
+    )
+    secrets = {name: stored[name] for name in (*(each.name for each in fields), WEBHOOK_SECRET) if name in stored}
     options = dict(account.options)
     given: list[str] = []
-    for one in fields:
-        value = values.get(one.name, "").strip()
-        if one.secret and value:
-            secrets[one.name] = value
-            given.append(one.label)
-        elif not one.secret:
-            options[one.name] = value
-        if one.required and not value and one.name not in secrets:
-            raise AnnotationError.at(one.name, f"Found nothing; accepted: {one.help[:1].lower()}{one.help[1:]}")
+    for field in fields:
+        value = values.get(field.name, "").strip()
+        if field.secret and value:
+            secrets[field.name] = value
+            given.append(field.label)
+        elif not field.secret:
+            options[field.name] = value
+        if field.required and not value and field.name not in secrets:
+            raise AnnotationError.at(field.name, f"Found nothing; accepted: {field.help[:1].lower()}{field.help[1:]}")
     account.secrets, account.options = vault().seal(secrets), options
-    client_of(account).close()  # refuses what cannot be a token or an address
+    client_of(account).close()  # refuses an impossible token or address
     return given
 
 
-def _kept(account: ProviderAccount, *, all_given: bool) -> dict[str, str]:
+def _stored_secrets(account: ProviderAccount, *, all_given: bool) -> dict[str, str]:
     try:
         return secrets_of(account)
     except ProviderError:
-        if all_given:  # which is how an account recovers from a changed key
+        if all_given:  # new secrets replace those that a changed key made unreadable
             return {}
         raise
 
 
 def _checked_name(name: str) -> str:
-    found = " ".join(name.split())
-    if not 1 <= len(found) <= 80:
-        raise AnnotationError.at("name", f"Found {len(found)} characters; accepted: 1 to 80.")
-    return found
+    cleaned = " ".join(name.split())
+    if not 1 <= len(cleaned) <= 80:
+        raise AnnotationError.at("name", f"Found {len(cleaned)} characters; accepted: 1 to 80.")
+    return cleaned
 
 
-def _remember(account: ProviderAccount, what: dict[str, Any]) -> None:
+def _remember(account: ProviderAccount, options: dict[str, Any]) -> None:
     with transaction.atomic():
         fresh = ProviderAccount.objects.select_for_update().get(pk=account.pk)
-        fresh.options = {**fresh.options, **what}
+        fresh.options = {**fresh.options, **options}
         fresh.save(update_fields=["options"])
     account.options = fresh.options

@@ -1,4 +1,4 @@
-"""Somebody comes through a provider: who it is here, and whether they may take part."""
+"""Recognise a rater who comes through a provider, and decide whether they may take part."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ OVER = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)
 
 
 class Where(StrEnum):
-    """Where somebody who arrives goes."""
+    """Where an arriving rater goes."""
 
     WORK = "work"
     FINISH = "finish"  # the stay is over already: to its last page
@@ -34,7 +34,7 @@ class Taken:
 
 @transaction.atomic
 def arrival_take(*, recruitment: Recruitment, arrival: Arrival) -> Taken:
-    """The rater whom the provider knows under this id, and the submission; made at the first time.
+    """Return the rater with this id at the provider, and the submission; both are created on first arrival.
 
     The same person in another browser is the same rater. One person joins a campaign once: a second submission goes on
     where the first stopped, unless that one was finished.
@@ -59,7 +59,7 @@ def arrival_take(*, recruitment: Recruitment, arrival: Arrival) -> Taken:
 def _check_study(recruitment: Recruitment, arrival: Arrival) -> None:
     if recruitment.account_id is None:
         if recruitment.state == RecruitmentState.COMPLETED and not _known(recruitment, arrival):
-            raise ArrivalRefused("This invitation has been closed; accepted: people who had begun before.")
+            raise ArrivalRefused("This invitation is closed; accepted: raters who began before.")
         return
     if recruitment.state == RecruitmentState.DRAFT:
         raise ArrivalRefused(
@@ -105,7 +105,7 @@ def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Sub
     if submission.rater_id is None:  # read from the provider before the person came
         submission.rater = rater
     elif submission.rater_id != rater.pk:
-        raise ArrivalRefused("This submission belongs to somebody else; accepted: one's own.")
+        raise ArrivalRefused("This submission belongs to another rater; accepted: your own submission.")
     submission.submit_to = arrival.return_to or submission.submit_to
     if submission.status == Status.RETURNED and submission.note.startswith("Went on"):
         submission.status, submission.note = Status.ACTIVE, ""
@@ -114,7 +114,7 @@ def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Sub
 
 
 def current_submission(rater: Rater, campaign_id: int) -> Submission | None:
-    """The one that the rater's stay in a campaign goes by: the latest that was not let go, else the latest."""
+    """Return the rater's submission in a campaign: the latest not returned or timed out, else the latest."""
     mine = Submission.objects.select_related("recruitment__account", "recruitment__campaign").filter(
         rater=rater, recruitment__campaign=campaign_id
     )

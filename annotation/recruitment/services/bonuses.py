@@ -1,6 +1,6 @@
-"""Extra pay. A batch is set up, looked at, and paid once; one whose payment is uncertain is never sent by itself again.
+"""Bonuses. A batch is prepared, checked by a person, and paid once; an uncertain payment is never repeated by itself.
 
-Batches are kept with their recruitment, by our own ids of submissions.
+Batches are stored with their recruitment, by Assay's ids of submissions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from annotation.recruitment.providers.base import Bonus, BonusBatch
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.reviewing import ERASED
-from annotation.recruitment.services.terms import amount, terms_of
+from annotation.recruitment.services.terms import parse_amount, terms_of
 
 MOST = 2000
 PAYABLE = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)
@@ -32,7 +32,7 @@ PAYABLE = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.RETURNED, S
 
 @dataclass(frozen=True)
 class Batch:
-    """As stored. States: prepared, paying (sent, no answer yet), paid, unknown (it may have been paid), discarded."""
+    """A stored batch. States: prepared, paying (sent, no answer yet), paid, unknown (perhaps paid), discarded."""
 
     id: str
     state: str
@@ -42,7 +42,7 @@ class Batch:
     total: Decimal
     currency: str
     prepared_at: datetime
-    payments: tuple[tuple[int, Decimal], ...]  # our id of the submission, amount
+    payments: tuple[tuple[int, Decimal], ...]  # Assay's id of the submission, amount
     message: str = ""
 
     @property
@@ -51,52 +51,54 @@ class Batch:
 
 
 def batches_of(recruitment: Recruitment) -> list[Batch]:
-    """Newest first."""
-    return [_batch(one) for one in reversed(recruitment.options.get("bonuses", []))]
+    """Return the batches of a recruitment, newest first."""
+    return [_batch(stored) for stored in reversed(recruitment.options.get("bonuses", []))]
 
 
 def batch_of(recruitment: Recruitment, batch_id: str) -> Batch | None:
-    return next((one for one in batches_of(recruitment) if one.id == batch_id), None)
+    return next((batch for batch in batches_of(recruitment) if batch.id == batch_id), None)
 
 
 def amounts_read(*, recruitment: Recruitment, text: str) -> dict[int, Decimal]:
-    """Lines of a submission's id at the provider, or a rater's name here, and an amount. All bad lines at once."""
-    mine = list(recruitment.submissions.select_related("rater"))
-    by_id = {one.external_id: one.pk for one in mine}
+    """Read lines of a submission's id at the provider, or a rater's name here, and an amount; report all row errors."""
+    submissions = list(recruitment.submissions.select_related("rater"))
+    by_id = {submission.external_id: submission.pk for submission in submissions}
     by_name: dict[str, list[int]] = {}
-    for one in mine:
-        if one.rater is not None:
-            by_name.setdefault(one.rater.pseudonym, []).append(one.pk)
-    found: dict[int, Decimal] = {}
+    for submission in submissions:
+        if submission.rater is not None:
+            by_name.setdefault(submission.rater.pseudonym, []).append(submission.pk)
+    amounts: dict[int, Decimal] = {}
     problems: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        who, _, money = line.replace(";", ",").replace("\t", ",").partition(",")
-        who = who.strip().strip('"')
-        matching = [by_id[who]] if who in by_id else by_name.get(who, [])
+        name, _, money = line.replace(";", ",").replace("\t", ",").partition(",")
+        name = name.strip().strip('"')
+        matching = [by_id[name]] if name in by_id else by_name.get(name, [])
         if len(matching) != 1:
             what = "more than one submission of" if matching else "no submission or rater"
-            problems.append(f"Line {number}: found {what} {who[:60]!r}; accepted: one of this recruitment.")
-        elif matching[0] in found:
-            problems.append(f"Line {number}: found {who[:60]!r} a second time; accepted: each once.")
+            problems.append(
+                f"Line {number}: found {what} {name[:60]!r}; accepted: a rater or submission of this recruitment."
+            )
+        elif matching[0] in amounts:
+            problems.append(f"Line {number}: found {name[:60]!r} a second time; accepted: each rater once.")
         else:
             try:
-                found[matching[0]] = amount(money, where=f"Line {number}")
+                amounts[matching[0]] = parse_amount(money, label=f"Line {number}")
             except AnnotationError as error:
                 problems.append(error.fields["lines"][0])
-    if problems or not found:
-        shown = problems[:100] or ["Found no line; accepted: one or more, such as 5f0c…, 1.50."]
+    if problems or not amounts:
+        shown = problems[:100] or ["Found no line; accepted: one or more lines such as 5f0c…, 1.50."]
         raise AnnotationError("The amounts cannot be read.", fields={"lines": shown})
-    return found
+    return amounts
 
 
 def bonus_prepare(
     *, recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: str, by: User | None = None
 ) -> Batch:
-    """Set up at the provider, who says what it costs. Nothing is paid."""
+    """Prepare a batch at the provider, which computes its cost. Nothing is paid."""
     if recruitment.account is None:
-        raise AnnotationError("This study was made by hand: pay bonuses on the provider's own pages.")
+        raise AnnotationError("This study was created by hand: pay bonuses on the provider's pages.")
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= 200:
         raise AnnotationError.at("reason", f"Found {len(reason)} characters; accepted: 1 to 200. Raters may read them.")
@@ -129,7 +131,7 @@ def bonus_prepare(
 def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None) -> Batch:
     """Pay a prepared batch. It is marked as sent before it is sent, so that two presses cannot send it twice."""
     if recruitment.account is None:
-        raise AnnotationError("This study was made by hand: pay bonuses on the provider's own pages.")
+        raise AnnotationError("This study was created by hand: pay bonuses on the provider's pages.")
     resumes = PROVIDERS[recruitment.provider].bonuses_resume
     again = ("unknown",) if resumes else ()
     stored = _move(recruitment, batch_id, ("prepared", *again), "paying", by)
@@ -176,9 +178,9 @@ def _payments(recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: 
     for one in found.order_by("pk"):
         identity = getattr(one.rater, "identity", None)
         if identity is None or one.external_id.startswith(ERASED):
-            problems.append(f"{one.rater or one.external_id}: found no id of theirs; accepted: raters not erased.")
+            problems.append(f"{one.rater or one.external_id}: found no id; accepted: raters who are not erased.")
         elif one.status not in PAYABLE:
-            problems.append(f"{one.rater}: found a submission that is still at work; accepted: one that has ended.")
+            problems.append(f"{one.rater}: found a submission in progress; accepted: a submission that has ended.")
         else:
             reference = f"assay-{recruitment.pk}-{batch_id}-{one.pk}"
             payments.append(Bonus(one.external_id, identity.external_id, amounts[one.pk], reference, reason))
@@ -197,14 +199,14 @@ def _move(
     *,
     message: str = "",
 ) -> dict[str, Any]:
-    """Compare and swap of a batch's state; once it is paid, the submissions say so."""
+    """Compare and swap a batch's state; once it is paid, add the bonuses to the submissions."""
     fresh = _locked(recruitment)
-    batches = [dict(one) for one in fresh.options.get("bonuses", [])]
-    stored = next((one for one in batches if one["id"] == batch_id), None)
+    batches = [dict(each) for each in fresh.options.get("bonuses", [])]
+    stored = next((each for each in batches if each["id"] == batch_id), None)
     if stored is None:
         raise AnnotationError("There is no such batch of bonuses.")
     if stored["state"] not in accepted:
-        raise AnnotationError(f"The batch is {stored['state']}; accepted: one that is {' or '.join(accepted)}.")
+        raise AnnotationError(f"The batch is {stored['state']}; accepted: {' or '.join(accepted)}.")
     stored |= {"state": to, "message": message[:300], "at": timezone.now().isoformat(timespec="seconds")}
     fresh.options = {**fresh.options, "bonuses": batches}
     fresh.save(update_fields=["options"])
@@ -212,8 +214,8 @@ def _move(
         for pk, value in stored["payments"]:
             mine = Submission.objects.filter(pk=pk, recruitment=fresh)
             mine.update(bonus=Coalesce(F("bonus"), Decimal(0)) + Decimal(value))
-    told = {"paying": "payment asked for", "unknown": "may have been paid", "prepared": "not paid"}.get(to, to)
-    _audit(fresh, to, f"Bonuses of {stored['amount']} {stored['currency']}: {told}", stored, by)
+    label = {"paying": "payment requested", "unknown": "may have been paid", "prepared": "not paid"}.get(to, to)
+    _audit(fresh, to, f"Bonuses of {stored['amount']} {stored['currency']}: {label}", stored, by)
     return stored
 
 

@@ -1,4 +1,4 @@
-"""How a stay ends, told to the provider by a completion code. Ratings are committed long before."""
+"""Report to the provider, by a completion code, how a submission ends. Ratings are committed before."""
 
 from collections.abc import Mapping
 
@@ -21,9 +21,9 @@ OUTCOMES: Mapping[Ending, Outcome] = {
 
 
 def stay_end(*, campaign: Campaign, rater: Rater, stay: Stay) -> tuple[Submission, Completion] | None:
-    """The rater has reached the last page. None where the rater did not come through a provider.
+    """End the submission of a rater on the last page; None if the rater did not come through a provider.
 
-    Whoever stops too early gets no code: there is more to do, or the submission is returned at the provider.
+    A rater who stops too early gets no code: they continue, or return the submission at the provider.
     """
     submission = current_submission(rater, campaign.pk)
     if submission is None:
@@ -35,19 +35,19 @@ def stay_end(*, campaign: Campaign, rater: Rater, stay: Stay) -> tuple[Submissio
 
 
 def stay_decline(*, campaign: Campaign, rater: Rater) -> tuple[Submission, Completion] | None:
-    """The rater does not agree to take part."""
+    """End the submission of a rater who does not agree to take part."""
     submission = current_submission(rater, campaign.pk)
     return None if submission is None else (submission, _end(submission, Outcome.NO_CONSENT))
 
 
 def stay_turned_away(*, submission: Submission, outcome: Outcome) -> Completion:
-    """Nothing can be done here, through no fault of the rater's."""
+    """End the submission of a rater for whom there is no work."""
     return _end(submission, outcome)
 
 
 @transaction.atomic
 def _end(submission: Submission, outcome: Outcome) -> Completion:
-    """Write down which code was given, then say where to go with it."""
+    """Store the outcome and its code; return where the rater goes with it."""
     submission = (
         Submission.objects.select_for_update(of=("self",))
         .select_related("recruitment", "rater__identity")

@@ -1,4 +1,4 @@
-"""Signed messages from providers: each taken in once, and then only a reason to ask what is true."""
+"""Signed messages from providers: each is stored once, and triggers reading the current state."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -19,7 +19,7 @@ GIVEN_UP = timedelta(days=1)  # refreshing has seen it long since
 
 
 def event_receive(*, account: ProviderAccount, headers: Mapping[str, str], body: bytes) -> tuple[ProviderEvent, bool]:
-    """Verify and keep; False where it was here before."""
+    """Verify and store a message; return False for a repeated message."""
     secret = secrets_of(account).get(WEBHOOK_SECRET, "")
     with provider_of(account.provider) as reader:
         told = reader.webhook_event(headers=headers, body=body, secret=secret, now=timezone.now())
@@ -34,7 +34,7 @@ def event_receive(*, account: ProviderAccount, headers: Mapping[str, str], body:
 
 
 def event_handle(*, event_id: int) -> bool:
-    """Ask the provider about what the message names. False where another worker has it, or it was done before."""
+    """Read what the message is about from the provider; return False if another worker has it or it was done before."""
     with turn(EVENTS, event_id) as mine:
         event = ProviderEvent.objects.select_related("account").filter(pk=event_id, handled_at=None).first()
         if not mine or event is None:
@@ -58,7 +58,7 @@ def _write(event: ProviderEvent, error: str, *, handled: bool) -> None:
 
 
 def events_due() -> list[int]:
-    """Messages that nobody has followed yet, though there was time."""
+    """Return messages that should have been handled by now."""
     now = timezone.now()
     late = ProviderEvent.objects.filter(handled_at=None, received_at__lt=now - SLOW, received_at__gt=now - GIVEN_UP)
     return list(late.order_by("pk").values_list("pk", flat=True)[:100])
@@ -70,7 +70,7 @@ def _follow(client: Provider, event: ProviderEvent) -> None:
     if event.kind.startswith("submission."):
         told = client.submission(resource)
         recruitment = mine.filter(external_id=told.study).first()
-        if recruitment is not None:  # else it is of a study that was not made here
+        if recruitment is not None:  # else the study was not created here
             submission_apply(recruitment=recruitment, told=told)
     elif event.kind.startswith("study."):
         recruitment = mine.filter(external_id=resource).first()

@@ -1,4 +1,4 @@
-"""What keeps an erased submission from coming back with the provider's next list: a keyed mark, and not its id."""
+"""Keyed marks, instead of ids, that stop erased submissions from returning with the provider's next list."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ def is_forgotten(recruitment: Recruitment, external_id: str) -> bool:
 
 
 def forget(submissions: Iterable[Submission]) -> None:
-    """Inside a transaction, before the ids are erased."""
+    """Store marks for these submissions; call it in a transaction before the ids are erased."""
     marks: dict[int, list[str]] = {}
     for one in submissions:
         marks.setdefault(one.recruitment_id, []).append(mark_of(one.external_id))

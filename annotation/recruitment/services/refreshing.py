@@ -1,4 +1,4 @@
-"""What has become of a study and its submissions, read from the provider; its word counts."""
+"""Read the state of a study and its submissions from the provider."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ SETTLING = timedelta(minutes=10)  # until then a submission may be missing from 
 
 
 def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> int:
-    """Read the study and every submission; how many submissions changed. Safe to run twice, or at once."""
+    """Read the study and every submission; return how many submissions changed. Safe to run twice, or at once."""
     account = recruitment.account
     if account is None or not recruitment.external_id:
         return 0
@@ -84,7 +84,7 @@ def study_apply(*, recruitment: Recruitment, study: Study) -> None:
 
 @transaction.atomic
 def submission_apply(*, recruitment: Recruitment, told: Told) -> bool:
-    """Take over what the provider says of one submission; whoever has given up loses their places, by the policy."""
+    """Store the provider's state of one submission; a rater who gave up releases their slots, by the return policy."""
     if is_forgotten(recruitment, told.id):
         return False
     submission, created = Submission.objects.select_for_update().get_or_create(
@@ -110,7 +110,7 @@ def submission_apply(*, recruitment: Recruitment, told: Told) -> bool:
 
 
 def _known_rater(recruitment: Recruitment, external_id: str) -> Rater | None:
-    """Somebody who took a place and never came here is nobody yet."""
+    """Return None for a participant who took a place but never came here."""
     found = RaterIdentity.objects.select_related("rater").filter(
         project=recruitment.campaign.project_id, provider=recruitment.provider, external_id=external_id
     )

@@ -53,7 +53,7 @@ def submissions_reject(
     by: User | None = None,
     patient: bool = False,
 ) -> Reviewed:
-    """Nobody is paid for these. Raters read the message."""
+    """Reject submissions: they are not paid. Raters read the message."""
 
     def reject(client: Provider, ids: Sequence[str]) -> None:
         for one in ids:
@@ -71,7 +71,7 @@ def submissions_ask_return(
     by: User | None = None,
     patient: bool = False,
 ) -> Reviewed:
-    """Ask raters to give their submissions back, which costs them no standing."""
+    """Ask raters to return their submissions, which does not affect their standing."""
 
     def ask(client: Provider, ids: Sequence[str]) -> None:
         for one in ids:
@@ -92,7 +92,7 @@ def _decide(
     patient: bool,
 ) -> Reviewed:
     if recruitment.account is None:
-        raise AnnotationError("This study was made by hand: review its submissions on the provider's own pages.")
+        raise AnnotationError("This study was created by hand: review its submissions on the provider's pages.")
     fresh = Submission.objects.filter(pk__in=[one.pk for one in submissions], recruitment=recruitment)
     due = [one for one in fresh.order_by("pk") if one.status in accepted and not one.external_id.startswith(ERASED)]
     if not due:

@@ -1,4 +1,4 @@
-"""A recruitment's life: drafted here, made and published at the provider, paused, resumed, extended, stopped."""
+"""The life of a recruitment: created, published at the provider, paused, resumed, extended, stopped."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -50,13 +50,16 @@ def recruitment_create(
     return_policy: str = ReturnPolicy.AT_ONCE,
     by: User | None = None,
 ) -> Recruitment:
-    """Without an account the study is made by hand: its link is good from now on."""
+    """Create a recruitment. Without an account the study is created by hand, and the link works at once."""
     if campaign.imported:
-        raise AnnotationError("The ratings of this campaign were collected elsewhere: nobody can be recruited.")
+        raise AnnotationError("The ratings of this campaign were collected elsewhere: no raters can be recruited.")
     if campaign.state == CampaignState.CLOSED:
-        raise AnnotationError("The campaign is closed; accepted: one that can still hand out work.")
+        raise AnnotationError("The campaign is closed; accepted: a campaign that is not closed.")
     if account is not None and (account.provider != provider or account.project_id != campaign.project_id):
-        raise AnnotationError.at("account", "Found another provider's account; accepted: one of this provider's.")
+        raise AnnotationError.at(
+            "account",
+            "Found another provider's account; accepted: an account of this provider.",
+        )
     terms = codes_chosen(terms, after)
     terms_check(terms, provider=provider, by_hand=account is None)
     recruitment = Recruitment.objects.create(
@@ -85,7 +88,7 @@ def recruitment_update(
     return_policy: str,
     by: User | None = None,
 ) -> Recruitment:
-    """While nothing of it is at the provider. Later only its name and the policy change."""
+    """Change a recruitment. Once the study exists at the provider, only name and return policy change."""
     fresh = _locked(recruitment)
     fresh.name, fresh.return_policy = _checked_name(name), ReturnPolicy(return_policy)
     if not fresh.external_id:
@@ -100,16 +103,16 @@ def recruitment_update(
 
 @transaction.atomic
 def recruitment_discard(*, recruitment: Recruitment, by: User | None = None) -> None:
-    """A draft that nobody has come through."""
+    """Delete a draft through which no rater has come."""
     fresh = _locked(recruitment)
     if fresh.submissions.exists() or (fresh.account_id and fresh.state != RecruitmentState.DRAFT):
-        raise AnnotationError("People have come through it, or it was published; accepted: a draft. Stop it instead.")
+        raise AnnotationError("Raters have come through it, or it was published; accepted: a draft. Stop it instead.")
     _audit(fresh, "discard", f"Recruitment “{fresh.name}” discarded.", by)
     fresh.delete()
 
 
 def recruitment_draft(*, recruitment: Recruitment, entry_url: str, by: User | None = None) -> Recruitment:
-    """Make the study at the provider, unpublished. A second press finds the first one's."""
+    """Create the study at the provider, unpublished; a second call returns the first study."""
     account = _account(recruitment)
     fresh = Recruitment.objects.get(pk=recruitment.pk)
     if fresh.external_id:
@@ -118,7 +121,7 @@ def recruitment_draft(*, recruitment: Recruitment, entry_url: str, by: User | No
         study = client.study_create(study_draft(fresh, entry_url=client.entry_url(entry_url)))
     with transaction.atomic():
         fresh = _locked(recruitment)
-        if not fresh.external_id:  # else somebody was quicker; this draft costs nothing and is seen by nobody
+        if not fresh.external_id:  # else another request was first; this draft costs nothing and stays invisible
             fresh.external_id = study.id
             fresh.options = {**fresh.options, "entry_url": entry_url, "url": study.url, "said": study.said}
             _save_new_id(fresh)
@@ -127,10 +130,10 @@ def recruitment_draft(*, recruitment: Recruitment, entry_url: str, by: User | No
 
 
 def recruitment_publish(*, recruitment: Recruitment, entry_url: str, by: User | None = None) -> Recruitment:
-    """From here on people may come, and money is spent."""
+    """Publish the study: from now on raters may come, and money is spent."""
     if recruitment.campaign.state != CampaignState.RUNNING:
         state = recruitment.campaign.get_state_display().lower()
-        raise AnnotationError(f"The campaign is {state}; launch it or resume it before people are sent here.")
+        raise AnnotationError(f"The campaign is {state}; launch it or resume it before you recruit.")
     fresh = recruitment_draft(recruitment=recruitment, entry_url=entry_url, by=by)
 
     def publish(client: Provider) -> Study:
@@ -138,8 +141,8 @@ def recruitment_publish(*, recruitment: Recruitment, entry_url: str, by: User | 
         return client.study_publish(fresh.external_id, study_draft(fresh, entry_url=url))
 
     terms = terms_of(fresh)
-    told = f"{terms.places} places at {terms.reward} {terms.currency}"
-    return _change(fresh, (RecruitmentState.DRAFT,), "publish", publish, f"published: {told}", by)
+    offer = f"{terms.places} places at {terms.reward} {terms.currency}"
+    return _change(fresh, (RecruitmentState.DRAFT,), "publish", publish, f"published: {offer}", by)
 
 
 def recruitment_pause(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
@@ -171,7 +174,7 @@ def recruitment_resume(*, recruitment: Recruitment, by: User | None = None) -> R
 
 
 def recruitment_stop(*, recruitment: Recruitment, by: User | None = None) -> Recruitment:
-    """For good; whoever is at work may still finish."""
+    """Stop for good; raters at work may still finish."""
     return _change(
         recruitment,
         (RecruitmentState.PUBLISHED, RecruitmentState.PAUSED),
@@ -184,7 +187,7 @@ def recruitment_stop(*, recruitment: Recruitment, by: User | None = None) -> Rec
 
 
 def recruitment_extend(*, recruitment: Recruitment, places: int, by: User | None = None) -> Recruitment:
-    """So many places in all. Saying the same number twice adds nothing."""
+    """Raise the number of places to ``places`` in all; a repeated call adds nothing."""
     account = _account(recruitment)
     reference = f"assay-{recruitment.link_token.hex[:24]}-to-{places}"
     with client_of(account, patient=False) as client:
@@ -211,15 +214,15 @@ def _change(
     *,
     by_hand: RecruitmentState | None = None,
 ) -> Recruitment:
-    """Ask the provider, then write down what came of it. Doing so again once it is done changes nothing."""
-    found = Recruitment.objects.select_related("account").get(pk=recruitment.pk)
-    if found.state not in accepted:
+    """Change the study at the provider, then record its new state."""
+    current = Recruitment.objects.select_related("account").get(pk=recruitment.pk)
+    if current.state not in accepted:
         states = " or ".join(state.label.lower() for state in accepted)
-        raise AnnotationError(f"The recruitment is {found.get_state_display().lower()}; accepted: {states}.")
+        raise AnnotationError(f"The recruitment is {current.get_state_display().lower()}; accepted: {states}.")
     study = None
-    if found.account is not None:
-        with client_of(found.account, patient=False) as client:
-            study = _asked(client, found, act, ask)
+    if current.account is not None:
+        with client_of(current.account, patient=False) as client:
+            study = _request(client, current, act, ask)
     with transaction.atomic():
         fresh = _locked(recruitment)
         if study is not None and study.id != fresh.external_id:  # another id than the draft had
@@ -234,17 +237,17 @@ def _change(
     return fresh
 
 
-def _asked(client: Provider, recruitment: Recruitment, act: str, ask: Callable[[Provider], Study]) -> Study:
-    """Where it is refused because it was done before and the answer was lost, it is done."""
+def _request(client: Provider, recruitment: Recruitment, act: str, ask: Callable[[Provider], Study]) -> Study:
+    """Make the request; if it is refused because it was done before and the answer was lost, accept that."""
     try:
         return ask(client)
     except ProviderError as error:
         if error.unknown or error.status is None or not recruitment.external_id:
             raise
-        found = client.study_fetch(recruitment.external_id)
-        if found.state != REACHED[act]:
+        study = client.study_fetch(recruitment.external_id)
+        if study.state != REACHED[act]:
             raise
-        return found
+        return study
 
 
 def _settled(study: Study, act: str) -> Study:
@@ -256,7 +259,7 @@ def _settled(study: Study, act: str) -> Study:
 
 def _account(recruitment: Recruitment) -> ProviderAccount:
     if recruitment.account is None:
-        raise ProviderError("This study was made by hand; accepted: one that is connected with an account.")
+        raise ProviderError("This study was created by hand; accepted: a study connected with an account.")
     return recruitment.account
 
 
@@ -274,10 +277,10 @@ def _save_new_id(recruitment: Recruitment) -> None:
 
 
 def _checked_name(name: str) -> str:
-    found = " ".join(name.split())
-    if not 1 <= len(found) <= 120:
-        raise AnnotationError.at("name", f"Found {len(found)} characters; accepted: 1 to 120.")
-    return found
+    cleaned = " ".join(name.split())
+    if not 1 <= len(cleaned) <= 120:
+        raise AnnotationError.at("name", f"Found {len(cleaned)} characters; accepted: 1 to 120.")
+    return cleaned
 
 
 def _audit(recruitment: Recruitment, act: str, summary: str, by: User | None) -> None:

@@ -1,4 +1,4 @@
-"""What a recruitment offers: stored as JSON with it, read and written here alone."""
+"""The terms of a recruitment: stored as JSON in its options, read and written only here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ MOST_PLACES = 10_000
 
 @dataclass(frozen=True)
 class Terms:
-    """Of one recruitment, before and after it is published."""
+    """What a recruitment offers raters, and whom it admits."""
 
     title: str = ""
     description: str = ""
@@ -51,21 +51,21 @@ class Terms:
 
 
 def terms_of(recruitment: Recruitment) -> Terms:
-    found = recruitment.options
+    stored = recruitment.options
     return Terms(
-        title=found.get("title", ""),
-        description=found.get("description", ""),
-        reward=Decimal(found.get("reward", "0")),
-        places=found.get("places", 0),
-        minutes=found.get("minutes", 0),
-        currency=found.get("currency", "GBP"),
-        approval_rate=found.get("approval_rate"),
-        approvals=found.get("approvals"),
-        adult_content=found.get("adult_content", False),
-        screen_out_reward=Decimal(found["screen_out_reward"]) if found.get("screen_out_reward") else None,
-        screen_out_places=found.get("screen_out_places"),
-        codes=tuple(_code(one) for one in found.get("codes", ())),
-        extra=found.get("extra", {}),
+        title=stored.get("title", ""),
+        description=stored.get("description", ""),
+        reward=Decimal(stored.get("reward", "0")),
+        places=stored.get("places", 0),
+        minutes=stored.get("minutes", 0),
+        currency=stored.get("currency", "GBP"),
+        approval_rate=stored.get("approval_rate"),
+        approvals=stored.get("approvals"),
+        adult_content=stored.get("adult_content", False),
+        screen_out_reward=Decimal(stored["screen_out_reward"]) if stored.get("screen_out_reward") else None,
+        screen_out_places=stored.get("screen_out_places"),
+        codes=tuple(_code(code) for code in stored.get("codes", ())),
+        extra=stored.get("extra", {}),
     )
 
 
@@ -83,9 +83,9 @@ def terms_stored(terms: Terms) -> dict[str, Any]:
         "screen_out_reward": None if terms.screen_out_reward is None else str(terms.screen_out_reward),
         "screen_out_places": terms.screen_out_places,
         "codes": [
-            {"outcome": one.outcome.value, "code": one.code, "after": one.after.value, "reason": one.reason}
-            | ({"reward": str(one.reward), "places": one.places} if one.reward is not None else {})
-            for one in terms.codes
+            {"outcome": code.outcome.value, "code": code.code, "after": code.after.value, "reason": code.reason}
+            | ({"reward": str(code.reward), "places": code.places} if code.reward is not None else {})
+            for code in terms.codes
         ],
         "extra": dict(terms.extra),
     }
@@ -104,20 +104,20 @@ def _code(stored: Mapping[str, Any]) -> CompletionCode:
 
 
 def codes_chosen(terms: Terms, after: Mapping[Outcome, AfterCode]) -> Terms:
-    """Codes by outcome with what follows each; the codes themselves stay once they were made."""
-    existing = {one.outcome: one.code for one in terms.codes}
+    """Return the terms with a code and an action for each outcome; existing codes stay."""
+    existing = {code.outcome: code.code for code in terms.codes}
     codes = []
     for fresh in new_codes({**DEFAULT_AFTER, **after}):
         reason = RETURN_REASONS[fresh.outcome] if fresh.after == AfterCode.ASK_RETURN else ""
-        made = replace(fresh, code=existing.get(fresh.outcome, fresh.code), reason=reason)
-        if made.after == AfterCode.PAY_SCREEN_OUT:
-            made = replace(made, reward=terms.screen_out_reward, places=terms.screen_out_places)
-        codes.append(made)
+        code = replace(fresh, code=existing.get(fresh.outcome, fresh.code), reason=reason)
+        if code.after == AfterCode.PAY_SCREEN_OUT:
+            code = replace(code, reward=terms.screen_out_reward, places=terms.screen_out_places)
+        codes.append(code)
     return replace(terms, codes=tuple(codes))
 
 
 def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
-    """Check what every provider needs; a provider refuses by itself what only it refuses."""
+    """Check what every provider requires; a provider checks its own rules itself."""
     problems: dict[str, list[str]] = {}
     longest = {"title": 128, "description": 2000}
     for name, most in {} if by_hand else longest.items():
@@ -130,58 +130,58 @@ def terms_check(terms: Terms, *, provider: str, by_hand: bool) -> None:
         problems["places"] = [f"Found {terms.places}; accepted: 1 to {MOST_PLACES:,}."]
     if not 1 <= terms.minutes <= 600:
         problems["minutes"] = [f"Found {terms.minutes}; accepted: 1 to 600."]
-    paid = [one for one in terms.codes if one.after == AfterCode.PAY_SCREEN_OUT]
+    paid = [code for code in terms.codes if code.after == AfterCode.PAY_SCREEN_OUT]
     if paid and Capability.PAID_SCREEN_OUT not in PROVIDERS[provider].capabilities:
         label = PROVIDERS[provider].label
-        problems["codes"] = [f"Found a paid screen-out; accepted: others, {label} has no such thing."]
-    elif any(not (one.reward and one.places) for one in paid):
+        problems["codes"] = [f"Found a paid screen-out; accepted: other actions, {label} does not pay screen-outs."]
+    elif any(not (code.reward and code.places) for code in paid):
         problems["screen_out_reward"] = ["Found no amount or no number of places; accepted: both, to pay screen-outs."]
     if problems:
-        raise AnnotationError("Some of it cannot be offered.", fields=problems)
+        raise AnnotationError("These terms cannot be offered.", fields=problems)
     check_codes(terms.codes)
 
 
-def amount(text: str, *, where: str) -> Decimal:
+def parse_amount(text: str, *, label: str) -> Decimal:
     try:
-        found = Decimal(text.strip().replace(",", "."))
+        value = Decimal(text.strip().replace(",", "."))
     except InvalidOperation:
-        found = Decimal("NaN")
-    cents = found * 100
-    if not found.is_finite() or not Decimal(0) < found < Decimal(100_000) or cents != cents.to_integral_value():
-        raise AnnotationError.at("lines", f"{where}: found {text.strip()[:40]!r}; accepted: an amount such as 1.50.")
-    return found
+        value = Decimal("NaN")
+    cents = value * 100
+    if not value.is_finite() or not Decimal(0) < value < Decimal(100_000) or cents != cents.to_integral_value():
+        raise AnnotationError.at("lines", f"{label}: found {text.strip()[:40]!r}; accepted: an amount such as 1.50.")
+    return value
 
 
 def warnings_of(terms: Terms, campaign: Campaign, *, provider: str) -> list[str]:
-    """What a manager should know before money is spent; nothing of it forbids."""
-    found = []
+    """Return what a manager should know before money is spent; no warning prevents publishing."""
+    warnings = []
     service = PROVIDERS[provider]
     rate, currency = terms.per_hour, terms.currency
     least, fair = service.least_per_hour.get(currency), service.fair_per_hour.get(currency)
     if rate is not None and least is not None and rate < least:
-        found.append(f"{rate} {currency} an hour is below the least that {service.label} allows, {least} {currency}.")
+        warnings.append(f"{rate} {currency} an hour is below the minimum of {service.label}, {least} {currency}.")
     elif rate is not None and fair is not None and rate < fair:
-        found.append(f"{rate} {currency} an hour is below {fair} {currency}, {service.fair_source}.")
+        warnings.append(f"{rate} {currency} an hour is below {fair} {currency}, {service.fair_source}.")
     if campaign.payment_currency != currency:
-        found.append(
-            f"The campaign counts in {campaign.payment_currency}; this recruitment pays in {currency}. "
-            "Sums of the two are not converted."
+        warnings.append(
+            f"The campaign pays in {campaign.payment_currency}; this recruitment pays in {currency}. "
+            "Amounts are not converted."
         )
-    found += service.warnings(places=terms.places, agreed_fee=campaign.payment_fee_percent)
+    warnings += service.warnings(places=terms.places, agreed_fee=campaign.payment_fee_percent)
     screens = expected_screens(campaign, places=terms.places)
     if campaign.min_units_per_rater < screens:
         least_done = max(campaign.min_units_per_rater, 1)
-        found.append(
-            f"Whoever stops after {least_done} screen{'' if least_done == 1 else 's'} has completed and gets the whole "
-            f"reward; about {screens} are expected. Set the fewest screens per rater in the campaign's design."
+        warnings.append(
+            f"A rater who stops after {least_done} item{'' if least_done == 1 else 's'} has completed and gets the "
+            f"whole reward; about {screens} are expected. Set the minimum per rater in the campaign's design."
         )
     if not campaign.consent.strip():
-        found.append("The campaign has no consent text: nobody is asked whether they agree to take part.")
-    return found
+        warnings.append("The campaign has no consent text: raters are not asked whether they agree to take part.")
+    return warnings
 
 
 def expected_screens(campaign: Campaign, *, places: int = 0) -> int:
-    """Of one rater: the limit, else an equal share of what there is to do, else the fewest."""
+    """Return the items expected of one rater: the limit, else an equal share of all units, else the minimum."""
     if campaign.max_units_per_rater:
         return campaign.max_units_per_rater
     units = int((campaign.design or {}).get("units", 0))

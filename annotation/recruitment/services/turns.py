@@ -1,17 +1,17 @@
-"""One worker at a time, without a transaction: what is asked of a provider meanwhile may take long."""
+"""Advisory locks without a transaction: requests to a provider may take long."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
 
-RECRUITMENTS = 0x41737362  # first keys of the advisory locks: nobody else's
+RECRUITMENTS = 0x41737362  # first keys of the advisory locks, used nowhere else
 EVENTS = 0x41737363
 
 
 @contextmanager
 def turn(key: int, number: int) -> Iterator[bool]:
-    """False where another worker is at it already."""
+    """Yield False if another worker holds the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [key, number % 2**31])
         (mine,) = cursor.fetchone()

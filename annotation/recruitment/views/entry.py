@@ -1,4 +1,4 @@
-"""The door by which a provider's raters come, and the ways out that are not the ordinary last page."""
+"""The entry for raters from a provider, and the ends other than the usual last page."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -29,7 +29,7 @@ from annotation.recruitment.views.framing import framed_by
 @never_cache
 @require_GET
 def provider_entry(request: HttpRequest, token: UUID) -> HttpResponse:
-    """Who comes is who the provider says; a preview is nobody and takes nothing."""
+    """Admit the rater whom the provider names; a preview creates no rater and takes no slot."""
     recruitment = _recruitment_or_404(token)
     with translation.override(language_of(request, recruitment.campaign)):
         response = _enter(request, recruitment)
@@ -70,7 +70,7 @@ def _nothing_left(recruitment: Recruitment, taken: services.Taken) -> bool:
 
 
 def _checked(recruitment: Recruitment, arrival: Arrival, request: HttpRequest) -> str:
-    """Where the pages are shown in a frame, by way of a look at whether the browser keeps cookies there."""
+    """Return the first page; in a frame, the page that checks first whether the browser keeps cookies there."""
     if not arrival.return_to:
         return address(recruitment.campaign, "landing")
     return f"{reverse('annotation:provider-arrived', args=[recruitment.link_token])}?{urlencode(request.GET)}"
@@ -79,7 +79,7 @@ def _checked(recruitment: Recruitment, arrival: Arrival, request: HttpRequest) -
 @never_cache
 @require_GET
 def provider_arrived(request: HttpRequest, token: UUID) -> HttpResponse:
-    """In a frame: on with the work, or into a tab of its own where the browser keeps no cookies in frames."""
+    """Continue in the frame, or offer a new tab if the browser keeps no cookies in frames."""
     recruitment = _recruitment_or_404(token)
     campaign = recruitment.campaign
     with translation.override(language_of(request, campaign)):
@@ -96,7 +96,7 @@ def provider_arrived(request: HttpRequest, token: UUID) -> HttpResponse:
 @require_POST
 @rater_view
 def rater_decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The rater does not agree; the provider is told so by a code, and nothing else is."""
+    """End the submission of a rater who does not agree; the provider gets the code for that, and nothing else."""
     rater = rater_here(request, campaign)
     ended = None
     if rater is not None and participation_here(request, campaign) is None:
@@ -131,5 +131,5 @@ def _refused(request: HttpRequest, recruitment: Recruitment, message: str) -> Ht
 
 
 def _recruitment_or_404(token: UUID) -> Recruitment:
-    found = Recruitment.objects.select_related("campaign__project", "campaign__dataset", "account")
-    return get_object_or_404(found, link_token=token, campaign__imported=False)
+    recruitments = Recruitment.objects.select_related("campaign__project", "campaign__dataset", "account")
+    return get_object_or_404(recruitments, link_token=token, campaign__imported=False)

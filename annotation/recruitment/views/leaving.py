@@ -1,4 +1,4 @@
-"""The last page: how the stay ended, and where the rater goes from here."""
+"""The last page: how the work ended, and where the rater goes next."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,8 +21,8 @@ def rater_finish(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return redirect(address(campaign, "landing"))
     stay = stay_of(campaign=campaign, participation=mine)
     stopped = "stopped" in request.GET
-    waits = stay.waiting == Waiting.PAUSED and not stopped  # a pause is no end, unless the rater says so
-    # Everything is stored by now; the provider is told where the rater went by the rater's own browser.
+    waits = stay.waiting == Waiting.PAUSED and not stopped  # a pause is no end, unless the rater chooses to stop
+    # Everything is stored by now; the rater's browser reports the end to the provider.
     ended = None if waits else stay_end(campaign=campaign, rater=mine.rater, stay=stay)
     context = {
         "recruited": ended[0].recruitment if ended else None,
@@ -37,5 +37,5 @@ def rater_finish(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def completion_of(campaign: Campaign, stay: Stay) -> Completion:
-    """Over a direct link: the campaign's code, if earned."""
+    """Return the campaign's code for a rater from a direct link, if it is earned."""
     return Completion(code=campaign.completion_code if stay.entitled else "")

@@ -1,4 +1,4 @@
-"""Where providers send their messages. Anybody can post here; only what is signed is kept."""
+"""Receive providers' messages; only signed messages are stored."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -16,7 +16,7 @@ LARGEST = 64 * 1024
 @csrf_exempt
 @require_POST
 def provider_webhook(request: HttpRequest, account_id: int) -> HttpResponse:
-    """202 once the message is kept, also where it was here before; the provider is then asked by a worker."""
+    """Answer 202 once the message is stored, also for a repeated message; a worker then reads the current state."""
     account = get_object_or_404(ProviderAccount, pk=account_id)
     if int(request.headers.get("Content-Length") or 0) > LARGEST:
         return HttpResponse("Too large.", status=413, content_type="text/plain")

@@ -110,7 +110,7 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
         "This looks like one rating a row: 1 rater, 1 criterion, 2 judgements of 1 response of this data set." in shown
     )
     assert "rater = Judge" in shown
-    assert "Import it" not in as_user(viewer).get(page).content.decode()
+    assert "Import as “" not in as_user(viewer).get(page).content.decode()
     assert queued == []
     assert not Campaign.objects.exists()
 
@@ -137,17 +137,17 @@ def test_an_upload_that_is_not_right_is_read_again_or_discarded(as_user, project
     shown = client.get(page).content.decode()
     assert "This looks like a column for each rater" in shown
     assert "SystemZ" in shown
-    assert "Import it" not in shown
+    assert "Import as “" not in shown
 
     assert "accepted: a lower end" in client.post(again, {"scale_min": 5, "scale_max": 1}).content.decode()
     client.post(again, {"aggregate": "median", "only_systems": "SystemA"})
     shown = client.get(page).content.decode()
     assert "This looks like medians only: 1 criterion, 1 median of 1 response of this data set." in shown
-    assert "Import it" in shown
+    assert "Import as “" in shown
 
     assert as_user(outsider).post(discard).status_code == 404
     client = as_user(manager)
-    assert "nothing was stored" in client.post(discard, follow=True).content.decode()
+    assert "nothing was imported" in client.post(discard, follow=True).content.decode()
     assert not RatingImport.objects.exists()
     assert queued == []
 
@@ -160,7 +160,7 @@ def test_what_is_on_its_way_can_be_neither_discarded_nor_read_again(as_user, pro
     client.post(url("rating-import-confirm", project.slug, job.pk))
     for name in ("discard", "read-again"):
         answer = client.post(url(f"rating-import-{name}", project.slug, job.pk), follow=True)
-        assert "accepted: one that waits to be confirmed" in answer.content.decode()
+        assert "accepted: a file that is not confirmed" in answer.content.decode()
     assert RatingImport.objects.get().state == JobState.QUEUED
 
 

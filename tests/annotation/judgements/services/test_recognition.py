@@ -154,7 +154,7 @@ def test_everything_that_the_import_would_refuse_is_told_beforehand(dataset: Dat
     job.refresh_from_db()
     assert found.errors == job.report["errors"]
     assert [(row["line"], row["field"]) for row in found.errors] == [(2, "q"), (3, "system")]
-    assert look(dataset, "rater,item\n").sentence == "This was read as one rating a row, and cannot be understood so."
+    assert look(dataset, "rater,item\n").sentence == "This was read as one rating a row, but could not be understood."
 
 
 def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_numbers(dataset: Dataset) -> None:

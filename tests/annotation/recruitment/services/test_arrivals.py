@@ -54,7 +54,7 @@ def test_the_same_person_on_another_device_is_the_same_rater(study: Recruitment,
 def test_somebody_elses_submission_is_refused(study: Recruitment, prolific: FakeProlific) -> None:
     taken = comes(study, prolific, PERSON)
     forged = Arrival("5f5b97bd3f86bc79cdd0a9ff", study.external_id, taken.submission.external_id)
-    with pytest.raises(ArrivalRefused, match="somebody else"):
+    with pytest.raises(ArrivalRefused, match="another rater"):
         services.arrival_take(recruitment=study, arrival=forged)
     with pytest.raises(ArrivalRefused, match="the one that this address was made for"):
         services.arrival_take(recruitment=study, arrival=Arrival(PERSON, "another", "session"))
@@ -135,7 +135,7 @@ def test_by_hand_no_account_is_needed_and_a_closed_invitation_takes_nobody_new(c
     recruitment = services.recruitment_stop(recruitment=recruitment)
     again = services.arrival_take(recruitment=recruitment, arrival=Arrival(PERSON, "study", "session"))
     assert again.rater == taken.rater
-    with pytest.raises(ArrivalRefused, match="has been closed"):
+    with pytest.raises(ArrivalRefused, match="invitation is closed"):
         services.arrival_take(recruitment=recruitment, arrival=Arrival("5f5b97bd3f86bc79cdd0a9ff", "study", "other"))
 
 

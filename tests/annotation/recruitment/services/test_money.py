@@ -184,7 +184,7 @@ def test_by_hand_everything_about_money_is_done_there(campaign: Campaign) -> Non
         lambda: services.submissions_approve(recruitment=recruitment, submissions=[]),
         lambda: services.bonus_prepare(recruitment=recruitment, amounts={1: Decimal(1)}, reason="More"),
     ):
-        with pytest.raises(AnnotationError, match="made by hand"):
+        with pytest.raises(AnnotationError, match="created by hand"):
             act()
 
 

@@ -135,8 +135,8 @@ def test_by_hand_the_link_is_good_at_once_and_states_are_ours(campaign: Campaign
 def test_a_manager_is_told_what_to_think_about_before_paying(campaign: Campaign) -> None:
     recruitment = make_recruitment(campaign, None, reward=Decimal("1.00"))  # 4.00 an hour
     said = " ".join(warnings_of(terms_of(recruitment), campaign, provider="prolific"))
-    assert "4.00 GBP an hour is below the least" in said
-    assert "stops after 1 screen has completed" in said
+    assert "4.00 GBP an hour is below the minimum of" in said
+    assert "stops after 1 item has completed" in said
     careful = make_campaign(
         make_dataset(campaign.project, name="other"),
         name="Careful",
