@@ -1,4 +1,4 @@
-"""Queries whose rows are numbers, read as arrays: PostgreSQL's binary COPY, and no Python object for each cell."""
+"""Query results as number arrays, by PostgreSQL's binary COPY, without a Python object for each cell."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ TYPES = {"bigint": (">i8", np.int64), "float8": (">f8", np.float64), "boolean": 
 
 
 def number_columns(query: str, parameters: Mapping[str, Any], kinds: Sequence[str]) -> list[np.ndarray]:
-    """The columns of a query, none of whose cells is null; ``kinds`` names each one's type in PostgreSQL.
+    """Return the columns of a query without nulls; ``kinds`` names each column's PostgreSQL type.
 
-    Raises ValueError where a column is of another type, or has a null.
+    Raise ValueError if a column has another type or a null.
     """
     statement = f"COPY ({query}) TO STDOUT (FORMAT BINARY)"
     # The driver's own cursor: Django's for debugging passes no parameters on.
@@ -29,6 +29,6 @@ def number_columns(query: str, parameters: Mapping[str, Any], kinds: Sequence[st
         return [np.zeros(0, dtype=TYPES[kind][1]) for kind in kinds]
     lengths = [(rows[f"length{number}"], TYPES[kind][0]) for number, kind in enumerate(kinds)]
     fits = extra % record.itemsize == 0 and (rows["cells"] == len(kinds)).all()
-    if not fits or not all((found == np.dtype(kind).itemsize).all() for found, kind in lengths):
+    if not fits or not all((length == np.dtype(kind).itemsize).all() for length, kind in lengths):
         raise ValueError(f"query: found columns of other types, or a null; accepted: {', '.join(kinds)}, no null.")
     return [rows[f"value{number}"].astype(TYPES[kind][1]) for number, kind in enumerate(kinds)]

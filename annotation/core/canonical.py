@@ -1,8 +1,8 @@
-"""JSON as hashes are taken over it: one value, one text."""
+"""The JSON text that hashes are computed from: each value has a single text."""
 
 import json
 
 
 def canonical_json(data: object) -> bytes:
-    """In UTF-8, keys sorted, no spaces; NaN and infinities, which JSON does not know, are refused."""
+    """Return JSON in UTF-8, with sorted keys and no spaces; refuse NaN and infinities."""
     return json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Charts as answers: a specification for the browser, or a picture to keep."""
+"""Charts as responses: a specification for the browser, or a file."""
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.http import content_disposition_header
@@ -11,11 +11,11 @@ def chart_theme(request: HttpRequest) -> Theme:
 
 
 def chart_response(specification: Spec, file_format: str, name: str) -> HttpResponse:
-    """A specification as JSON, or drawn as one of ``MEDIA_TYPES``; another format is a 404."""
+    """Return a specification as JSON, or drawn in a format of ``MEDIA_TYPES``; other formats are a 404."""
     if file_format == "json":
         return JsonResponse(specification)
     if file_format not in MEDIA_TYPES:
-        raise Http404(f"No figure as {file_format!r}; there are json, {', '.join(MEDIA_TYPES)}.")
+        raise Http404(f"No chart as {file_format!r}; there are json, {', '.join(MEDIA_TYPES)}.")
     response = HttpResponse(render(specification, file_format), content_type=MEDIA_TYPES[file_format])
     response["Content-Disposition"] = content_disposition_header(True, f"{name}.{file_format}")
     return response

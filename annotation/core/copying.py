@@ -1,4 +1,4 @@
-"""Many rows into PostgreSQL at once: COPY, with ids taken from the table's own sequence beforehand."""
+"""Insert many rows by COPY, with ids from the table's sequence."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ MANY = 5000
 
 
 def allocate_ids(model: type[models.Model], count: int) -> list[int]:
-    """``count`` ids that nobody else will get."""
+    """Reserve ``count`` ids of a table."""
     if count == 0:
         return []
     with connection.cursor() as cursor:
@@ -22,8 +22,8 @@ def allocate_ids(model: type[models.Model], count: int) -> list[int]:
 def copy_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Append rows. Constraints, foreign keys and insert triggers hold as they do for INSERT.
 
-    After many the planner is told: what follows in this transaction would else be planned for the table as it was, and
-    a join over rows that it takes to be none can last minutes.
+    After many rows the table is analysed: the planner would otherwise plan the rest of the transaction for the old
+    table, and a join that it expects to be empty can take minutes.
     """
     quote = connection.ops.quote_name
     table, names = quote(model._meta.db_table), ", ".join(quote(column) for column in columns)

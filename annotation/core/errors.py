@@ -1,11 +1,11 @@
-"""The one family of errors that this app's services raise for people to read."""
+"""Errors of services, with messages for people."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 
 class AnnotationError(Exception):
-    """Something the caller asked for cannot be done; the message says what was found and what is accepted.
+    """A request that cannot be fulfilled; the message says what was found and what is accepted.
 
     ``fields`` maps a field's name to its messages; views tie them to inputs, the API returns them with status 400.
     """
@@ -17,20 +17,20 @@ class AnnotationError(Exception):
 
     @classmethod
     def at(cls, field: str, message: str) -> Self:
-        """The refusal of one field."""
+        """Return an error about a field."""
         return cls(message, fields={field: [message]})
 
 
 class JobLost(AnnotationError):
-    """Another worker holds the job now, or it was finished: stop at once and write nothing."""
+    """Another worker holds the job, or it has ended: stop and write nothing."""
 
 
 class JobCancelled(AnnotationError):
-    """Somebody asked for the job to stop."""
+    """A user cancelled the job."""
 
 
 class ImportRefused(AnnotationError):
-    """A file cannot be imported; ``rows`` lists every bad row (the first 100 in full)."""
+    """A file cannot be imported; ``rows`` holds the row errors, the first 100 in full."""
 
     def __init__(self, message: str, *, rows: Sequence[Mapping[str, Any]] = (), total: int | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""One way to download a table: CSV, JSON, JSON Lines or Parquet, streamed."""
+"""Table downloads as CSV, JSON, JSON Lines or Parquet, streamed."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ FORMULA = re.compile(r"[\t\r\n]|[\s\u200b\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\
 
 
 class _Line:
-    """What csv.writer writes to: it hands back the line it was given."""
+    """A file for csv.writer that returns the line."""
 
     def write(self, line: str) -> str:
         return line
@@ -41,7 +41,7 @@ def table_response(
     rows: Iterable[Sequence[object]],
     types: Mapping[str, str] | None = None,
 ) -> StreamingHttpResponse:
-    """A table as a download. ``rows`` may be a generator; it is consumed while the response is sent.
+    """Return a table as a download. ``rows`` can be a generator; it is read while the response is sent.
 
     ``filename`` is given without its ending. Undefined numbers (None, NaN, infinite) are empty in CSV, null elsewhere.
     A column of a Parquet file has the type that holds its values; ``types`` names that of columns that may be empty
@@ -62,7 +62,7 @@ def table_chunks(
     *,
     types: Mapping[str, str] | None = None,
 ) -> Iterator[bytes]:
-    """A table's file in pieces, in one of ``CONTENT_TYPES``."""
+    """Yield a table's file in pieces, in a format of ``CONTENT_TYPES``."""
     if format == "parquet":
         return parquet_chunks(columns, rows, types=types)
     return gathered({"csv": _csv_lines, "json": _json_lines, "jsonl": _jsonl_lines}[format](columns, rows))
@@ -108,7 +108,7 @@ def _json_value(value: object) -> Any:
 
 
 def _plain(value: object) -> Any:
-    """The value as something both csv and json can write; numpy's scalars become Python's."""
+    """Return the value as csv and json can write it; numpy's scalars become Python's."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):
@@ -121,7 +121,7 @@ def _plain(value: object) -> Any:
 
 
 def gathered(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines in pieces worth sending."""
+    """Join lines into larger pieces."""
     waiting: list[str] = []
     size = 0
     for line in lines:

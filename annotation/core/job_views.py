@@ -1,4 +1,4 @@
-"""What the pages of all jobs have in common."""
+"""Helpers for the pages of jobs."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ from annotation.models import Job
 
 @transaction.atomic
 def start_over(job: Job, task: Task) -> None:
-    """Hand a failed or cancelled job to the workers again; any other stays as it is."""
+    """Start a failed or cancelled job again; other jobs stay as they are."""
     if job_requeue(job):
         task.delay_on_commit(job.pk)
 
 
 def job_part(request: HttpRequest, job: Job, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Return the live part of a page that watches a job; once the job is finished, the page loads itself anew."""
+    """Return the live part of a page that watches a job; reload the page once the job is finished."""
     return HttpResponseClientRefresh() if job.is_finished else render(request, template, context)

@@ -1,6 +1,6 @@
-"""One life for every job: queued, claimed by compare-and-swap, kept by a lease, finished once.
+"""The life of a job: queued, claimed by compare-and-swap, held by a lease, finished once.
 
-Time is the database's. A worker that lost its lease learns it at its next heartbeat and stops; it can no longer write.
+Time is the database's. A worker that lost its lease stops at its next progress report and writes nothing more.
 """
 
 import threading
@@ -30,7 +30,7 @@ CLEARED = {"lease_token": None, "lease_expires_at": None}
 
 @dataclass(frozen=True)
 class Claim:
-    """Proof that this process may work on a job; every write goes through it."""
+    """The right of this process to work on a job; every write goes through it."""
 
     model: type[Job]
     job_id: int
@@ -41,11 +41,11 @@ class Claim:
         return self.model._default_manager.filter(pk=self.job_id, lease_token=self.token, state=JobState.RUNNING)
 
     def renew(self) -> bool:
-        """Hold the job for another lease; False where it is no longer held."""
+        """Hold the job for another lease; return False if it is no longer held."""
         return self._mine().update(lease_expires_at=_lease_end()) == 1
 
     def progress(self, done: int, total: int, note: str = "") -> None:
-        """Record progress and renew the lease; raise where the job was lost or is to stop."""
+        """Record progress and renew the lease; raise if the job was lost or cancelled."""
         changed = self._mine().update(
             progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end()
         )
@@ -56,7 +56,7 @@ class Claim:
         self.listener(done, total, note)
 
     def lock(self) -> None:
-        """Inside a transaction: make sure the job is still ours, and keep it ours until commit."""
+        """Check, inside a transaction, that the job is still held, and hold it until commit."""
         if self._mine().select_for_update().first() is None:
             raise JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")
 
@@ -85,7 +85,7 @@ def claimable() -> Q:
 
 
 def job_claim(model: type[Job], job_id: int, progress: Progress = noop) -> Claim | None:
-    """Take a queued job, or one whose worker's lease ran out. None: another worker has it, or it is finished."""
+    """Claim a queued job or a job whose lease has ended. Return None if another worker has it or it is finished."""
     token = uuid.uuid4()
     changed = (
         model._default_manager.filter(claimable(), pk=job_id)
@@ -130,11 +130,11 @@ def lease_kept(claim: Claim) -> Iterator[None]:
 def job_run(
     model: type[AnyJob], job_id: int, work: Callable[[AnyJob, Claim], None], *, progress: Progress = noop
 ) -> None:
-    """Claim, work, finish. ``work`` ends with ``claim.finish`` in its transaction.
+    """Claim a job and work on it. ``work`` ends with ``claim.finish`` in its transaction.
 
-    ``claim.progress`` shows people how far it is, and raises when the work is to stop: call it as often as either
-    matters. ``progress`` is called with the same, for a caller that waits. A domain error fails the job with its
-    message. Anything else is recorded, too, and raised for the log.
+    ``claim.progress`` records progress and raises if the work must stop: call it often. ``progress`` is called with
+    the same arguments, for a caller that waits. An AnnotationError fails the job with its message. Any other error is
+    recorded, too, and raised for the log.
     """
     claim = job_claim(model, job_id, progress)
     if claim is None:
@@ -164,7 +164,7 @@ def _run_and_record_failure(job: AnyJob, claim: Claim, work: Callable[[AnyJob, C
 
 
 def job_request_cancel(job: Job) -> None:
-    """Queued: cancelled at once. Running: asked to stop at its next heartbeat. Finished: nothing to do."""
+    """Cancel a queued job at once, a running job at its next progress report; a finished job stays as it is."""
     model = type(job)
     with transaction.atomic():
         fresh = model._default_manager.select_for_update().get(pk=job.pk)
@@ -177,12 +177,12 @@ def job_request_cancel(job: Job) -> None:
 
 
 def job_requeue(job: Job) -> bool:
-    """Start a failed or cancelled job over. False where it is neither."""
+    """Start a failed or cancelled job again; return False for other jobs."""
     return jobs_requeue(type(job)._default_manager.filter(pk=job.pk)) == 1
 
 
 def jobs_requeue(jobs: models.QuerySet[Any]) -> int:
-    """Start those that failed or were cancelled over; return how many."""
+    """Start failed and cancelled jobs again; return their number."""
     return jobs.filter(state__in=[JobState.FAILED, JobState.CANCELLED]).update(
         state=JobState.QUEUED,
         finished_at=None,
@@ -196,9 +196,9 @@ def jobs_requeue(jobs: models.QuerySet[Any]) -> int:
 
 
 def job_abandon(job: Job) -> None:
-    """Put an unfinished or failed job back into the queue, whoever held it; its holder can write no more.
+    """Put an unfinished or failed job back into the queue; the worker that held it cannot write any more.
 
-    For a single-process start-up, where nobody can be working on it.
+    For the start of a single process, when no worker runs.
     """
     type(job)._default_manager.filter(pk=job.pk).exclude(state=JobState.DONE).update(
         state=JobState.QUEUED, finished_at=None, cancel_requested=False, error="", attempt=0, **CLEARED
@@ -206,7 +206,7 @@ def job_abandon(job: Job) -> None:
 
 
 def jobs_give_up(model: type[Job]) -> None:
-    """Fail the jobs that every worker died of."""
+    """Fail jobs whose workers died at every attempt."""
     exhausted = model._default_manager.filter(
         state=JobState.RUNNING, lease_expires_at__lt=Now(), attempt__gte=MAX_ATTEMPTS
     )
@@ -219,7 +219,7 @@ def jobs_give_up(model: type[Job]) -> None:
 
 
 def stale_ids(model: type[Job], *, queued_for_seconds: int = 30) -> list[int]:
-    """Jobs to hand to a worker again: their worker died, or their message got lost."""
+    """Return jobs to enqueue again: their worker died, or their message was lost."""
     jobs_give_up(model)
     waiting = Q(state=JobState.QUEUED, created_at__lt=Now() - timedelta(seconds=queued_for_seconds))
     lost = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())

@@ -1,4 +1,4 @@
-"""Markdown that people write becomes HTML that is safe to show."""
+"""Markdown as safe HTML."""
 
 from functools import cache, lru_cache
 
@@ -39,7 +39,7 @@ def _parser() -> MarkdownIt:
 
 @lru_cache(maxsize=512)  # a rater's page shows the same few texts again and again
 def markdown(text: str) -> SafeString:
-    """HTML without scripts, styles, images or frames; a heading of the first level becomes one of the second."""
+    """Return HTML without scripts, styles, images or frames; a heading of the first level becomes one of the second."""
     html = _parser().render(text).replace("<h1>", "<h2>").replace("</h1>", "</h2>")
     clean = nh3.clean(
         html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer"

@@ -29,7 +29,7 @@ RULE_CHOICES = [
 
 
 def normalise(text: str, rule: str = DEFAULT_RULE) -> str:
-    """The form of ``text`` that is compared.
+    """Return the form of ``text`` that is compared.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def normalise(text: str, rule: str = DEFAULT_RULE) -> str:
     Raises
     ------
     ValueError
-        If there is no rule of that name.
+        If the rule is unknown.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def normalise(text: str, rule: str = DEFAULT_RULE) -> str:
 
 
 def text_key(text: str, rule: str = DEFAULT_RULE) -> str:
-    """SHA-256, in hexadecimal, of the normalised text: the identity of a response within its item.
+    """Return the hexadecimal SHA-256 of the normalised text, which identifies a response within its item.
 
     >>> text_key("to be") == text_key(" to  be")
     True

@@ -1,10 +1,10 @@
-"""Numbers as a database, a file or a page takes them."""
+"""Numbers for databases, files and pages."""
 
 import math
 
 
 def finite_or_none(value: float) -> float | None:
-    """The number as Python's own; None where it is undefined."""
+    """Return the number as a Python float, or None if it is undefined."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -14,16 +14,16 @@ MEANT = {written[1]: character for character, written in NAMED.items()}
 
 
 def escaped(text: str) -> str:
-    r"""One line without tabs.
+    r"""Return the text as one line without tabs.
 
     >>> escaped("a\tb")
     'a\\tb'
     """
-    return TO_ESCAPE.sub(lambda found: NAMED.get(found[0], f"\\u{ord(found[0]):04x}"), text)
+    return TO_ESCAPE.sub(lambda match: NAMED.get(match[0], f"\\u{ord(match[0]):04x}"), text)
 
 
 def unescaped(written: str) -> str:
-    r"""What ``escaped`` was given.
+    r"""Return the text that ``escaped`` was given.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def unescaped(written: str) -> str:
     'a\tb'
     """
 
-    def character(found: re.Match[str]) -> str:
-        name = found[1]
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
         if len(name) == 5:
             return chr(int(name[1:], 16))
         if name not in MEANT:

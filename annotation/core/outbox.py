@@ -1,8 +1,8 @@
-"""What is written to a file and sent meanwhile."""
+"""A file whose content is sent while it is written."""
 
 
 class Outbox:
-    """A file that cannot seek: a writer writes, and the sender takes what has gathered."""
+    """A file without seek: a writer fills it, and the sender takes the content so far."""
 
     def __init__(self) -> None:
         self.waiting: list[bytes] = []
@@ -18,7 +18,7 @@ class Outbox:
         return self.position
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: nothing is buffered."""
 
     def close(self) -> None:
         self.closed = True

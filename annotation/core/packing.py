@@ -1,4 +1,4 @@
-"""Arrays, with the words and numbers about them, as bytes: a NumPy archive that holds no code."""
+"""Arrays with their description as bytes: a NumPy archive without code."""
 
 import json
 from collections.abc import Mapping
@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-ARRAY = "$array"  # what stands in the tree where an array was: {"$array": its number}
+ARRAY = "$array"  # replaces an array in the tree: {"$array": its number}
 TREE = "tree"
 
 
 def packed(tree: Any) -> bytes:
-    """Dictionaries by text, lists, texts, numbers, truth values, None and arrays; a tuple comes back as a list.
+    """Pack dictionaries with text keys, lists, texts, numbers, booleans, None and arrays; tuples become lists.
 
     >>> unpacked(packed({"name": "linear", "weights": np.array([0.5, np.nan])}))["weights"].tolist()
     [0.5, nan]
     """
     arrays: list[np.ndarray] = []
-    told = json.dumps(_hollow(tree, arrays)).encode()
+    description = json.dumps(_hollow(tree, arrays)).encode()
     out = BytesIO()
     named = {f"array{number}": array for number, array in enumerate(arrays)}
-    np.savez_compressed(out, **{TREE: np.frombuffer(told, dtype=np.uint8)}, **named)  # type: ignore[arg-type]
+    np.savez_compressed(out, **{TREE: np.frombuffer(description, dtype=np.uint8)}, **named)  # type: ignore[arg-type]
     return out.getvalue()
 
 
@@ -35,9 +35,9 @@ def _hollow(node: Any, arrays: list[np.ndarray]) -> Any:
         arrays.append(node)
         return {ARRAY: len(arrays) - 1}
     if isinstance(node, Mapping):
-        return {key: _hollow(one, arrays) for key, one in node.items()}
+        return {key: _hollow(part, arrays) for key, part in node.items()}
     if isinstance(node, list | tuple):
-        return [_hollow(one, arrays) for one in node]
+        return [_hollow(part, arrays) for part in node]
     return node.item() if isinstance(node, np.generic) else node
 
 
@@ -45,5 +45,5 @@ def _filled(node: Any, archive: Mapping[str, np.ndarray]) -> Any:
     if isinstance(node, dict):
         if ARRAY in node:
             return archive[f"array{node[ARRAY]}"]
-        return {key: _filled(one, archive) for key, one in node.items()}
-    return [_filled(one, archive) for one in node] if isinstance(node, list) else node
+        return {key: _filled(part, archive) for key, part in node.items()}
+    return [_filled(part, archive) for part in node] if isinstance(node, list) else node

@@ -1,4 +1,4 @@
-"""What the query of an address asks for."""
+"""Parameters of a request's query."""
 
 from django.http import HttpRequest
 
@@ -6,6 +6,6 @@ MOST_DIGITS = 18  # fits the id of any row
 
 
 def whole_number(request: HttpRequest, name: str) -> int | None:
-    """The whole number of this name; None where there is none, or one that no row could have."""
+    """Return a parameter as a whole number, or None if it is missing or too long for an id."""
     text = request.GET.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None

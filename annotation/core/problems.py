@@ -1,4 +1,4 @@
-"""Every bad row of a file, the first hundred in full, told to the person who can correct them."""
+"""The row errors of a file, the first hundred in full."""
 
 import math
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ FOUND_CHARACTERS = 120
 
 
 def storable(text: str) -> str:
-    """Text that PostgreSQL can hold: NUL characters and halves of surrogate pairs as their escapes."""
+    """Escape NUL characters and unpaired surrogates, which PostgreSQL cannot store."""
     return text.replace("\x00", "\\x00").encode(errors="backslashreplace").decode()
 
 
 def storable_json(value: Any) -> Any:
-    """The same document, as PostgreSQL can hold it: text as above, and null for what is no finite number."""
+    """Return the document as PostgreSQL can store it: texts escaped, undefined numbers null."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, float):
@@ -27,7 +27,7 @@ def storable_json(value: Any) -> Any:
 
 
 def shown(value: object) -> str:
-    """What was found, short enough for a table cell; ``nothing`` where it is empty."""
+    """Return a value shortened for a table cell; ``nothing`` for an empty text."""
     text = storable(value) if isinstance(value, str) else repr(value)
     if text == "":
         return "nothing"
@@ -35,7 +35,7 @@ def shown(value: object) -> str:
 
 
 class Problems:
-    """Collects what is wrong with one file; ``refuse`` raises if anything is."""
+    """Collect the errors of a file; ``refuse`` raises if there are any."""
 
     def __init__(self, filename: str) -> None:
         self.filename = filename
@@ -56,15 +56,15 @@ class Problems:
             )
 
     def include(self, within: "Problems") -> None:
-        """What is wrong with a file within this one, by that file's name."""
+        """Add the errors of a file within this file, under its name."""
         self.rows += within.rows[: IN_FULL - len(self.rows)]
         self.total += within.total
 
     def refuse(self) -> None:
-        """Raise ImportRefused where there is a problem; its message names the first."""
+        """Raise ImportRefused if there is an error; the message names the first."""
         if not self.total:
             return
-        self.rows.sort(key=lambda row: row["line"] or 0)  # found in several passes, read in one
+        self.rows.sort(key=lambda row: row["line"] or 0)  # errors come from several passes
         first = self.rows[0]
         others = f" {self.total - 1} more." if self.total > 1 else ""
         raise ImportRefused(
@@ -73,5 +73,5 @@ class Problems:
 
 
 def problem_sentence(row: Mapping[str, Any]) -> str:
-    place = row["file"] if row["line"] is None else f"{row['file']}, line {row['line']}"
-    return f"{place}, field {row['field']}: found {row['found']}; accepted: {row['accepted']}."
+    position = row["file"] if row["line"] is None else f"{row['file']}, line {row['line']}"
+    return f"{position}, field {row['field']}: found {row['found']}; accepted: {row['accepted']}."

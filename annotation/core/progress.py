@@ -1,10 +1,10 @@
-"""Callbacks through which long work reports how far it is."""
+"""Callbacks by which long work reports its progress."""
 
 import time
 from collections.abc import Callable
 
-Progress = Callable[[int, int, str], None]  # called with what is done, of how much, and a note in words
-Beat = Callable[[], None]  # called often during long work; what it raises ends the work
+Progress = Callable[[int, int, str], None]  # called with the amount done, the total and a note
+Beat = Callable[[], None]  # called often during long work; an exception ends the work
 
 INTERVAL_SECONDS = 0.5
 

@@ -1,6 +1,6 @@
-"""Rows of JSON Lines, CSV and TSV, with line numbers, the problems of each, and counts of what was odd.
+"""Read rows of JSON Lines, CSV and TSV, with line numbers, row errors and counts of oddities.
 
-JSON is read strictly: what JSON does not know, or says twice, is a problem and not a guess.
+JSON is read strictly: unknown constants and repeated names are errors.
 """
 
 import csv
@@ -32,7 +32,7 @@ csv.field_size_limit(CSV_FIELD_LIMIT)
 
 @dataclass
 class Oddities:
-    """What a reader noticed and took in its stride."""
+    """Counts of oddities that are not errors."""
 
     byte_order_mark: int = 0
     windows_line_ends: int = 0
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Table:
-    """A table with a header; ``rows`` are as wide as the file made them unless ``square`` was called."""
+    """A table with a header; ``square`` makes all rows as wide as the header."""
 
     header: list[str]
     header_line: int
@@ -61,7 +61,7 @@ class Table:
 
 
 def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
-    """The same rows; now and then ``beat`` is called, by which a worker keeps its job, or learns that it lost it."""
+    """Yield the rows and regularly call ``beat``, by which a worker keeps its job or learns that it lost it."""
     for number, row in enumerate(rows, start=1):
         if number % BEAT_ROWS == 0:
             beat()
@@ -69,12 +69,12 @@ def beating(rows: Iterable[AnyRow], beat: Beat) -> Iterator[AnyRow]:
 
 
 def format_of(filename: str, endings: Mapping[str, str] = ENDINGS) -> str | None:
-    """The format that a file's name promises, if any."""
+    """Return the format of a file by its name, or None."""
     return next((kind for ending, kind in endings.items() if filename.lower().endswith(ending)), None)
 
 
 def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:
-    """UTF-8, with or without a byte-order mark. Refuses with the line and byte of everything that is not."""
+    """Decode UTF-8, with or without a byte-order mark; refuse other content with line and byte."""
     if is_utf16(content, problems):
         problems.refuse()
     if content.startswith(UTF8_MARK):
@@ -91,7 +91,7 @@ def decode(content: bytes, problems: Problems, oddities: Oddities) -> str:
 
 
 def is_utf16(content: bytes, problems: Problems) -> bool:
-    """Whether a file begins as UTF-16 does, which is a problem."""
+    """Return whether a file begins like UTF-16, which is an error."""
     if not content.startswith(UTF16_MARKS):
         return False
     problems.add(1, "encoding", "UTF-16 text", ACCEPTED_ENCODING)
@@ -99,7 +99,7 @@ def is_utf16(content: bytes, problems: Problems) -> bool:
 
 
 def decoded_line(line: bytes, number: int, problems: Problems) -> str | None:
-    """The text of a line; None, and a problem, if it is not UTF-8."""
+    """Return the text of a line; None, with an error, if it is not UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
@@ -109,7 +109,7 @@ def decoded_line(line: bytes, number: int, problems: Problems) -> str | None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines end with LF or CRLF and with nothing else: U+2028 and form feeds are text."""
+    """Split at LF and CRLF only: U+2028 and form feeds are text."""
     lines = text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
@@ -117,7 +117,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def read_tsv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
-    """Tab-separated: no quoting, so a quote character is a character and a cell holds neither tab nor line break."""
+    """Read tab-separated rows: no quoting, so a quote character is text, and cells have no tab or line break."""
     oddities = Oddities()
     rows = []
     for number, line in enumerate(beating(lines_of(decode(content, problems, oddities)), beat), start=1):
@@ -131,7 +131,7 @@ def read_tsv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
 
 
 def read_csv(content: bytes, problems: Problems, beat: Beat = noop) -> Table:
-    """Comma-separated as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
+    """Read CSV as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
     oddities = Oddities()
     reader = csv.reader(io.StringIO(decode(content, problems, oddities), newline=""), strict=True)
     rows = []
@@ -175,7 +175,7 @@ def square(table: Table, problems: Problems) -> None:
 
 
 def check_width(cells: Sequence[str], width: int, line: int, problems: Problems) -> bool:
-    """Whether no cell beyond the header's width holds anything; else it is a problem."""
+    """Return whether all cells beyond the header's width are empty; else add an error."""
     if not any(cells[width:]):
         return True
     accepted = f"{width}, as in the header; the first one too many is {cells[width][:40]!r}"
@@ -184,7 +184,7 @@ def check_width(cells: Sequence[str], width: int, line: int, problems: Problems)
 
 
 def check_header(table: Table, problems: Problems, *, required: Sequence[str], known: Sequence[str] | None) -> None:
-    """Columns are named once; all required ones are there; none is unknown (``known=None``: any other may be there)."""
+    """Check that names are unique, required columns exist and no column is unknown (``known=None``: any is allowed)."""
     for position, name in enumerate(table.header, start=1):
         if name in table.header[: position - 1]:
             problems.add(table.header_line, f"column {position}", name, "each column once")
@@ -201,7 +201,7 @@ def read_table(content: bytes, file_format: str, problems: Problems, beat: Beat 
 
 
 def read_jsonl(content: bytes, problems: Problems, oddities: Oddities) -> Iterator[tuple[int, dict[str, Any]]]:
-    """One JSON object on each line; blank lines are skipped and counted."""
+    """Yield the JSON object of each line; blank lines are skipped and counted."""
     for number, line in enumerate(lines_of(decode(content, problems, oddities)), start=1):
         if not line.strip():
             oddities.blank_lines += 1
@@ -238,7 +238,7 @@ EXAMPLE = '{"id": "1", "message": "Hi"}'
 
 
 def json_object(line: str, number: int, problems: Problems, *, example: str = EXAMPLE) -> dict[str, Any] | None:
-    """The object on a line; None where there is none, and then ``problems`` says why."""
+    """Return the object on a line; None, with an error in ``problems``, if there is none."""
     try:
         value = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
     except _RepeatedName as error:
@@ -247,7 +247,7 @@ def json_object(line: str, number: int, problems: Problems, *, example: str = EX
         problems.add(number, f"column {error.colno}", f"{error.msg}: {line[error.pos : error.pos + 40]!r}", "JSON")
     except _NotJson as error:
         problems.add(number, "line", str(error), "JSON")
-    except ValueError:  # Python reads no whole number of more digits, and says so in its own words
+    except ValueError:  # Python limits the digits of whole numbers
         found = f"a whole number of more than {sys.get_int_max_str_digits():,} digits"
         problems.add(number, "line", found, "a shorter number, or text in quotes")
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Search in texts: what is read as words, and the found marked in them."""
+"""Search in texts by words or as a substring, and mark the matches."""
 
 import re
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
 
 def read_as_words(text: str) -> bool:
-    """Whether a search is by words. A script without spaces, and what holds no word, are looked for as they stand."""
+    """Return whether to search by words: not in scripts without spaces, and not without a word."""
     return bool(re.search(r"[^\W_]", text)) and not _UNSPACED.search(text) and _has_word(text)
 
 
 @lru_cache(maxsize=256)
 def _has_word(text: str) -> bool:
-    """As the database reads it, which alone knows: signs such as ² or ½ are letters to Python, and no word to it."""
+    """Ask the database: signs such as ² or ½ are letters to Python but not words to PostgreSQL."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT numnode(websearch_to_tsquery('simple', %s)) > 0", [text])
         return bool(cursor.fetchone()[0])
@@ -41,21 +41,21 @@ def shortened(text: str) -> str:
 
 
 def marked_responses(text: str, responses: Sequence[Response]) -> dict[int, SafeString]:
-    """Per response its text as HTML with what was searched for marked."""
+    """Return each response's text as HTML with the matches marked."""
     if not read_as_words(text):
         return {response.pk: _marked_substring(text, shortened(response.text)) for response in responses}
-    return _marked_words(Response.objects.filter(pk__in=[one.pk for one in responses]), "text", text)
+    return _marked_words(Response.objects.filter(pk__in=[response.pk for response in responses]), "text", text)
 
 
 def marked_messages(text: str, items: Sequence[Item]) -> dict[int, SafeString]:
-    """Likewise, per item its message."""
+    """Return each item's message as HTML with the matches marked."""
     if not read_as_words(text):
         return {item.pk: _marked_substring(text, shortened(item.message)) for item in items}
-    return _marked_words(Item.objects.filter(pk__in=[one.pk for one in items]), "message", text)
+    return _marked_words(Item.objects.filter(pk__in=[item.pk for item in items]), "message", text)
 
 
 def _marked_words(rows: QuerySet[Response] | QuerySet[Item], field: str, text: str) -> dict[int, SafeString]:
-    """The database marks what it found: it alone knows how it read the search and the text."""
+    """Let the database mark the matches, which depend on its reading of search and text."""
     headline = SearchHeadline(
         Left(field, SHOWN_CHARACTERS + 1),
         SearchQuery(text, config="simple", search_type="websearch"),
@@ -64,8 +64,8 @@ def _marked_words(rows: QuerySet[Response] | QuerySet[Item], field: str, text: s
         stop_sel=_CLOSE,
         highlight_all=True,
     )
-    found = rows.order_by().annotate(headline=headline).values_list("pk", "headline")
-    return {pk: _as_html(marked) for pk, marked in found}
+    headlines = rows.order_by().annotate(headline=headline).values_list("pk", "headline")
+    return {pk: _as_html(marked) for pk, marked in headlines}
 
 
 def _as_html(marked: str) -> SafeString:

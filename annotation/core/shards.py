@@ -78,7 +78,7 @@ def is_going_on(job: Job) -> bool:
 
 
 def _next_shard(shards: Shards) -> int | None:
-    """Return a shard that waits, or whose worker died."""
+    """Return the id of a shard that waits or whose worker died."""
     shard_id: int | None = shards.filter(claimable()).order_by("number").values_list("pk", flat=True).first()
     return shard_id
 

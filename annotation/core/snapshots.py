@@ -1,4 +1,4 @@
-"""One consistent moment of the database."""
+"""Reads from a consistent state of the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Everything read inside is as of one moment, whatever is written meanwhile, and nobody waits for it.
+    """Read the database as of one moment, without locks, whatever is written meanwhile.
 
-    Inside somebody's transaction its isolation holds instead: it cannot be changed any more.
+    Inside an open transaction, that transaction's isolation holds.
     """
     outermost = not connection.in_atomic_block
     with transaction.atomic():

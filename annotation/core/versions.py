@@ -1,4 +1,4 @@
-"""Which code is running: the version, and the revision where this is a checkout."""
+"""The version of the running code, with the revision if this is a checkout."""
 
 import subprocess
 from functools import cache
@@ -12,17 +12,17 @@ LONGEST = 60
 
 @cache
 def code_version() -> str:
-    """Such as ``0.1.0+g0123456789ab``; ``.dirty`` where tracked files differ from that revision.
+    """Return a version such as ``0.1.0+g0123456789ab``, with ``.dirty`` if tracked files differ from the revision.
 
-    Read once: a process that has loaded its code runs that code, whatever is checked out afterwards.
+    Cached: a process runs the code that it loaded, whatever is checked out later.
     """
     revision = _revision(Path(settings.BASE_DIR))
     return f"{settings.VERSION}+{revision}"[:LONGEST] if revision else settings.VERSION
 
 
 def _revision(folder: Path) -> str:
-    """'' where the folder is no checkout of its own, or git is not there or refuses to read it."""
-    if not (folder / ".git").exists():  # an installation inside somebody else's checkout
+    """Return the revision; '' if the folder is not a checkout or git cannot read it."""
+    if not (folder / ".git").exists():  # an installation inside another checkout
         return ""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty=.dirty", "--abbrev=12", "--exclude=*"]
     try:

@@ -1,4 +1,4 @@
-"""Who may call a view: decorators that settle it first, and the requests that such views get."""
+"""Decorators that check permissions before a view runs, and the requests that such views get."""
 
 import inspect
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class MemberRequest(UserRequest):
 def project_view(
     role: Role, *, post: Role | None = None
 ) -> Callable[[Callable[Concatenate[MemberRequest, P], HttpResponseBase]], View]:
-    """Pass on only members whose role is at least ``role``, or ``post`` for a POST: 404 for outsiders, else 403.
+    """Admit only members whose role is at least ``role``, or ``post`` for a POST: 404 for outsiders, else 403.
 
     The address names the project as ``project_slug``; the view finds it as ``request.project``.
     """

@@ -1,4 +1,4 @@
-"""A zip written while it is sent: memory holds a piece of one member, whatever the size of the whole."""
+"""A zip that is sent while it is written, in bounded memory."""
 
 import lzma
 import zipfile
@@ -14,7 +14,7 @@ PACKED = (".parquet", ".gz", ".zst")  # compressed already
 
 
 def zip_chunks(members: Iterable[tuple[str, Iterable[bytes]]]) -> Iterator[bytes]:
-    """Name and pieces of each member, in order; each member is read when its turn comes."""
+    """Yield a zip of members, given by name and pieces; each member is read when it is written."""
     outbox = Outbox()
     with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, chunks in members:
