@@ -33,7 +33,7 @@ def register(router: BaseRouter) -> None:
     router.register(f"{PROJECT}/mining-runs", mining.MiningRunsViewSet, "mining-run")
     router.register(f"{PROJECT}/mining-runs/<int:mining_run_pk>/candidates", mining.CandidatesViewSet, "candidate")
     router.register(f"{PROJECT}/campaigns", campaigns.CampaignsViewSet, "campaign")
-    router.register(f"{CAMPAIGN}/monitor", operations.MonitorViewSet, "monitor")
+    router.register(CAMPAIGN, operations.MonitorViewSet, "watched-campaign")
     router.register(f"{CAMPAIGN}/ratings", rating_api.RatingsViewSet, "rating")
     router.register(f"{CAMPAIGN}/amendments", operations.AmendmentsViewSet, "amendment")
     router.register(f"{CAMPAIGN}/decisions", operations.DecisionsViewSet, "decision")

@@ -375,6 +375,7 @@ class MonitorViewSet(OfCampaign):
     queryset = Campaign.objects.all()
 
     @extend_schema(operation_id="projects_campaigns_monitor_retrieve", responses=MonitorSerializer)
-    def list(self, request: Request, **_: Any) -> Response:
+    @action(detail=False)
+    def monitor(self, request: Request, **_: Any) -> Response:
         """Completion, and the ratings' distribution and agreement as they stand now."""
         return Response(MonitorSerializer(campaign_monitor(self.campaign)).data)
