@@ -29,7 +29,8 @@ BEGIN
         RETURN NEW;
     END IF;
     IF done THEN
-        RAISE EXCEPTION 'release % is done and immutable: % of a weight refused', COALESCE(OLD.release_id, NEW.release_id), lower(TG_OP)
+        RAISE EXCEPTION 'release % is done and immutable: % of a weight refused',
+            COALESCE(OLD.release_id, NEW.release_id), lower(TG_OP)
             USING ERRCODE = 'restrict_violation';
     END IF;
     RETURN COALESCE(NEW, OLD);
