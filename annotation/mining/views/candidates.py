@@ -1,5 +1,6 @@
 """The candidates of a mining run: seed by seed, as a download, and which near-duplicates to add."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -84,7 +85,7 @@ def mining_run_near(request: MemberRequest, run: MiningRun) -> HttpResponse:
     return redirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
 
 
-def _page_url(request: MemberRequest, filters: list[tuple[str, str]], name: str, position: int | None) -> str:
+def _page_url(request: MemberRequest, filters: list[tuple[str, Any]], name: str, position: int | None) -> str:
     return "" if position is None else f"{request.path}?{urlencode([*filters, (name, position)])}"
 
 

@@ -206,8 +206,8 @@ def _report_download(corpus: Corpus, file_format: str) -> HttpResponseBase:
         columns = ["file", "line", "field", "found", "accepted"]
         rows = [[error[column] for column in columns] for error in corpus.report["errors"]]
         return table_response(format=file_format, filename=f"{corpus.slug}-errors", columns=columns, rows=rows)
-    rows = corpus_report_rows(corpus.report.get("counts", {}))
-    return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=rows)
+    counts = corpus_report_rows(corpus.report.get("counts", {}))
+    return table_response(format=file_format, filename=f"{corpus.slug}-report", columns=["what", "count"], rows=counts)
 
 
 @require_POST
