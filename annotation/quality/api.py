@@ -1,4 +1,4 @@
-"""Changes of a running campaign, decisions about its raters, and the rules that strike them: all append-only logs."""
+"""Changes to a running campaign, decisions about its raters, and rules for raters: append-only logs."""
 
 import math
 from typing import Any
@@ -70,7 +70,7 @@ class AddItemsSerializer(Strict, serializers.Serializer[Any]):
 
 
 class AmendmentsViewSet(OfCampaign, ReadViewSet):
-    """What was changed since the launch: a chain of hashes that begins at the design's. No change touches a rating."""
+    """Changes since launch: a chain of hashes that begins with the design's. No change touches a rating."""
 
     queryset = Amendment.objects.all()
     serializer_class = AmendmentSerializer
@@ -91,7 +91,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     @extend_schema(request=ExtendSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"])
     def extend(self, request: Request, **_: Any) -> Response:
-        """More ratings of every unit."""
+        """Add ratings to every unit."""
         asked = self.asked(ExtendSerializer)
         made = campaign_extend(campaign=self.campaign, by=self.user, **asked)
         return self.answer(made, status.HTTP_201_CREATED)
@@ -99,21 +99,21 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="stop-system")
     def stop_system(self, request: Request, **_: Any) -> Response:
-        """Hand out no more of a system's texts; what raters have on screen they may still send."""
+        """Stop handing out a system's texts. Raters can still send what they have on screen."""
         made = system_stop(campaign=self.campaign, system=self._system(), by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="resume-system")
     def resume_system(self, request: Request, **_: Any) -> Response:
-        """Hand a stopped system's texts out again."""
+        """Hand out a stopped system's texts again."""
         made = system_resume(campaign=self.campaign, system=self._system(), by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
     @extend_schema(request=AddItemsSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="add-items")
     def add_items(self, request: Request, **_: Any) -> Response:
-        """Plan the data set as it is now by the same design, and append what is not there yet."""
+        """Plan the data set as it is now by the same design, and append what is missing."""
         made = items_add(campaign=self.campaign, by=self.user, **self.asked(AddItemsSerializer))
         return self.answer(made, status.HTTP_201_CREATED)
 
@@ -124,7 +124,9 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
 class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
     rater: serializers.SlugRelatedField[Rater] = serializers.SlugRelatedField(slug_field="pseudonym", read_only=True)
     rules: serializers.SlugRelatedField[QualityRules] = serializers.SlugRelatedField(
-        slug_field="version", read_only=True, help_text="Version of the rules that were applied; none for a person's."
+        slug_field="version",
+        read_only=True,
+        help_text="Version of the rules that were applied; null for a person's decision.",
     )
     by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
         source="decided_by", slug_field="username", read_only=True
@@ -141,7 +143,7 @@ class DecideSerializer(Strict, serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=DecisionAction.choices)
     reason = serializers.CharField(help_text="Up to 300 characters; kept in the record.")
     replace = serializers.BooleanField(
-        default=False, help_text="With “exclude”: open the places that the rater has filled for others."
+        default=False, help_text="With “exclude”: reopen the slots that the rater has filled for others."
     )
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -152,17 +154,17 @@ class DecideSerializer(Strict, serializers.Serializer[Any]):
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
-    decision = DecisionSerializer(allow_null=True, help_text="None where it was so already: nothing was written.")
-    released = serializers.IntegerField(help_text="Screens taken from the rater, unanswered.")
-    reopened = serializers.IntegerField(help_text="Filled places opened for others.")
+    decision = DecisionSerializer(allow_null=True, help_text="Null if nothing changed: nothing was written.")
+    released = serializers.IntegerField(help_text="Units taken from the rater, unanswered.")
+    reopened = serializers.IntegerField(help_text="Filled slots reopened for others.")
 
 
 class ReopenSerializer(Strict, serializers.Serializer[Any]):
-    per_unit = serializers.IntegerField(default=1, help_text="At most so many places of one unit, ever.")
+    per_unit = serializers.IntegerField(default=1, help_text="Maximum number of reopened slots of one unit, in total.")
 
 
 class OpenedSerializer(serializers.Serializer[Any]):
-    reopened = serializers.IntegerField(help_text="Places opened for others.")
+    reopened = serializers.IntegerField(help_text="Slots reopened for others.")
 
 
 DECIDE = {
@@ -173,7 +175,7 @@ DECIDE = {
 
 
 class DecisionsViewSet(OfCampaign, ReadViewSet):
-    """Who was excluded, taken back in or flagged, when and why; newest first. No rating is changed or removed."""
+    """Raters excluded, restored or flagged, with time and reason, newest first. No rating is changed or removed."""
 
     queryset = RaterDecision.objects.all()
     serializer_class = DecisionSerializer
@@ -192,7 +194,7 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
 
     @extend_schema(request=DecideSerializer, responses={200: DecidedSerializer, 201: DecidedSerializer})
     def create(self, request: Request, **_: Any) -> Response:
-        """Decide about a rater; 200 where it was so already."""
+        """Decide about a rater; 200 if nothing changed."""
         asked = self.asked(DecideSerializer)
         taking_part = Rater.objects.filter(participations__campaign=self.campaign)
         (rater,) = find_named(taking_part, [asked["rater"]], field="rater", by="pseudonym")
@@ -210,13 +212,13 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     @extend_schema(request=None, responses=OpenedSerializer)
     @action(detail=False, methods=["post"], url_path="replace-excluded")
     def replace_excluded(self, request: Request, **_: Any) -> Response:
-        """Open all places that excluded raters have filled; their ratings stay in the log."""
+        """Reopen all slots that excluded raters have filled; their ratings stay in the log."""
         return Response({"reopened": raters_replace(campaign=self.campaign, by=self.user)})
 
     @extend_schema(request=ReopenSerializer, responses=OpenedSerializer)
     @action(detail=False, methods=["post"], url_path="reopen-unjudged")
     def reopen_unjudged(self, request: Request, **_: Any) -> Response:
-        """Give places whose rater could not judge everything on screen to somebody else."""
+        """Reopen slots whose rater could not judge everything on screen."""
         asked = self.asked(ReopenSerializer)
         return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=self.user, **asked)})
 
@@ -236,18 +238,20 @@ class RulesSerializer(serializers.ModelSerializer[QualityRules]):
 
 
 class RegisterSerializer(Strict, serializers.Serializer[Any]):
-    rules = serializers.ListField(child=serializers.DictField(), help_text="All of them, in the order they judge.")
+    rules = serializers.ListField(
+        child=serializers.DictField(), help_text="All rules, in the order in which they apply."
+    )
 
 
 class MomentSerializer(Strict, serializers.Serializer[Any]):
-    rating = serializers.IntegerField(min_value=0, help_text="The newest rating that is looked at.")
+    rating = serializers.IntegerField(min_value=0, help_text="The newest rating that counts.")
     check = serializers.IntegerField(min_value=0, help_text="The newest answer to a check.")
     decision = serializers.IntegerField(min_value=0, help_text="The newest decision.")
 
 
 class ApplySerializer(Strict, serializers.Serializer[Any]):
-    replace = serializers.BooleanField(default=False, help_text="Open the places that excluded raters had filled.")
-    as_of = MomentSerializer(required=False, help_text="As a preview gave it; else all there is by now.")
+    replace = serializers.BooleanField(default=False, help_text="Reopen the slots that excluded raters have filled.")
+    as_of = MomentSerializer(required=False, help_text="As returned by a preview; default: now.")
 
 
 class VerdictSerializer(serializers.Serializer[Any]):
@@ -255,7 +259,7 @@ class VerdictSerializer(serializers.Serializer[Any]):
     action = serializers.CharField(help_text="“exclude” or “flag”.")
     rule = serializers.IntegerField(source="number", help_text="From 1.")
     sentence = serializers.CharField()
-    evidence = serializers.SerializerMethodField(help_text="The figure, its interval, n, and what it was held against.")
+    evidence = serializers.SerializerMethodField(help_text="The measure, its interval, n, and the threshold.")
 
     def get_evidence(self, verdict: Verdict) -> dict[str, Any]:
         return verdict.evidence.to_dict()
@@ -263,23 +267,25 @@ class VerdictSerializer(serializers.Serializer[Any]):
 
 class RulesPreviewSerializer(serializers.Serializer[Any]):
     as_of = serializers.DictField(
-        source="at._asdict", child=serializers.IntegerField(), help_text="For “apply”: what this looked at."
+        source="at._asdict",
+        child=serializers.IntegerField(),
+        help_text="For “apply”: the state that this preview shows.",
     )
     verdicts = VerdictSerializer(many=True)
-    ratings = serializers.IntegerField(source="n_ratings", help_text="That count now.")
+    ratings = serializers.IntegerField(source="n_ratings", help_text="Ratings that count now.")
     ratings_leaving = serializers.IntegerField(source="n_leaving")
-    places = serializers.IntegerField(source="n_places", help_text="That replacing would open.")
+    places = serializers.IntegerField(source="n_places", help_text="Slots that replacing would reopen.")
 
 
 class AppliedSerializer(serializers.Serializer[Any]):
     excluded = serializers.IntegerField()
     flagged = serializers.IntegerField()
-    reopened = serializers.IntegerField(help_text="Filled places opened for others.")
-    unchanged = serializers.IntegerField(help_text="Struck, and so already.")
+    reopened = serializers.IntegerField(help_text="Filled slots reopened for others.")
+    unchanged = serializers.IntegerField(help_text="Already excluded or flagged.")
 
 
 class RulesViewSet(OfCampaign, ReadViewSet):
-    """Every version of the campaign's rules, the newest first. A version never changes."""
+    """Every version of the campaign's rules, newest first. A version never changes."""
 
     queryset = QualityRules.objects.all()
     serializer_class = RulesSerializer
@@ -293,7 +299,7 @@ class RulesViewSet(OfCampaign, ReadViewSet):
 
     @extend_schema(request=RegisterSerializer, responses={201: RulesSerializer})
     def create(self, request: Request, **_: Any) -> Response:
-        """Register the next version; the same as the newest is no new one. Nobody is struck before it is applied."""
+        """Register the next version, unless it equals the newest. It has no effect until it is applied."""
         asked = self.asked(RegisterSerializer)
         made = rules_register(campaign=self.campaign, records=asked["rules"], by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
@@ -301,14 +307,14 @@ class RulesViewSet(OfCampaign, ReadViewSet):
     @extend_schema(responses=RulesPreviewSerializer)
     @action(detail=True)
     def preview(self, request: Request, **_: Any) -> Response:
-        """Whom this version would strike now, and what would leave with them; nothing is written."""
+        """Preview which raters and ratings this version would exclude now; nothing is written."""
         found = rules_preview(self.campaign, rules_from_data(self.get_object().rules))
         return Response(RulesPreviewSerializer(found).data)
 
     @extend_schema(request=ApplySerializer, responses=AppliedSerializer)
     @action(detail=True, methods=["post"])
     def apply(self, request: Request, **_: Any) -> Response:
-        """Exclude and flag whom it strikes, each by a decision that names the rule and what it saw."""
+        """Exclude and flag raters, each by a decision that names the rule and its evidence."""
         rules, asked = self.get_object(), self.asked(ApplySerializer)
         seen = Moment(**asked["as_of"]) if "as_of" in asked else None
         done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=self.user)
@@ -316,7 +322,7 @@ class RulesViewSet(OfCampaign, ReadViewSet):
 
 
 class FiniteField(serializers.FloatField):
-    """Null where the number is undefined: JSON has no NaN."""
+    """A number that is null if undefined: JSON has no NaN."""
 
     def to_representation(self, value: float) -> float | None:  # type: ignore[override] # the stubs say str
         number = float(value)
@@ -330,7 +336,9 @@ class CriterionFiguresSerializer(serializers.Serializer[Any]):
     values = serializers.ListField(
         child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
     )
-    cannot_judge = serializers.IntegerField(source="n_cannot_judge", help_text="Set aside with a reason; no ratings.")
+    cannot_judge = serializers.IntegerField(
+        source="n_cannot_judge", help_text="Answers with a reason instead of a rating."
+    )
     alpha = FiniteField(
         source="alpha.alpha",
         allow_null=True,
@@ -338,18 +346,18 @@ class CriterionFiguresSerializer(serializers.Serializer[Any]):
     )
     alpha_low = FiniteField(source="alpha.low", allow_null=True, help_text="Of its 95% interval.")
     alpha_high = FiniteField(source="alpha.high", allow_null=True)
-    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or nothing.")
+    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or empty.")
     icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
     icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")
     icc_1_high = FiniteField(source="icc.icc_1_high", allow_null=True)
     icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
     icc_k_low = FiniteField(source="icc.icc_k_low", allow_null=True, help_text="Of its 95% interval.")
     icc_k_high = FiniteField(source="icc.icc_k_high", allow_null=True)
-    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or nothing.")
+    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or empty.")
     kappa = FiniteField(source="kappa.kappa", allow_null=True, help_text="Pairwise quadratic weighted, averaged.")
     kappa_low = FiniteField(source="kappa.low", allow_null=True, help_text="Of its 95% interval.")
     kappa_high = FiniteField(source="kappa.high", allow_null=True)
-    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or nothing.")
+    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or empty.")
 
 
 class MonitorSerializer(serializers.Serializer[Any]):
@@ -366,8 +374,8 @@ class MonitorSerializer(serializers.Serializer[Any]):
     criteria = CriterionFiguresSerializer(source="figures.criteria", many=True, allow_null=True)
     computed_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When a worker computed the figures of a campaign with more than 20,000 ratings; they are null until "
-        "it has. Null where they are of this moment.",
+        help_text="When a worker computed the statistics of a campaign with more than 20,000 ratings; they are null "
+        "until then. Null for statistics computed now.",
     )
 
 
@@ -377,5 +385,5 @@ class MonitorViewSet(OfCampaign):
     @extend_schema(operation_id="projects_campaigns_monitor_retrieve", responses=MonitorSerializer)
     @action(detail=False)
     def monitor(self, request: Request, **_: Any) -> Response:
-        """Completion, and the ratings' distribution and agreement as they stand now."""
+        """Return completion, and the current distribution and agreement of ratings."""
         return Response(MonitorSerializer(campaign_monitor(self.campaign)).data)

@@ -59,19 +59,19 @@ class RatingSerializer(serializers.ModelSerializer[Rating]):
 
 
 class RatingsViewSet(mixins.ListModelMixin, OfCampaign):
-    """The raw log: every rating ever sent, corrections and late ones included. Raters appear by pseudonym."""
+    """The raw log: every rating, corrections and late ratings included. Raters appear by pseudonym."""
 
     queryset = Rating.objects.all()
     serializer_class = RatingSerializer
 
     def get_queryset(self) -> QuerySet[Rating]:
         shown = self.campaign.ratings.select_related("response__item", "presentation", "rater", "criterion", "rated_as")
-        found = shown.only(*LOG_COLUMNS)
+        ratings = shown.only(*LOG_COLUMNS)
         if rater := self.parameter("rater"):
-            found = found.filter(rater__pseudonym=rater)
+            ratings = ratings.filter(rater__pseudonym=rater)
         if item := self.parameter("item"):
-            found = found.filter(response__item__external_id=item)
-        return found
+            ratings = ratings.filter(response__item__external_id=item)
+        return ratings
 
     @extend_schema(
         parameters=[

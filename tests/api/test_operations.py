@@ -71,7 +71,7 @@ def test_adding_items_says_why_there_are_none_to_add(where: str, manager: APICli
 def test_imported_judgements_and_drafts_cannot_be_changed(world: World, manager: APIClient) -> None:
     imported = f"{CAMPAIGNS}{world.names['imported_campaign_pk']}/"
     code, refused = sent(manager, f"{imported}amendments/extend/", ratings_per_unit=9)
-    assert (code, "collected elsewhere" in refused["detail"]) == (400, True)
+    assert (code, "were imported" in refused["detail"]) == (400, True)
     draft = {"dataset": "chats", "name": "Draft", "criteria": [{"name": "quality", "question": "How good?"}]}
     made = manager.post(CAMPAIGNS, draft, format="json")["Location"]
     code, refused = sent(manager, f"{made}amendments/extend/", ratings_per_unit=9)

@@ -1,8 +1,8 @@
-"""What was changed on a running campaign beyond its frozen design: a chain that nobody can rewrite unseen.
+"""Changes to a running campaign beyond its frozen design: a chain in which every rewrite shows.
 
 The hash of an amendment is the SHA-256, in hexadecimal, of the hash before it (of the design, for the first one)
-followed by the amendment as canonical JSON: ``{"data":…,"kind":…,"number":…}`` in UTF-8, keys sorted, no spaces. Names
-stand in the data, never this database's ids.
+followed by the amendment as canonical JSON: ``{"data":…,"kind":…,"number":…}`` in UTF-8, keys sorted, no spaces. The
+data hold names, never this database's ids.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from annotation.models import Amendment, AmendmentKind, Campaign, CampaignState,
 
 
 def amendable_lock(*, campaign: Campaign, act: str) -> Campaign:
-    """Inside a transaction: the campaign, with requests and answers under way finished and new ones waiting."""
+    """Return the campaign locked: running requests and answers have finished, new ones wait. Needs a transaction."""
     campaign = campaign_alone(campaign.pk)
     amendable_check(campaign, act=act)
     return campaign
@@ -25,7 +25,7 @@ def amendable_lock(*, campaign: Campaign, act: str) -> Campaign:
 
 def amendable_check(campaign: Campaign, *, act: str) -> None:
     if campaign.imported:
-        raise AnnotationError(f"The judgements of this campaign were collected elsewhere: it cannot {act}.")
+        raise AnnotationError(f"The ratings of this campaign were imported: it cannot {act}.")
     if campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):
         raise AnnotationError(
             f"The campaign is {campaign.get_state_display().lower()}; to {act} it must be running or paused."
@@ -33,7 +33,7 @@ def amendable_check(campaign: Campaign, *, act: str) -> None:
 
 
 def amendment_append(*, campaign: Campaign, kind: AmendmentKind, data: Mapping[str, Any], by: User | None) -> Amendment:
-    """Inside the transaction of the change, under ``amendable_lock``."""
+    """Append an amendment, inside the transaction of the change and under ``amendable_lock``."""
     last = campaign.amendments.order_by("-number").first()
     number = last.number + 1 if last else 1
     before = last.hash if last else campaign.design_hash

@@ -1,7 +1,7 @@
-"""Decisions about raters: excluded, taken back in, flagged; their places opened again for others.
+"""Decisions about raters: exclude, restore, flag; reopen their slots for others.
 
-No rating is ever changed or removed. Who is excluded is handed nothing more, and figures, releases and studies leave
-that rater's ratings out, each saying so. Locks come in the order of docs/hand-out.md: the campaign's gate,
+No rating is ever changed or removed. An excluded rater gets no more work; statistics, releases and studies leave the
+rater's ratings out and say so. Locks come in the order of docs/hand-out.md: the campaign's gate,
 participation, slot, presentation, unit.
 """
 
@@ -37,7 +37,7 @@ from annotation.quality.selectors.decisions import replaceable, to_reopen
 LONGEST_REASON = 300
 SENTENCES = {
     DecisionAction.EXCLUDE: "Rater excluded.",
-    DecisionAction.INCLUDE: "Rater taken back in.",
+    DecisionAction.INCLUDE: "Rater restored.",
     DecisionAction.FLAG: "Rater flagged.",
     DecisionAction.UNFLAG: "Flag removed.",
 }
@@ -46,16 +46,16 @@ REOPENED = {"state": SlotState.RETURNED, "rater": None, "token": None, "expires_
 
 @dataclass(frozen=True)
 class Decided:
-    """What a decision did. ``decision`` is None where it was so already: nothing was changed or written."""
+    """The result of a decision. ``decision`` is None if nothing changed: nothing was written."""
 
     decision: RaterDecision | None
-    released: int = 0  # screens taken from the rater, unanswered
-    reopened: int = 0  # filled places given to others
+    released: int = 0  # units taken from the rater, unanswered
+    reopened: int = 0  # filled slots given to others
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """Why something is decided, and by whom; ``by`` is None where a rule does so by itself."""
+    """Why and by whom something is decided; ``by`` is None if a rule decides."""
 
     reason: str
     by: User | None = None
@@ -74,9 +74,9 @@ def rater_exclude(
     evidence: Mapping[str, Any] | None = None,
     replace: bool = False,
 ) -> Decided:
-    """Hand the rater nothing more, give back what is on the rater's screen, and leave the ratings out of the figures.
+    """Exclude a rater: no more work, open units returned, ratings left out of statistics.
 
-    ``replace`` also opens the places that the rater had filled, for others. An answer sent later is kept as extra.
+    ``replace`` also reopens the slots that the rater had filled. An answer sent later is stored as extra.
     """
     grounds = Grounds(_checked_reason(reason), by, rules, evidence)
     participation = _participation_lock(campaign, rater)
@@ -95,9 +95,9 @@ def rater_exclude(
 
 @transaction.atomic
 def rater_include(*, campaign: Campaign, rater: Rater, reason: str, by: User | None = None) -> Decided:
-    """Take an excluded rater back in: work is handed out again, and all ratings of the rater count again.
+    """Restore an excluded rater: the rater gets work again, and all ratings count again.
 
-    Those whose places others have filled meanwhile count beside the others'.
+    They count beside those of raters who have filled the slots meanwhile.
     """
     grounds = Grounds(_checked_reason(reason), by)
     participation = _participation_lock(campaign, rater)
@@ -109,7 +109,7 @@ def rater_include(*, campaign: Campaign, rater: Rater, reason: str, by: User | N
 
 @transaction.atomic
 def rater_leaves(*, campaign: Campaign, rater: Rater) -> int:
-    """Who has gone holds nothing any more; how many screens were taken back. Nothing is decided about the rater."""
+    """Return a departed rater's open units, and how many there were. This is no decision about the rater."""
     return _release(_participation_lock(campaign, rater))
 
 
@@ -123,7 +123,7 @@ def rater_flag(
     rules: QualityRules | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Decided:
-    """Mark a rater for a look; nothing else changes."""
+    """Mark a rater for review; nothing else changes."""
     grounds = Grounds(_checked_reason(reason), by, rules, evidence)
     participation = _participation_lock(campaign, rater)
     if participation.flagged_at is not None:
@@ -144,15 +144,15 @@ def rater_unflag(*, campaign: Campaign, rater: Rater, reason: str, by: User | No
 
 @transaction.atomic
 def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
-    """Open the places that excluded raters have filled, all together; how many there were.
+    """Reopen all slots that excluded raters have filled, and return how many.
 
-    Each rater concerned gets a decision that says how many places were opened.
+    Each of these raters gets a decision with the number of reopened slots.
     """
     campaign_pass(campaign.pk)
     campaign = Campaign.objects.get(pk=campaign.pk)
     _check_hands_out(campaign, "replace ratings")
     raters = list(Rater.objects.filter(pk__in=replaceable(campaign).values("rater")).order_by("pk"))
-    # In one order everywhere, so that two who do this wait for each other.
+    # Locked in the same order everywhere, so that two callers wait for each other.
     _lock_rows(Participation.objects.filter(campaign=campaign, rater__in=raters))
     total = 0
     for participation in Participation.objects.filter(
@@ -160,28 +160,28 @@ def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
     ).select_related("rater", "campaign"):
         reopened = _reopen(replaceable(campaign, participation.rater).order_by("pk"))
         if reopened:
-            _decide(participation, DecisionAction.EXCLUDE, Grounds("Places opened for others.", by), reopened)
+            _decide(participation, DecisionAction.EXCLUDE, Grounds("Slots reopened for others.", by), reopened)
         total += reopened
     return total
 
 
 @transaction.atomic
 def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | None = None) -> int:
-    """Give places whose rater could not judge everything on screen to somebody else; how many.
+    """Reopen slots whose rater could not judge everything on screen, and return how many.
 
-    At most ``per_unit`` places of a unit are opened again in this way, ever: what nobody can judge ends. Values that
-    such an answer does hold go on counting.
+    At most ``per_unit`` slots of a unit are ever reopened in this way, so that units that no one can judge come to an
+    end. Values in such an answer still count.
     """
     if isinstance(per_unit, bool) or not 1 <= per_unit <= 100:
         raise AnnotationError.at("per_unit", f"Found {per_unit}; accepted: 1 to 100.")
-    # Alone, unlike above: the places of many raters are opened without holding their participations.
+    # Alone, unlike above: slots of many raters are reopened without locking their participations.
     campaign = campaign_alone(campaign.pk)
-    _check_hands_out(campaign, "open places again")
+    _check_hands_out(campaign, "reopen slots")
     reopened = _reopen(to_reopen(campaign, per_unit))
     if reopened:
         audit_record(
             verb="campaign.reopen_unjudged",
-            summary=f"{reopened:,} places opened again whose raters could not judge; at most {per_unit} of each unit.",
+            summary=f"{reopened:,} slots reopened whose raters could not judge; at most {per_unit} of each unit.",
             campaign=campaign,
             by=by,
             data={"places": reopened, "per_unit": per_unit},
@@ -193,23 +193,24 @@ def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | Non
 
 
 def _checked_reason(reason: str) -> str:
-    found = " ".join(reason.split())
-    if not found:
-        raise AnnotationError.at("reason", "Found nothing; accepted: why, in up to 300 characters.")
-    if len(found) > LONGEST_REASON or "\x00" in found:
-        message = f"Found {len(found)} characters; accepted: up to {LONGEST_REASON}, none of them NUL."
+    text = " ".join(reason.split())
+    if not text:
+        raise AnnotationError.at("reason", "Found nothing; accepted: a reason of up to 300 characters.")
+    if len(text) > LONGEST_REASON or "\x00" in text:
+        message = f"Found {len(text)} characters; accepted: up to {LONGEST_REASON}, none of them NUL."
         raise AnnotationError.at("reason", message)
-    return found
+    return text
 
 
 def _participation_lock(campaign: Campaign, rater: Rater) -> Participation:
-    """The rater's own requests wait from here on, and the campaign's state is held."""
+    """Return the participation locked: the rater's requests wait, and the campaign keeps its state."""
     campaign_pass(campaign.pk)
     _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
-    found = Participation.objects.select_related("rater", "campaign").filter(campaign=campaign, rater=rater).first()
-    if found is None:
+    participations = Participation.objects.select_related("rater", "campaign")
+    participation = participations.filter(campaign=campaign, rater=rater).first()
+    if participation is None:
         raise AnnotationError(f"{rater} has not taken part in “{campaign}”.")
-    return found
+    return participation
 
 
 def _lock_rows(rows: Any) -> None:
@@ -223,7 +224,7 @@ def _check_hands_out(campaign: Campaign, act: str) -> None:
 
 
 def _release(participation: Participation) -> int:
-    """Take what is on the rater's screen: the place is free at once. As after a lapse, the unit may come back."""
+    """Return the rater's open units: their slots are free at once. As after a lapse, a unit may come back."""
     shown = Presentation.objects.filter(
         campaign=participation.campaign_id, rater=participation.rater_id, outcome=PresentationOutcome.SHOWN
     )
@@ -238,16 +239,16 @@ def _release(participation: Participation) -> int:
 
 
 def _reopen(presentations: Iterable[Presentation]) -> int:
-    """Free the slots that some presentations fill."""
-    found = list(presentations)
-    slots = Slot.objects.filter(pk__in=[presentation.slot_id for presentation in found])
+    """Free the slots that these presentations fill, and return how many."""
+    replaced = list(presentations)
+    slots = Slot.objects.filter(pk__in=[presentation.slot_id for presentation in replaced])
     _lock_rows(slots)
     slots.update(**REOPENED)
-    Presentation.objects.filter(pk__in=[presentation.pk for presentation in found]).update(
+    Presentation.objects.filter(pk__in=[presentation.pk for presentation in replaced]).update(
         outcome=PresentationOutcome.REPLACED
     )
     fewer: dict[int, int] = {}
-    for presentation in found:
+    for presentation in replaced:
         if presentation.unit_id is not None:
             fewer[presentation.unit_id] = fewer.get(presentation.unit_id, 0) + 1
     _lock_rows(Unit.objects.filter(pk__in=fewer))
@@ -255,7 +256,7 @@ def _reopen(presentations: Iterable[Presentation]) -> int:
         Unit.objects.filter(pk__in=[unit for unit, times in fewer.items() if times == n]).update(
             done_slots=F("done_slots") - n
         )
-    return len(found)
+    return len(replaced)
 
 
 def _decide(participation: Participation, action: DecisionAction, grounds: Grounds, reopened: int = 0) -> RaterDecision:
@@ -269,10 +270,10 @@ def _decide(participation: Participation, action: DecisionAction, grounds: Groun
         reopened_slots=reopened,
         decided_by=grounds.by,
     )
-    places = f" {reopened:,} places opened for others." if reopened else ""
+    slots = f" {reopened:,} slots reopened for others." if reopened else ""
     audit_record(
         verb=f"rater.{action.value}",
-        summary=f"{SENTENCES[action]}{places} {grounds.reason}",  # without the name, which may be erased
+        summary=f"{SENTENCES[action]}{slots} {grounds.reason}",  # without the name, which may be erased
         campaign=participation.campaign,
         rater=participation.rater,
         by=grounds.by,

@@ -1,7 +1,7 @@
-"""Changing a running campaign: more ratings of each unit, a system stopped or resumed, items added.
+"""Changes to a running campaign: more ratings per unit, a system stopped or resumed, items added.
 
-Each change closes the campaign's gate, so it waits for requests and answers under way and later ones wait for it. It is
-whole or not at all, touches no rating, and leaves an amendment and an entry in the audit log.
+Each change closes the campaign's gate: it waits for running requests and answers, and later ones wait for it. A change
+happens completely or not at all, touches no rating, and writes an amendment and an entry in the audit log.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ MOST_RATINGS = 100  # of one unit
 
 @transaction.atomic
 def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | None = None) -> Amendment:
-    """Ask for more ratings of every unit. Slots there are keep their numbers, and so their orders on screen."""
-    campaign = amendable_lock(campaign=campaign, act="ask for more ratings")
+    """Add ratings to every unit. Existing slots keep their numbers and therefore their order on screen."""
+    campaign = amendable_lock(campaign=campaign, act="add ratings")
     before = campaign.ratings_per_unit
     extension_check(campaign, ratings_per_unit)
     with connection.cursor() as cursor:
@@ -51,17 +51,17 @@ def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | Non
     campaign.ratings_per_unit = ratings_per_unit
     campaign.save(update_fields=["ratings_per_unit"])
     data = {"ratings_per_unit": [before, ratings_per_unit], "places": added}
-    summary = f"Ratings of each unit raised from {before} to {ratings_per_unit}: {added:,} more places"
+    summary = f"Ratings of each unit raised from {before} to {ratings_per_unit}: {added:,} more slots"
     return _amended(campaign, AmendmentKind.EXTEND, data, summary, by)
 
 
 def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
     before = campaign.ratings_per_unit
     if before >= MOST_RATINGS:
-        message = f"Each unit has {before} places already, which is the most there can be."
+        message = f"Each unit already has {before} slots, the maximum."
         raise AnnotationError.at("ratings_per_unit", message)
     if isinstance(ratings_per_unit, bool) or not before < ratings_per_unit <= MOST_RATINGS:
-        message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Places are never taken away."
+        message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Slots are never removed."
         raise AnnotationError.at("ratings_per_unit", message)
 
 
@@ -70,27 +70,27 @@ def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
 
 @transaction.atomic
 def system_stop(*, campaign: Campaign, system: System, by: User | None = None) -> Amendment:
-    """Hand out no more of a system's texts; what raters have on screen they may still send.
+    """Stop handing out a system's texts; raters can still send what they have on screen.
 
-    What another system wrote word for word goes on, credited to that one. Lists go on showing the system: without it
-    the other texts would be judged in other company than before.
+    Texts that another system wrote word for word stay, credited to that system. Lists still show the system: without
+    it the other texts would be judged beside different texts than before.
     """
     campaign = amendable_lock(campaign=campaign, act="stop a system")
-    found = stop_check(campaign, system)
-    _mark(found.to_stop, stopped=True)
-    data = {"system": system.name, "units": len(found.to_stop), "places": places_to_fill(campaign, found.to_stop)}
-    summary = f"{system.name} stopped: {data['units']:,} units with {data['places']:,} places are handed out no more"
+    units = stop_check(campaign, system).to_stop
+    _mark(units, stopped=True)
+    data = {"system": system.name, "units": len(units), "places": places_to_fill(campaign, units)}
+    summary = f"{system.name} stopped: {len(units):,} units with {data['places']:,} slots are no longer handed out"
     return _amended(campaign, AmendmentKind.STOP_SYSTEM, data, summary, by)
 
 
 @transaction.atomic
 def system_resume(*, campaign: Campaign, system: System, by: User | None = None) -> Amendment:
-    """Hand a stopped system's texts out again. A pair waits for its other system, if that is stopped, too."""
+    """Hand out a stopped system's texts again. A pair waits while its other system is stopped."""
     campaign = amendable_lock(campaign=campaign, act="resume a system")
-    found = resume_check(campaign, system)
-    _mark(found.to_resume, stopped=False)
-    data = {"system": system.name, "units": len(found.to_resume), "places": places_to_fill(campaign, found.to_resume)}
-    summary = f"{system.name} resumed: {data['units']:,} units with {data['places']:,} places are handed out again"
+    units = resume_check(campaign, system).to_resume
+    _mark(units, stopped=False)
+    data = {"system": system.name, "units": len(units), "places": places_to_fill(campaign, units)}
+    summary = f"{system.name} resumed: {len(units):,} units with {data['places']:,} slots are handed out again"
     return _amended(campaign, AmendmentKind.RESUME_SYSTEM, data, summary, by)
 
 
@@ -100,22 +100,22 @@ def _mark(units: list[int], *, stopped: bool) -> None:
 
 
 def stop_check(campaign: Campaign, system: System) -> Marking:
-    """What stopping a system would do, or why it cannot be stopped."""
+    """Return what stopping a system would do; raise if it cannot be stopped."""
     _check_rated(campaign, system)
     stopped = stopped_systems(campaign)
     if system.name in stopped:
-        raise AnnotationError.at("system", f"{system.name} is stopped already.")
-    found = marking(campaign, [*stopped, system.name])
-    if campaign.presentation_kind.keeps_lists and not found.to_stop:
+        raise AnnotationError.at("system", f"{system.name} is already stopped.")
+    change = marking(campaign, [*stopped, system.name])
+    if campaign.presentation_kind.keeps_lists and not change.to_stop:
         message = (
-            f"Every list that shows {system.name} shows other texts, too, and goes on showing all of them, so that "
-            "they stay comparable: stopping it would change nothing."
+            f"Stopping {system.name} would change nothing: every list that shows it also shows other texts, and keeps "
+            "showing all of them so that they stay comparable."
         )
         raise AnnotationError.at("system", message)
-    if not found.left:
+    if not change.left:
         message = f"Without {system.name} there is nothing left to hand out: pause or close the campaign instead."
         raise AnnotationError.at("system", message)
-    return found
+    return change
 
 
 def resume_check(campaign: Campaign, system: System) -> Marking:
@@ -130,7 +130,7 @@ def resume_check(campaign: Campaign, system: System) -> Marking:
 def _check_rated(campaign: Campaign, system: System) -> None:
     rated = list(rated_systems(campaign))
     if system not in rated:
-        accepted = ", ".join(one.name for one in rated) or "none: it rates no system's outputs"
+        accepted = ", ".join(known.name for known in rated) or "none: it rates no system's outputs"
         raise AnnotationError.at("system", f"{system.name} is not rated in this campaign; accepted: {accepted}.")
 
 
@@ -139,24 +139,24 @@ def _check_rated(campaign: Campaign, system: System) -> None:
 
 @dataclass(frozen=True)
 class Addition:
-    """The units that the data set has by now and the campaign has not."""
+    """Units that the data set has now and the campaign lacks."""
 
     units: list[PlannedUnit]
     n_new_items: int
-    n_lists_left: int  # lists of items rated already that would show other texts by now: they stay as they are
+    n_lists_left: int  # lists of rated items that would now show other texts: they stay as they are
     new_systems: list[str]  # with outputs in the data set, but not in the design: they are not added
 
 
 @transaction.atomic
 def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | None = None) -> Amendment:
-    """Plan the data set as it is now again, and append what is not there yet; what is there keeps its place.
+    """Plan the data set as it is now, and append what is missing; existing units keep their positions.
 
     ``item_limit`` raises the limit of a campaign that has one. Systems that the design does not name stay out.
     """
-    act = "take more items"
+    act = "add items"
     campaign = Campaign.objects.get(pk=campaign.pk)
     amendable_check(campaign, act=act)
-    # Planning takes long, and nothing but this function changes what it compares with: raters need not wait for it.
+    # Planning takes long, and only this function changes what it compares with: raters need not wait for it.
     last, found = _last_position(campaign), items_found(campaign, item_limit)
     campaign = amendable_lock(campaign=campaign, act=act)
     if _last_position(campaign) != last:
@@ -180,7 +180,7 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
         "item_limit": [before, campaign.item_limit],
         "units_hash": units_hash(units),
     }
-    summary = f"{found.n_new_items:,} items added: {len(units):,} units with {data['places']:,} places"
+    summary = f"{found.n_new_items:,} items added: {len(units):,} units with {data['places']:,} slots"
     return _amended(campaign, AmendmentKind.ADD_ITEMS, data, summary, by)
 
 
@@ -189,16 +189,16 @@ def _last_position(campaign: Campaign) -> int:
 
 
 def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
-    """What ``items_add`` would add, or why it cannot."""
+    """Return what ``items_add`` would add; raise if it cannot."""
     if item_limit is not None:
         _check_limit(campaign, item_limit)
     listed = campaign.response_list
     if listed is not None and campaign.item_limit is None:
         raise AnnotationError(
-            f"The campaign rates every response of the list “{listed.name}”, and a list never changes: make another "
-            "list, and a campaign for it."
+            f"The campaign rates every response of the list “{listed.name}”, and a list never changes: create another "
+            "list and a campaign for it."
         )
-    wider = Campaign.objects.select_related("dataset").get(pk=campaign.pk)  # with the limit asked for, never saved
+    wider = Campaign.objects.select_related("dataset").get(pk=campaign.pk)  # with the requested limit, never saved
     wider.item_limit = campaign.item_limit if item_limit is None else item_limit
     named: set[str] = set((campaign.design or {}).get("systems", []))
     chosen = set(campaign.systems.values_list("name", flat=True))
@@ -221,7 +221,7 @@ def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
 
 
 def _shown(campaign: Campaign) -> tuple[set[tuple[int, frozenset[int]]], set[int]]:
-    """Every unit as its item and responses, and all items."""
+    """Return every unit as its item and responses, and all items."""
     responses: dict[int, tuple[int, set[int]]] = {}
     rows = UnitResponse.objects.filter(unit__campaign=campaign).order_by()
     for unit, item, response in rows.values_list("unit_id", "unit__item_id", "response_id").iterator(5000):
@@ -232,25 +232,26 @@ def _shown(campaign: Campaign) -> tuple[set[tuple[int, frozenset[int]]], set[int
 def _check_limit(campaign: Campaign, item_limit: int) -> None:
     if campaign.item_limit is None:
         raise AnnotationError.at(
-            "item_limit", f"Found {item_limit}; accepted: nothing, since this campaign rates all items of its data set."
+            "item_limit",
+            f"Found {item_limit}; accepted: no limit, because this campaign rates all items of its data set.",
         )
     if item_limit < campaign.item_limit:
-        message = f"Found {item_limit}; accepted: {campaign.item_limit} or more. Items are never taken away."
+        message = f"Found {item_limit}; accepted: {campaign.item_limit} or more. Items are never removed."
         raise AnnotationError.at("item_limit", message)
 
 
 def nothing_to_add(campaign: Campaign, found: Addition) -> str:
     of = campaign.dataset if campaign.response_list is None else campaign.response_list
-    reasons = [f"There is nothing to add: the campaign has every unit that {of.name!r} makes now."]
+    reasons = [f"There is nothing to add: the campaign already has every unit of {of.name!r}."]
     if found.n_lists_left:
         reasons.append(
-            f"Lists of {found.n_lists_left:,} items would show other texts by now; they stay as they are, so that "
-            "their ratings remain comparable."
+            f"The lists of {found.n_lists_left:,} items would now show other texts; they stay as they are so that "
+            "their ratings stay comparable."
         )
     if found.new_systems:
-        reasons.append(f"Not in the design, so not added: {', '.join(found.new_systems)}.")
+        reasons.append(f"Not added because the design does not name them: {', '.join(found.new_systems)}.")
     if campaign.item_limit is not None:
-        reasons.append(f"It rates the first {campaign.item_limit:,} items only; give a higher limit to go on.")
+        reasons.append(f"It rates the first {campaign.item_limit:,} items only; set a higher limit to add more.")
     return " ".join(reasons)
 
 

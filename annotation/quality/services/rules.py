@@ -1,4 +1,4 @@
-"""Rules that strike raters: registered in versions, applied by decisions that say why."""
+"""Apply registered rules: exclude and flag raters by decisions that say why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from annotation.weighting.exclusion import (
 
 @dataclass(frozen=True)
 class Applied:
-    """What applying rules did."""
+    """The result of applying rules."""
 
     excluded: int
     flagged: int
     reopened: int
-    unchanged: int  # struck, and so already
+    unchanged: int  # already excluded or flagged
 
 
 @transaction.atomic
@@ -37,16 +37,16 @@ def rules_apply(
     seen: Moment | None = None,
     by: User | None = None,
 ) -> Applied:
-    """Exclude and flag whom the rules strike, each by a decision that names the rule and what it saw.
+    """Exclude and flag raters by the rules, each by a decision that names the rule and its evidence.
 
-    ``seen`` applies them as of the moment that a preview showed. Alone with the campaign, so that the log ends where
-    the audit log will say it did.
+    ``seen`` applies the rules as of the moment that a preview showed. The campaign is locked, so that the log ends
+    where the audit log says.
     """
     campaign = campaign_alone(campaign.pk)
     if rules.campaign_id != campaign.pk:
         raise AnnotationError(f"Version {rules.version} of the rules belongs to another campaign.")
     if campaign.state == CampaignState.DRAFT:
-        raise AnnotationError("The campaign is a draft; rules can be applied once it was launched.")
+        raise AnnotationError("The campaign is a draft; rules can be applied after launch.")
     at = _moment(campaign, seen)
     found = verdicts(campaign, rules_from_data(rules.rules), at)
     done = _decide_all(campaign, rules, found, at, replace=replace, by=by)
@@ -54,7 +54,7 @@ def rules_apply(
         verb=APPLIED,
         summary=(
             f"Version {rules.version} of the rules applied: {_counted(done.excluded, 'rater')} excluded, "
-            f"{done.flagged:,} flagged, {_counted(done.reopened, 'place')} opened again."
+            f"{done.flagged:,} flagged, {_counted(done.reopened, 'slot')} reopened."
         ),
         campaign=campaign,
         by=by,
@@ -64,12 +64,14 @@ def rules_apply(
 
 
 def _moment(campaign: Campaign, seen: Moment | None) -> Moment:
-    """A moment that was seen holds unless somebody has decided since: then the preview showed something else."""
+    """Return the moment to apply the rules at; refuse if the preview is older than the newest decision."""
     now = moment(campaign)
     if seen is None:
         return now
     if seen.decision != now.decision:
-        raise AnnotationError("Somebody has decided about a rater since this was shown; look at the preview again.")
+        raise AnnotationError(
+            "There are newer decisions about raters than this preview shows; check the preview again."
+        )
     return Moment(min(seen.rating, now.rating), min(seen.check, now.check), now.decision)
 
 
@@ -78,28 +80,28 @@ def _decide_all(
 ) -> Applied:
     joined = set(Participation.objects.filter(campaign=campaign).values_list("rater_id", flat=True))
     excluded = flagged = reopened = unchanged = 0
-    for one in found:
-        if one.rater.pk not in joined:  # who rated elsewhere and was imported
+    for verdict in found:
+        if verdict.rater.pk not in joined:  # known from imported ratings only
             unchanged += 1
             continue
         evidence = {
-            "rule": rules.rules[one.number - 1],
-            "number": one.number,
-            **one.evidence.to_dict(),
+            "rule": rules.rules[verdict.number - 1],
+            "number": verdict.number,
+            **verdict.evidence.to_dict(),
             "as_of": at._asdict(),
         }
         grounds: dict[str, Any] = {
             "campaign": campaign,
-            "rater": one.rater,
-            "reason": one.sentence[:300],
+            "rater": verdict.rater,
+            "reason": verdict.sentence[:300],
             "by": by,
             "rules": rules,
             "evidence": evidence,
         }
-        decided = rater_exclude(**grounds, replace=replace) if one.action == "exclude" else rater_flag(**grounds)
+        decided = rater_exclude(**grounds, replace=replace) if verdict.action == "exclude" else rater_flag(**grounds)
         if decided.decision is None:
             unchanged += 1
-        elif one.action == "exclude":
+        elif verdict.action == "exclude":
             excluded += 1
             reopened += decided.reopened
         else:

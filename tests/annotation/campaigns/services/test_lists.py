@@ -307,7 +307,7 @@ def test_items_cannot_be_added_to_a_list_but_a_limit_can_be_raised(dataset: Data
     part = campaign_launch(campaign=first)
     items_add(campaign=part, item_limit=2)
     assert part.units.count() == 3
-    with pytest.raises(AnnotationError, match="every unit that 'Unsure' makes now"):
+    with pytest.raises(AnnotationError, match="already has every unit of 'Unsure'"):
         items_add(campaign=part, item_limit=5)
     campaign_extend(campaign=part, ratings_per_unit=7)
     assert part.slots.count() == 21

@@ -209,7 +209,7 @@ def test_stopping_refuses_what_makes_no_sense(project: Project) -> None:
     with pytest.raises(AnnotationError, match="not stopped; accepted: none"):
         system_resume(campaign=campaign, system=ada)
     system_stop(campaign=campaign, system=ada)
-    with pytest.raises(AnnotationError, match="stopped already"):
+    with pytest.raises(AnnotationError, match="already stopped"):
         system_stop(campaign=campaign, system=ada)
     with pytest.raises(AnnotationError, match="nothing left to hand out"):
         system_stop(campaign=campaign, system=bo)
@@ -259,7 +259,7 @@ def test_a_raised_limit_takes_in_further_items_and_is_never_lowered(project: Pro
     assert len(items_found(campaign, 4).units) == 6
     with pytest.raises(AnnotationError, match="accepted: 2 or more"):
         items_add(campaign=campaign, item_limit=1)
-    with pytest.raises(AnnotationError, match="give a higher limit"):
+    with pytest.raises(AnnotationError, match="set a higher limit"):
         items_add(campaign=campaign)
     assert items_add(campaign=campaign, item_limit=4).data["item_limit"] == [2, 4]
     campaign.refresh_from_db()
@@ -288,7 +288,7 @@ def test_an_output_that_was_missing_at_launch_is_added_and_a_list_rated_already_
     assert len(items_found(single).units) == 1
     found = items_found(lists)
     assert (found.units, found.n_lists_left) == ([], 1)
-    with pytest.raises(AnnotationError, match="Lists of 1 items would show other texts"):
+    with pytest.raises(AnnotationError, match="The lists of 1 items would now show other texts"):
         items_add(campaign=lists)
 
 
@@ -340,4 +340,4 @@ def test_every_change_is_in_the_audit_log_with_who_made_it(project: Project, man
         ],
     ).order_by("pk")
     assert [(entry.actor, entry.data["amendment"]) for entry in entries] == [(manager, n) for n in (1, 2, 3, 4)]
-    assert entries[0].summary == "Ratings of each unit raised from 2 to 4: 6 more places."
+    assert entries[0].summary == "Ratings of each unit raised from 2 to 4: 6 more slots."

@@ -117,7 +117,7 @@ def test_a_preview_that_is_no_longer_true_is_not_applied(campaign, raters):
     rules = rules_register(campaign=campaign, records=[GOLD])
     seen = moment(campaign)
     rater_exclude(campaign=campaign, rater=bad, reason="Seen by eye.")
-    with pytest.raises(AnnotationError, match="Somebody has decided"):
+    with pytest.raises(AnnotationError, match="newer decisions about raters"):
         rules_apply(campaign=campaign, rules=rules, seen=seen)
 
 

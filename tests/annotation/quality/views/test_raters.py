@@ -126,7 +126,7 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
     assert decision.reopened_slots == shown.context["preview"].n_places
     refused = client.post(address, {"seen": shown.context["preview"].at.version})
     assert refused.status_code == 400
-    assert b"Somebody has decided" in refused.content
+    assert b"newer decisions about raters" in refused.content
     entry = AuditEntry.objects.get(verb="rules.apply")
     text = client.get(page(campaign, "campaign-quality") + f"?replay={entry.pk}").content.decode()
     assert "Same result." in text
