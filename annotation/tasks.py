@@ -26,13 +26,7 @@ from annotation.quality.tasks import campaign_snapshot
 from annotation.rating.services import handout, pace
 from annotation.recruitment import services as recruitment
 from annotation.recruitment.tasks import provider_event_handle, recruitment_refresh
-from annotation.references.releases.services import evidence
-from annotation.references.tasks import (
-    release_build,
-    release_evidence_fill,
-    release_figures_compute,
-    weights_import_execute,
-)
+from annotation.references.tasks import release_build, release_figures_compute, weights_import_execute
 from annotation.seeds.tasks import seeds_select_execute
 
 
@@ -60,8 +54,6 @@ def sweep() -> None:
     for model, task in work:
         for job_id in jobs.stale_ids(model):
             again(task, job_id)
-    for release_id in evidence.releases_without_evidence():
-        again(release_evidence_fill, release_id)
     dry_runs.sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)

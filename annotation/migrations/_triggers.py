@@ -24,10 +24,6 @@ BEGIN
         RETURN COALESCE(NEW, OLD);
     END IF;
     SELECT state = 'done' INTO done FROM annotation_release WHERE id = COALESCE(OLD.release_id, NEW.release_id);
-    IF done AND TG_OP = 'UPDATE' AND OLD.histogram IS NULL
-       AND to_jsonb(OLD) - 'histogram' - 'rating_spread' = to_jsonb(NEW) - 'histogram' - 'rating_spread' THEN
-        RETURN NEW;
-    END IF;
     IF done THEN
         RAISE EXCEPTION 'release % is done and immutable: % of a weight refused',
             COALESCE(OLD.release_id, NEW.release_id), lower(TG_OP)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.references.releases.services import evidence, releases, weights_imports
+from annotation.references.releases.services import releases, weights_imports
 from annotation.references.weighing.services import figures
 
 
@@ -13,7 +13,7 @@ def release_build(release_id: int) -> None:
 
 
 def figures_follow(release_id: int) -> None:
-    """What the pages of a large release will need is computed next, before anybody asks."""
+    """Compute next what the pages of a large release show."""
     for figures_id in figures.figures_prepare(release_id=release_id):
         release_figures_compute.delay(figures_id)
 
@@ -24,12 +24,7 @@ def release_figures_compute(figures_id: int) -> None:
 
 
 @shared_task
-def release_evidence_fill(release_id: int) -> None:
-    evidence.release_evidence_fill(release_id=release_id)
-
-
-@shared_task
 def weights_import_execute(import_id: int) -> None:
-    made = weights_imports.weights_import_execute(import_id=import_id)
-    if made is not None:
-        figures_follow(made)
+    release_id = weights_imports.weights_import_execute(import_id=import_id)
+    if release_id is not None:
+        figures_follow(release_id)

@@ -180,8 +180,10 @@ def _counted(campaign: Campaign, excluded: Sequence[int]) -> Counted:
         while rows := cursor.fetchmany(CHUNK):
             parts.append(np.array(rows, dtype=np.float64))  # ids are exact below 2**53
     table = np.concatenate(parts)
-    ids = [np.ascontiguousarray(table[:, index]).astype(np.int64) for index in range(4)]
-    return Counted(*ids, np.ascontiguousarray(table[:, 4]))
+    rater, presentation, response, criterion = (
+        np.ascontiguousarray(table[:, index]).astype(np.int64) for index in range(4)
+    )
+    return Counted(rater, presentation, response, criterion, np.ascontiguousarray(table[:, 4]))
 
 
 def _answered(campaign: Campaign) -> Any:

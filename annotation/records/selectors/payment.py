@@ -49,7 +49,8 @@ def _paid(campaign: Campaign) -> list[tuple[float, float, float]]:
             """,
             [campaign.pk],
         )
-        return cursor.fetchall()
+        rows: list[tuple[float, float, float]] = cursor.fetchall()
+        return rows
 
 
 def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
@@ -69,7 +70,8 @@ def _screens_and_seconds(campaign: Campaign) -> list[tuple[int, float]]:
             """,
             [campaign.pk],
         )
-        return cursor.fetchall()
+        rows: list[tuple[int, float]] = cursor.fetchall()
+        return rows
 
 
 def _summed(campaign: Campaign, source: str, rows: np.ndarray) -> Payment:

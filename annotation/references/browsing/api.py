@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response as Answer
+from rest_framework.response import Response as ApiResponse
 
 from annotation.datasets.api.datasets import InDatasetViewSet, ItemSerializer, SourceSerializer
 from annotation.datasets.selectors.datasets import items_matching
@@ -14,14 +14,14 @@ from annotation.models import Item
 from annotation.references.browsing.selectors.items import item_responses
 
 
-class CriterionMeanSerializer(serializers.Serializer):
+class CriterionMeanSerializer(serializers.Serializer[Any]):
     campaign = serializers.CharField()
     criterion = serializers.CharField()
     mean = serializers.FloatField()
     n = serializers.IntegerField()
 
 
-class RatedResponseSerializer(serializers.Serializer):
+class RatedResponseSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="response.pk")
     text = serializers.CharField(source="response.text")
     sources = SourceSerializer(many=True)
@@ -35,12 +35,12 @@ class ItemDetailSerializer(ItemSerializer):
     responses = serializers.SerializerMethodField()
 
     class Meta(ItemSerializer.Meta):
-        fields = (*ItemSerializer.Meta.fields, "responses")
-        read_only_fields = fields
+        fields = (*ItemSerializer.Meta.fields, "responses")  # type: ignore[assignment]  # longer than the parent's
+        read_only_fields = fields  # type: ignore[assignment]  # longer than the parent's
 
     @extend_schema_field(RatedResponseSerializer(many=True))
     def get_responses(self, item: Item) -> list[dict[str, Any]]:
-        return RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data
+        return list(RatedResponseSerializer(item_responses(item, item.dataset).all, many=True).data)
 
 
 class ItemsViewSet(InDatasetViewSet):
@@ -54,12 +54,12 @@ class ItemsViewSet(InDatasetViewSet):
         return items_matching(self.dataset, self.parameter("search"))
 
     @extend_schema(parameters=[OpenApiParameter("search", str, description="In the id, the context or the message.")])
-    def list(self, request: Request, **kwargs: Any) -> Answer:
+    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)
 
     @extend_schema(responses=ItemDetailSerializer)
-    def retrieve(self, request: Request, **_: Any) -> Answer:
+    def retrieve(self, request: Request, **_: Any) -> ApiResponse:
         """One item with its responses, what raters said of each, and its newest weight."""
         item = self.get_object()
         item.dataset = self.dataset
-        return Answer(ItemDetailSerializer(item).data)
+        return ApiResponse(ItemDetailSerializer(item).data)

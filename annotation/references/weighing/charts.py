@@ -33,7 +33,7 @@ def _cells(own: np.ndarray, other: np.ndarray) -> list[dict[str, Any]]:
 def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, most: int) -> alt.LayerChart:
     colours = palette(theme)
     scale = alt.Scale(domain=[-1.08, 1.08], nice=False)
-    ticks = {"values": [-1, -0.5, 0, 0.5, 1], "format": "+.1f", "grid": True}
+    axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=True)
     same = (
         alt.Chart(alt.InlineData(values=[{"own": -1, "other": -1}, {"own": 1, "other": 1}]))
         .mark_line(color=colours.line_strong, strokeDash=[4, 3], strokeWidth=1)
@@ -43,8 +43,8 @@ def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, mos
         alt.Chart(alt.InlineData(values=rows))
         .mark_circle(opacity=0.75)
         .encode(
-            x=alt.X("own:Q", title="This release", scale=scale, axis=alt.Axis(**ticks)),
-            y=alt.Y("other:Q", title=label, scale=scale, axis=alt.Axis(**ticks)),
+            x=alt.X("own:Q", title="This release", scale=scale, axis=axis),
+            y=alt.Y("other:Q", title=label, scale=scale, axis=axis),
             size=alt.Size("references:Q", legend=None, scale=alt.Scale(type="sqrt", domain=[0, most], range=[4, 260])),
             color=alt.Color(
                 "sign:N",
@@ -59,7 +59,8 @@ def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, mos
             ],
         )
     )
-    return alt.layer(same, points)
+    chart: alt.LayerChart = same + points
+    return chart
 
 
 def weight_against(own: np.ndarray, other: np.ndarray, label: str, *, theme: Theme = "light") -> Spec:

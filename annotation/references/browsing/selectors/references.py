@@ -171,10 +171,10 @@ class _RowIs(Func):
     output_field = BooleanField()
     conditional = True
 
-    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **extra: Any) -> tuple[str, tuple[Any, ...]]:
         sides = [compiler.compile(side) for side in self.source_expressions]
         (a, b, c, d), parameters = [sql for sql, _ in sides], [value for _, values in sides for value in values]
-        return f"({a}, {b}) {self.extra['comparison']} ({c}, {d})", parameters
+        return f"({a}, {b}) {self.extra['comparison']} ({c}, {d})", tuple(parameters)
 
 
 def references_by_value(
@@ -386,7 +386,8 @@ def panel_counts(release: Release, chosen: WeightFilter, panel: Panel) -> list[t
 
     Each value counts at the nearest multiple of the step, half way away from 0.
     """
-    others = chosen._replace(**{panel.low_field: None, panel.high_field: None})
+    bounds: dict[str, Any] = {panel.low_field: None, panel.high_field: None}
+    others = chosen._replace(**bounds)
     asked = hashlib.sha256(repr((release.pk, release.content_hash, panel, others)).encode()).hexdigest()
     key = f"release-distribution-{asked}"
     counts: dict[int, int] | None = cache.get(key)

@@ -1,6 +1,6 @@
 """Reference sets, their releases, and every weight of a release."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,7 +18,7 @@ from annotation.core.access import get_in_project_or_404
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.rows import FORMATS
 from annotation.datasets.api.datasets import SourceSerializer
-from annotation.models import JobState, ReferenceSet, Release, ReleaseWeight, SourceKind
+from annotation.models import Campaign, Dataset, Item, JobState, ReferenceSet, Release, ReleaseWeight, SourceKind, User
 from annotation.references.browsing.forms import RANGES
 from annotation.references.browsing.responses import release_file_response
 from annotation.references.browsing.selectors.references import WeightFilter, weight_rows
@@ -41,11 +41,16 @@ CHOSEN = ("source_kinds", "source_systems", "original_kinds", "original_systems"
 # --- What is asked and shown ------------------------------------------------------------------------------------------
 
 
+def user_of(request: Request) -> User:
+    """Return the user of a request; its permissions let no anonymous one through."""
+    return cast(User, request.user)
+
+
 def names(help_text: str) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(), required=False, help_text=help_text)
 
 
-class ReferenceSetRequestSerializer(Strict, serializers.ModelSerializer):
+class ReferenceSetRequestSerializer(Strict, serializers.ModelSerializer[ReferenceSet]):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     campaigns = serializers.ListField(
         child=serializers.CharField(), help_text="Names of those whose ratings become the weights."
@@ -60,9 +65,11 @@ class ReferenceSetRequestSerializer(Strict, serializers.ModelSerializer):
         fields = ("dataset", "name", "description", "campaigns", *CHOSEN)
 
 
-class ReferenceSetSerializer(serializers.ModelSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+class ReferenceSetSerializer(serializers.ModelSerializer[ReferenceSet]):
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    campaigns: serializers.SlugRelatedField[Campaign] = serializers.SlugRelatedField(
+        slug_field="name", many=True, read_only=True
+    )
     source_kinds = names("Kinds that are references.")
     source_systems = names("Systems whose outputs are references.")
     original_kinds = names("Kinds whose response is the item's original.")
@@ -77,7 +84,7 @@ class ReferenceSetSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer):
+class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer[ReferenceSet]):
     add_campaigns = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -90,7 +97,7 @@ class ReferenceSetEditSerializer(Strict, serializers.ModelSerializer):
         extra_kwargs = {"name": {"required": False}, "description": {"required": False}}
 
 
-class WeightsFileSerializer(Strict, serializers.Serializer):
+class WeightsFileSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set whose items and texts the file names.")
     file = serializers.FileField(help_text="JSON Lines as a release is exported, or TSV or CSV; in UTF-8.")
     file_format = serializers.ChoiceField(
@@ -110,15 +117,15 @@ class WeightsFileSerializer(Strict, serializers.Serializer):
     )
 
 
-class WeightsImportAnswerSerializer(serializers.Serializer):
+class WeightsImportAnswerSerializer(serializers.Serializer[Any]):
     weights_import = serializers.URLField(help_text="Poll it until its state is done; it then names the release.")
 
 
-class DeprecationSerializer(Strict, serializers.Serializer):
+class DeprecationSerializer(Strict, serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=MAX_REASON, help_text="Shown wherever the release is named.")
 
 
-class ReleaseRequestSerializer(Strict, serializers.Serializer):
+class ReleaseRequestSerializer(Strict, serializers.Serializer[Any]):
     method = serializers.ChoiceField(choices=list(SCHEMES), default=DEFAULT_SCHEME)
     parameters = serializers.DictField(
         required=False, help_text="n_bootstrap, seed, criteria, and what the method takes."
@@ -137,7 +144,9 @@ class ReleaseSerializer(JobSerializer):
     parameters = serializers.DictField(read_only=True)
     exclusion_rules = serializers.ListField(child=serializers.DictField(), read_only=True)
     report = serializers.DictField(read_only=True)
-    deprecated_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    deprecated_by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
+        slug_field="username", read_only=True
+    )
     same_content_as = serializers.IntegerField(
         source="first_alike",
         read_only=True,
@@ -179,8 +188,8 @@ class ReleaseSerializer(JobSerializer):
         return {name: view.reverse_action("file", kwargs=kwargs | {"file_name": name}) for name in FILES}
 
 
-class WeightSerializer(serializers.ModelSerializer):
-    item = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
+class WeightSerializer(serializers.ModelSerializer[ReleaseWeight]):
+    item: serializers.SlugRelatedField[Item] = serializers.SlugRelatedField(slug_field="external_id", read_only=True)
     text = serializers.CharField(source="response.text", read_only=True)
     sources = SourceSerializer(source="response.sources", many=True, read_only=True)
 
@@ -202,7 +211,7 @@ class WeightSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class WeightFilterSerializer(serializers.Serializer):
+class WeightFilterSerializer(serializers.Serializer[Any]):
     """As the browser of references is narrowed."""
 
     low = serializers.FloatField(required=False, help_text="Weights of at least this.")
@@ -217,7 +226,9 @@ class WeightFilterSerializer(serializers.Serializer):
         required=False, min_value=0, help_text="Standard deviation of the judgements, at least."
     )
     max_spread = serializers.FloatField(required=False, min_value=0, help_text="And at most.")
-    source = serializers.CharField(required=False, help_text="A kind of source, or the name of a system.")
+    source = serializers.CharField(  # type: ignore[assignment]  # a field of a request, not Field.source
+        required=False, help_text="A kind of source, or the name of a system."
+    )
     split = serializers.CharField(required=False, help_text="Of the item.")
     original = serializers.ChoiceField(
         ["yes", "no"], required=False, help_text="Only the items' original responses, or all but those."
@@ -268,9 +279,9 @@ class ReferenceSetsViewSet(ReadViewSet):
         names = asked.pop("add_campaigns", [])
         campaigns = find_named(self.project.campaigns.all(), names, field="add_campaigns")
         with transaction.atomic():
-            reference_set_edit(reference_set=reference_set, by=request.user, **asked)
+            reference_set_edit(reference_set=reference_set, by=user_of(request), **asked)
             for campaign in campaigns:
-                reference_set_add_campaign(reference_set=reference_set, campaign=campaign, by=request.user)
+                reference_set_add_campaign(reference_set=reference_set, campaign=campaign, by=user_of(request))
         return self.answer(reference_set)
 
     @extend_schema(
@@ -285,7 +296,9 @@ class ReferenceSetsViewSet(ReadViewSet):
         if slug := asked.pop("reference_set", ""):
             sets = self.project.reference_sets.all()
             (asked["reference_set"],) = find_named(sets, [slug], field="reference_set", by="slug")
-        job = weights_import_create(dataset=dataset, filename=file.name, content=file.read(), by=request.user, **asked)
+        job = weights_import_create(
+            dataset=dataset, filename=file.name, content=file.read(), by=user_of(request), **asked
+        )
         weights_import_execute.delay_on_commit(job.pk)
         where = reverse("api:weights-import-detail", args=[self.project.slug, job.pk], request=request)
         return Response({"weights_import": where}, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
@@ -314,7 +327,7 @@ class ReleasesViewSet(JobViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """The set's next release; its weights follow from a worker. Poll its ``url``."""
         asked = self.asked(ReleaseRequestSerializer)
-        release = release_create(reference_set=self.reference_set, by=request.user, **asked)
+        release = release_create(reference_set=self.reference_set, by=user_of(request), **asked)
         self.start(release)
         return self.answer(release, status.HTTP_201_CREATED)
 
@@ -323,7 +336,7 @@ class ReleasesViewSet(JobViewSet):
     def deprecate(self, request: Request, **_: Any) -> Response:
         """Say that the release should no longer be chosen, and why. Nothing is deleted."""
         release = self.get_object()
-        release_deprecate(release=release, by=request.user, **self.asked(DeprecationSerializer))
+        release_deprecate(release=release, by=user_of(request), **self.asked(DeprecationSerializer))
         return self.answer(release)
 
     @extend_schema(request=None)
@@ -331,7 +344,7 @@ class ReleasesViewSet(JobViewSet):
     def restore(self, request: Request, **_: Any) -> Response:
         """Take a deprecation back."""
         release = self.get_object()
-        release_restore(release=release, by=request.user)
+        release_restore(release=release, by=user_of(request))
         return self.answer(release)
 
     @extend_schema(responses={(200, "application/octet-stream"): bytes, 304: None})

@@ -1,5 +1,7 @@
 """Files of weights made elsewhere, on their way to releases."""
 
+from typing import Any
+
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -7,20 +9,20 @@ from rest_framework.reverse import reverse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet
 from annotation.datasets.api.imports import BadRowSerializer
-from annotation.models import WeightsImport
+from annotation.models import Dataset, WeightsImport
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.tasks import weights_import_execute
 
 
-class RefusalSerializer(serializers.Serializer):
+class RefusalSerializer(serializers.Serializer[Any]):
     """Where the file was refused: the first hundred bad rows, of ``total``."""
 
-    errors = BadRowSerializer(many=True, required=False)
+    errors = BadRowSerializer(many=True, required=False)  # type: ignore[assignment]  # not Serializer.errors
     total = serializers.IntegerField(required=False)
 
 
 class WeightsImportSerializer(JobSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    dataset: serializers.SlugRelatedField[Dataset] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     release = serializers.SerializerMethodField(help_text="As score runs and studies name it; set when done.")
     release_url = serializers.SerializerMethodField()
     report = RefusalSerializer(read_only=True)

@@ -1,11 +1,10 @@
 """What a data card and a release's page say of the judgements behind it: agreement, and where raters came from."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Count, F
 
 from annotation.core.numbers import finite_or_none
@@ -13,13 +12,12 @@ from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Release, ResponseSource, SeedSelection
 from annotation.rating.selectors.ratings import JudgementTable
 from annotation.recruitment.providers import PROVIDERS
-from annotation.references.releases.selectors.releases import release_campaigns, release_judgements
+from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.releases.selectors.seeds import fallen_seeds
 from annotation.weighting import RatingTable, icc, krippendorff_alpha
 from annotation.weighting.agreement import Level
 
 RESAMPLES = 200  # as the live monitor's
-KEPT_SECONDS = 24 * 3600
 MOST_LEVELS = 25  # values of judgements, beyond which alpha is told on their differences
 
 
@@ -43,20 +41,10 @@ class Agreement:
 
 
 def release_agreement(release: Release) -> Agreement:
-    """Krippendorff's alpha and one-way ICC over a release's judgements: as its report tells them, else computed.
-
-    They never change, so what is computed for an older release is kept in the cache.
-    """
+    """Return Krippendorff's alpha and one-way ICC over a release's judgements, as its report holds them."""
     if release.is_imported:
         return _unknown("the weights were made elsewhere: their judgements are not known here")
-    if told := release.report.get("agreement"):
-        return Agreement(**told)
-    key = f"release-agreement-1-{release.pk}-{release.content_hash}"
-    found = cache.get(key)
-    if found is None:
-        found = asdict(judged_agreement(release_judgements(release)))
-        cache.set(key, found, KEPT_SECONDS)
-    return Agreement(**found)
+    return Agreement(**release.report["agreement"])
 
 
 def judged_agreement(judged: JudgementTable) -> Agreement:
@@ -69,17 +57,21 @@ def judged_agreement(judged: JudgementTable) -> Agreement:
     # Of values on many levels alpha is told on their differences: ordinal alpha takes time by the square of levels.
     level: Level = "ordinal" if len(np.unique(judged.value)) <= MOST_LEVELS else "interval"
     alpha = krippendorff_alpha(table, level=level, n_bootstrap=RESAMPLES)
-    found = icc(table)
+    consistency = icc(table)
     return Agreement(
-        level,
-        *map(finite_or_none, (alpha.alpha, alpha.low, alpha.high)),
-        alpha.reason,
-        *map(
-            finite_or_none,
-            (found.icc_1, found.icc_1_low, found.icc_1_high, found.icc_k, found.icc_k_low, found.icc_k_high),
-        ),
-        finite_or_none(found.k),
-        found.reason,
+        level=level,
+        alpha=finite_or_none(alpha.alpha),
+        alpha_low=finite_or_none(alpha.low),
+        alpha_high=finite_or_none(alpha.high),
+        alpha_reason=alpha.reason,
+        icc_1=finite_or_none(consistency.icc_1),
+        icc_1_low=finite_or_none(consistency.icc_1_low),
+        icc_1_high=finite_or_none(consistency.icc_1_high),
+        icc_k=finite_or_none(consistency.icc_k),
+        icc_k_low=finite_or_none(consistency.icc_k_low),
+        icc_k_high=finite_or_none(consistency.icc_k_high),
+        k=finite_or_none(consistency.k),
+        icc_reason=consistency.reason,
     )
 
 

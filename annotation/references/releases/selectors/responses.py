@@ -1,6 +1,6 @@
 """Everything known about one response: where it came from, what raters said, what it weighs and why."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from django.db.models import QuerySet
@@ -147,6 +147,6 @@ def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -
             "made elsewhere: its judgements are not known here",
         ]
     response = WeighedResponse(
-        values, low, high, weight.rating_mean, weight.n_ratings, weight.weight, weight.release.parameters
+        values, low, high, cast(float, weight.rating_mean), weight.n_ratings, weight.weight, weight.release.parameters
     )
     return get_scheme(weight.release.method).explain(response)

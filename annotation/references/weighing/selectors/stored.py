@@ -61,8 +61,9 @@ class Figures(Generic[Found]):
 
 def is_large(release: Release) -> bool:
     """Whether a page may not compute its figures by itself."""
-    judgements = 0 if release.is_imported else release.report["ratings"]["judgements"]
-    return max(judgements, release.report["references"]["weighted"]) > IN_REQUEST
+    judgements: int = 0 if release.is_imported else release.report["ratings"]["judgements"]
+    references: int = release.report["references"]["weighted"]
+    return max(judgements, references) > IN_REQUEST
 
 
 def figures_key(release: Release, part: FiguresPart) -> str:

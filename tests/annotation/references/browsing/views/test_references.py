@@ -513,7 +513,7 @@ def test_the_table_can_be_kept_as_latex_and_as_markdown(release, viewer, as_user
 
 
 def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_user):
-    """As of a release from before evidence was stored, until it is filled in, or of weights made elsewhere."""
+    """As for weights made elsewhere."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('assay.purge', 'on', true)")
     ReleaseWeight.objects.filter(release=release).update(rating_spread=None, histogram=None, rating_mean=None)

@@ -1,11 +1,9 @@
-"""Spread and histogram beside each weight: stored when a release is built, filled once into releases from before."""
+"""Spread and histogram beside each weight: stored when a release is built."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from annotation import tasks
 from annotation.models import Criterion, Release, ReleaseWeight
-from annotation.references.releases.services.evidence import release_evidence_fill, releases_without_evidence
 from annotation.references.releases.services.releases import release_build, release_create, stored_content_hash
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate
@@ -38,16 +36,6 @@ def build(campaign, **asked) -> Release:
     return release
 
 
-def as_before(release) -> None:
-    """The release as it was left by a version that stored no evidence."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
-        release.weights.update(rating_spread=None, histogram=None)
-        cursor.execute("SELECT set_config('assay.purge', 'off', true)")
-    release.report.pop("histogram")
-    release.save(update_fields=["report"])
-
-
 def test_a_release_is_built_with_its_evidence(campaign, response):
     """Four 4s and a 5 about a mean of 4.2: (4 * 0.04 + 0.64) / 4 = 0.2 is their variance."""
     release = build(campaign)
@@ -75,53 +63,17 @@ def test_a_slider_is_counted_in_equal_bins(campaign):
 
 def test_the_hash_does_not_know_of_the_evidence(campaign, response):
     release = build(campaign)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('assay.purge', 'on', true)")
+        release.weights.update(rating_spread=None, histogram=None)
+        cursor.execute("SELECT set_config('assay.purge', 'off', true)")
     assert stored_content_hash(release) == release.content_hash
-    as_before(release)
-    assert stored_content_hash(release) == release.content_hash
-
-
-def test_a_release_from_before_is_filled_once_by_the_sweep(campaign, response, monkeypatch):
-    release = build(campaign)
-    told = release.report["histogram"]
-    evidence = release.weights.values_list("rating_spread", "histogram").get()
-    as_before(release)
-    assert releases_without_evidence() == [release.pk]
-
-    monkeypatch.setattr(tasks, "again", lambda task, job_id: task(job_id))
-    tasks.sweep()
-    release.refresh_from_db()
-    assert release.weights.values_list("rating_spread", "histogram").get() == evidence
-    assert release.report["histogram"] == told
-    assert stored_content_hash(release) == release.content_hash
-    assert releases_without_evidence() == []
-    assert not release_evidence_fill(release_id=release.pk)
 
 
 def test_evidence_that_is_there_is_as_immutable_as_the_weights(campaign, response):
     weight = build(campaign).weights.get()
     with pytest.raises(IntegrityError, match="immutable"), transaction.atomic():
         ReleaseWeight.objects.filter(pk=weight.pk).update(histogram=[5, 0, 0, 0, 0])
-
-
-def test_ratings_after_the_release_do_not_enter_its_evidence(campaign, response):
-    release = build(campaign)
-    as_before(release)
-    rate(campaign, "fay", response, 1)
-    assert release_evidence_fill(release_id=release.pk)
-    assert release.weights.get().histogram == [0, 0, 0, 4, 1]
-
-
-def test_where_the_judgements_are_gone_it_says_so_once(campaign, response):
-    release = build(campaign)
-    as_before(release)
-    Criterion.objects.filter(campaign=campaign).update(name="renamed")
-    release.parameters = {**release.parameters, "criteria": ["quality"]}
-    release.save(update_fields=["parameters"])
-    assert release_evidence_fill(release_id=release.pk)
-    release.refresh_from_db()
-    assert release.report["histogram"] is None
-    assert "has no criterion quality" in release.report["histogram_missing"]
-    assert releases_without_evidence() == []
 
 
 def test_magnitudes_are_counted_in_doublings_of_the_standard(campaign):
