@@ -52,7 +52,7 @@ REFERENCES = [
         "browse/?view=references",
     ),
     Shot(WEIGHING, "release-table", "As a table", "As the paper prints them.", "release", "browse/?view=table"),
-    Shot(WEIGHING, "release-attention", "To look at", "What is not settled, to be sent back.", "release", "attention/"),
+    Shot(WEIGHING, "release-attention", "Needs attention", "What to rate again.", "release", "attention/"),
     Shot(WEIGHING, "release-sensitivity", "Sensitivity", "What other schemes would say.", "release", "sensitivity/"),
     Shot(WEIGHING, "release-influence", "Raters", "What each rater's absence would move.", "release", "raters/"),
     Shot(

@@ -771,7 +771,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ('started_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('part', models.CharField(choices=[('attention', 'What to look at'), ('sensitivity', 'Sensitivity'), ('influence', 'Influence of raters'), ('texts', 'Texts on both sides')], max_length=12)),
+                ('part', models.CharField(choices=[('attention', 'Needs attention'), ('sensitivity', 'Sensitivity'), ('influence', 'Influence of raters'), ('texts', 'Texts on both sides')], max_length=12)),
                 ('key', models.CharField(help_text='SHA-256 over everything that the figures follow from.', max_length=64)),
                 ('content', models.BinaryField(help_text='See annotation.core.packing.', null=True)),
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='figures', to='annotation.release')),

@@ -134,16 +134,16 @@ class ReleaseWeight(models.Model):
 
 
 class FiguresPart(models.TextChoices):
-    ATTENTION = "attention", "What to look at"
+    ATTENTION = "attention", "Needs attention"
     SENSITIVITY = "sensitivity", "Sensitivity"
     INFLUENCE = "influence", "Influence of raters"
     TEXTS = "texts", "Texts on both sides"
 
 
 class ReleaseFigures(Job):
-    """What stands behind a large release, computed by a worker and kept: computing it takes longer than a page may.
+    """Statistics about a large release, computed and stored by a worker because they take longer than a request may.
 
-    ``key`` says what the figures follow from. Where that changes, others are computed, under another key.
+    ``key`` is a hash of everything the statistics depend on. If that changes, they are computed anew under another key.
     """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="figures")

@@ -170,5 +170,5 @@ def test_without_script_every_mark_leads_to_its_row(live_server, new_page, talk,
     liked = talk.reference(0, "i like cats")
     page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
     with page.expect_navigation():
-        page.get_by_role("link", name="Every n-gram match it gave to an output").click()
+        page.get_by_role("link", name="All n-gram matches with outputs").click()
     assert page.get_by_role("heading", name="i like cats").is_visible()

@@ -1,4 +1,4 @@
-"""What stands behind a release's weights, in a browser: readable by all, usable by keyboard, drawn under the policy."""
+"""Checks of a release's weights, in a browser: readable by all, usable by keyboard, drawn under the policy."""
 
 import pytest
 
@@ -34,9 +34,9 @@ def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server
     page = page_desktop
     sign_in(page, live_server.url, "max-manager", "password")
     page.goto(f"{base}attention/?list=tie")
-    page.get_by_role("checkbox", name="Send back “Well.”").focus()
+    page.get_by_role("checkbox", name="Rate “Well.” again").focus()
     page.keyboard.press("Space")
-    page.get_by_role("button", name="Send ticked ones back").focus()
+    page.get_by_role("button", name="Rate ticked references again").focus()
     page.keyboard.press("Enter")
     page.get_by_label("More ratings of each").fill("4")
     axe(page)

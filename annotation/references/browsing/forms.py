@@ -16,7 +16,7 @@ RANGES = (
     ("Disagreement", "min_spread", "max_spread"),
 )
 SIGNS = [("", "Any"), ("positive", "Positive"), ("zero", "Zero"), ("negative", "Negative")]
-ORIGINALS = [("", "All"), ("yes", "The original alone"), ("no", "All but the original")]
+ORIGINALS = [("", "All"), ("yes", "Only originals"), ("no", "Without originals")]
 MINUS = "−"
 
 
@@ -39,7 +39,9 @@ class WeightFilterForm(forms.Form):
         label="Text",
         required=False,
         max_length=200,
-        widget=forms.TextInput(attrs={"type": "search", "data-search": "", "placeholder": "Words of texts, messages"}),
+        widget=forms.TextInput(
+            attrs={"type": "search", "data-search": "", "placeholder": "Words in texts and messages"}
+        ),
     )
     low = _number("Weight from", low=-1, high=1)
     high = _number("Weight to", low=-1, high=1)
@@ -71,7 +73,7 @@ class WeightFilterForm(forms.Form):
         for label, low, high in RANGES:
             start, end = asked.get(low), asked.get(high)
             if start is not None and end is not None and start > end:
-                self.add_error(low, f"{label} from {start:g} to {end:g}: the first must not be above the second.")
+                self.add_error(low, f"{label} from {start:g} to {end:g}: the first value must not be above the second.")
         return asked
 
     def chosen(self) -> WeightFilter:

@@ -33,18 +33,18 @@ class ReferenceSetForm(RefusableForm):
     campaigns = forms.ModelMultipleChoiceField(
         queryset=Campaign.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Every rating of a reference in these campaigns counts, whichever name it was rated under.",
+        help_text="Every rating of a reference in these campaigns counts, whatever system or source it was rated for.",
     )
     sources = forms.MultipleChoiceField(
         label="References",
         widget=forms.CheckboxSelectMultiple,
-        help_text="A response is a reference as soon as one of its sources is chosen.",
+        help_text="A response is a reference if at least one of its sources is chosen.",
     )
     originals = forms.MultipleChoiceField(
-        label="The original among them",
+        label="Original",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="What “single reference” means in a study: the answer that really followed.",
+        help_text="The answer that really followed. Studies use it as the “single reference”.",
     )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
@@ -73,14 +73,14 @@ class ReferenceSetForm(RefusableForm):
 
 
 class ReferenceSetEditForm(RefusableForm):
-    """What people read of a set. Its address, and so the name of its releases, stays."""
+    """Name and description of a set; its address does not change."""
 
     name = forms.CharField(max_length=120)
     description = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 3}))
 
 
 class AddCampaignForm(RefusableForm):
-    """One more campaign whose ratings the later releases of a set read."""
+    """Another campaign whose ratings later releases of a set include."""
 
     inputs = {"campaigns": "campaign"}
     campaign = forms.ModelChoiceField(Campaign.objects.none(), empty_label="Choose a campaign")
@@ -96,12 +96,12 @@ class DeprecationForm(RefusableForm):
     reason = forms.CharField(
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Shown wherever the release is named, in its data card too: what is wrong, and what to use instead.",
+        help_text="What is wrong, and what to use instead. Shown wherever the release is named, and in its data card.",
     )
 
 
 class WeightsUploadForm(UploadForm):
-    """Weights that were made elsewhere, for texts of one data set."""
+    """A file of weights for texts of one data set."""
 
     file = forms.FileField(
         label="File",
@@ -109,7 +109,10 @@ class WeightsUploadForm(UploadForm):
         widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv,.tab,.txt"}),
     )
     name = forms.CharField(
-        label="Name of the new reference set", max_length=120, required=False, help_text="Or choose a set below."
+        label="Name of the new reference set",
+        max_length=120,
+        required=False,
+        help_text="Or choose an existing set below.",
     )
     reference_set = forms.ModelChoiceField(
         label="Or the next release of", queryset=ReferenceSet.objects.none(), required=False, empty_label="A new set"
@@ -118,19 +121,19 @@ class WeightsUploadForm(UploadForm):
         label="Where the weights come from",
         required=False,
         max_length=300,
-        help_text="A paper, a web address, a person. Shown with every release of them.",
+        help_text="A paper, a web address or a person. Shown with the release.",
     )
     licence = forms.CharField(label="Licence of the weights", required=False, max_length=300)
     add_texts = forms.BooleanField(
         label="Add texts that the data set does not have",
         required=False,
-        help_text="As responses of their items. Without it, a text that is not there refuses the file.",
+        help_text="They become responses of their items. If not ticked, an unknown text refuses the file.",
     )
     kind = forms.ChoiceField(
         label="Added texts are",
         initial=SourceKind.HUMAN,
         required=False,
-        help_text="Where the file does not say of what kind a text is.",
+        help_text="For texts whose kind is not in the file.",
     )
     field_order = ("name", "reference_set", "file", "file_format", "origin", "licence", "add_texts", "kind")
 
@@ -143,7 +146,7 @@ class WeightsUploadForm(UploadForm):
         data = super().clean() or {}
         data["kind"] = data.get("kind") or SourceKind.HUMAN.value
         if data.get("reference_set") is None and not data.get("name") and "reference_set" not in self.errors:
-            self.add_error("name", "Found nothing; accepted: a name of up to 120 characters, or a set below.")
+            self.add_error("name", "Empty; accepted: a name of up to 120 characters, or a set below.")
         return data
 
 
@@ -156,12 +159,12 @@ def _methods() -> list[tuple[str, str]]:
 
 
 class ReleaseForm(RefusableForm):
-    """How to weigh: method, its parameters, and what does not count."""
+    """Method, parameters and exclusion rules of a release."""
 
     inputs = {"parameters": "", "exclusion_rules": ""}
     method = forms.ChoiceField(choices=_methods, initial=DEFAULT_SCHEME, widget=forms.RadioSelect)
     criteria = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the criteria chosen here."
+        widget=forms.CheckboxSelectMultiple, help_text="A judgement is the mean over the chosen criteria."
     )
     exclude_raters = forms.CharField(
         label="Leave out raters",
@@ -174,22 +177,22 @@ class ReleaseForm(RefusableForm):
         label="Leave out single ratings",
         required=False,
         max_length=MAX_RULE_CHARACTERS,
-        help_text="Numbers of ratings as a response's page shows them, separated by commas.",
+        help_text="Rating numbers, as shown on the page of a response, separated by commas.",
     )
     min_seconds = forms.FloatField(
-        label="Leave out ratings faster than (seconds)", required=False, help_text="From shown to sent."
+        label="Leave out ratings faster than (seconds)", required=False, help_text="Time from shown to sent."
     )
     min_ratings = forms.IntegerField(
-        label="Leave out raters with fewer ratings than", required=False, help_text="After the rules above."
+        label="Leave out raters with fewer ratings than", required=False, help_text="Counted after the rules above."
     )
-    with_excluded = forms.BooleanField(label="Count the ratings of excluded raters, too", required=False)
+    with_excluded = forms.BooleanField(label="Also count the ratings of excluded raters", required=False)
     with_registered = forms.BooleanField(label="Apply the campaigns' registered rules", required=False)
     n_bootstrap = forms.IntegerField(
         label="Bootstrap samples",
         initial=COMMON_PARAMETERS["n_bootstrap"],
         min_value=0,
         max_value=MAX_BOOTSTRAP,
-        help_text="Resamples of the raters behind each 95% interval.",
+        help_text="Resamples of the raters for each 95% interval.",
     )
     seed = forms.IntegerField(
         initial=COMMON_PARAMETERS["seed"], min_value=0, help_text="The same seed and ratings give the same release."
@@ -210,10 +213,10 @@ class ReleaseForm(RefusableForm):
         excluded = list(excluded_raters(reference_set.campaigns.all()).values_list("pseudonym", flat=True))
         self.n_excluded = len(excluded)
         shown = ", ".join(excluded[:10]) + (" …" if len(excluded) > 10 else "")
-        self.fields["with_excluded"].help_text = escape(f"Excluded in the campaigns by decision: {shown}.")
+        self.fields["with_excluded"].help_text = escape(f"Raters excluded in the campaigns: {shown}.")
         self.registered = registered_rules(reference_set)
-        listed = ", ".join(f"version {one.version} of “{one.campaign}”" for one in self.registered)
-        self.fields["with_registered"].help_text = escape(f"Judged on the ratings of this release: {listed}.")
+        listed = ", ".join(f"version {rules.version} of “{rules.campaign}”" for rules in self.registered)
+        self.fields["with_registered"].help_text = escape(f"Applied to the ratings of this release: {listed}.")
 
     @property
     def advanced(self) -> list[Any]:

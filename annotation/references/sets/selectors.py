@@ -1,25 +1,25 @@
-"""Campaigns that were drafted from what needs attention in a release, and the reference sets they are meant for."""
+"""Follow-up campaigns that rate references of a release again, and the reference sets they belong to."""
 
 from annotation.models import Campaign, CampaignState, ReferenceSet
 from annotation.references.releases.selectors.releases import release_named
 
 
 def set_to_join(campaign: Campaign) -> ReferenceSet | None:
-    """The set whose release sent the campaign's list back; None before the launch, and once it was added."""
-    sent = campaign.response_list
-    if sent is None or campaign.state == CampaignState.DRAFT:
+    """Return the set that a follow-up campaign can be added to; None before its launch and after it was added."""
+    response_list = campaign.response_list
+    if response_list is None or campaign.state == CampaignState.DRAFT:
         return None
-    written, content_hash = (sent.origin.get(name) for name in ("release", "content_hash"))
-    release = release_named(campaign.project, written) if isinstance(written, str) else None
+    name_of_release, content_hash = (response_list.origin.get(name) for name in ("release", "content_hash"))
+    release = release_named(campaign.project, name_of_release) if isinstance(name_of_release, str) else None
     if release is None or release.content_hash != content_hash:
         return None
-    found: ReferenceSet = release.reference_set
-    return None if found.campaigns.filter(pk=campaign.pk).exists() else found
+    reference_set: ReferenceSet = release.reference_set
+    return None if reference_set.campaigns.filter(pk=campaign.pk).exists() else reference_set
 
 
 def campaigns_to_join(reference_set: ReferenceSet) -> list[Campaign]:
-    """Launched campaigns that ask about what was sent back from one of the set's releases, and are not in it yet."""
-    sent = Campaign.objects.filter(
+    """Return the launched follow-up campaigns of the set's releases that are not in the set yet."""
+    follow_ups = Campaign.objects.filter(
         dataset=reference_set.dataset_id, response_list__origin__release__startswith=f"{reference_set.slug}/v"
     ).select_related("response_list", "project")
-    return [campaign for campaign in sent.order_by("pk") if set_to_join(campaign) == reference_set]
+    return [campaign for campaign in follow_ups.order_by("pk") if set_to_join(campaign) == reference_set]

@@ -1,4 +1,4 @@
-"""Reference sets: which responses are references, and whose ratings weigh them."""
+"""Create and change reference sets: which responses are references, and whose ratings weigh them."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def reference_set_create(
     original_systems: Sequence[str] = (),
     description: str = "",
 ) -> ReferenceSet:
-    """Name a choice of references. Its campaigns' criteria must share one scale."""
+    """Create a reference set. The criteria of its campaigns must share one scale."""
     check_name(name)
     _check_campaigns(project, dataset, campaigns)
     _check_sources(dataset, source_kinds, source_systems)
@@ -56,7 +56,7 @@ def reference_set_create(
 def reference_set_edit(
     *, reference_set: ReferenceSet, by: User | None, name: str | None = None, description: str | None = None
 ) -> ReferenceSet:
-    """Another name or description. The slug stays: papers, score runs and studies name releases by it."""
+    """Change name or description. The slug stays: papers, score runs and studies name releases by it."""
     fresh = ReferenceSet.objects.select_for_update().select_related("project").get(pk=reference_set.pk)
     changed: dict[str, list[str]] = {}
     for field, value in (("name", name), ("description", description)):
@@ -77,11 +77,11 @@ def reference_set_edit(
 
 @transaction.atomic
 def reference_set_add_campaign(*, reference_set: ReferenceSet, campaign: Campaign, by: User | None) -> ReferenceSet:
-    """Let the set's later releases read one more campaign. Earlier ones keep those they were built with."""
+    """Add a campaign to the set. Later releases include its ratings; earlier releases keep their campaigns."""
     fresh = ReferenceSet.objects.select_for_update().select_related("project", "dataset").get(pk=reference_set.pk)
     present = list(fresh.campaigns.all())
     if campaign in present:
-        raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is one of “{fresh}” already.")
+        raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is already in “{fresh}”.")
     if campaign.project_id != fresh.project_id:
         raise AnnotationError.at("campaigns", f"Campaign “{campaign}” belongs to another project.")
     _check_campaigns(fresh.project, fresh.dataset, [*present, campaign])
@@ -110,16 +110,12 @@ def _check_campaigns(project: Project, dataset: Dataset, campaigns: Sequence[Cam
     if dataset.project_id != project.pk:
         raise AnnotationError.at("dataset", f"Data set “{dataset}” belongs to another project.")
     if not campaigns:
-        raise AnnotationError.at(
-            "campaigns", "No campaign is chosen; accepted: one or more, whose ratings become the weights."
-        )
+        raise AnnotationError.at("campaigns", "No campaign is chosen; accepted: one or more.")
     for campaign in campaigns:
         if campaign.dataset_id != dataset.pk:
             raise AnnotationError.at("campaigns", f"Campaign “{campaign}” rates another data set than “{dataset}”.")
         if campaign.state == CampaignState.DRAFT:
-            raise AnnotationError.at(
-                "campaigns", f"Campaign “{campaign}” is a draft; accepted: campaigns that were launched."
-            )
+            raise AnnotationError.at("campaigns", f"Campaign “{campaign}” is a draft; accepted: launched campaigns.")
     try:
         campaign_criteria(campaigns)
     except AnnotationError as error:
@@ -131,7 +127,7 @@ def _check_sources(dataset: Dataset, kinds: Sequence[str], systems: Sequence[str
     unknown = sorted(set(kinds) - set(accepted))
     if unknown:
         raise AnnotationError.at(
-            "source_kinds", f"Kind of source {unknown[0]!r} found; accepted: {', '.join(accepted)}."
+            "source_kinds", f"Unknown kind of source {unknown[0]!r}; accepted: {', '.join(accepted)}."
         )
     named = set(System.objects.filter(dataset=dataset).values_list("name", flat=True))
     missing = sorted(set(systems) - named)
@@ -153,5 +149,5 @@ def _check_originals(
         if stray:
             has = ", ".join(sorted(sources)) or "none"
             raise AnnotationError.at(
-                field, f"The original {stray[0]!r} is no reference of this set; its sources are: {has}."
+                field, f"The original {stray[0]!r} is not a source of this set; its sources are: {has}."
             )

@@ -86,7 +86,7 @@ def reference_set_create(request: MemberRequest) -> HttpResponse:
         except AnnotationError as error:
             form.add_refusal(error)
         else:
-            messages.success(request, f"Reference set “{made}” is there. Build its first release next.")
+            messages.success(request, f"Created the reference set “{made}”. Build its first release next.")
             return redirect("annotation:reference-set-detail", project.slug, made.slug)
     context = {"project": project, "datasets": datasets, "dataset": dataset, "form": form}
     return render(request, "annotation/references/reference_set_form.html", context)

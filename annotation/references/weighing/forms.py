@@ -1,4 +1,4 @@
-"""Forms about what stands behind a release's weights."""
+"""Form for rating references of a release again."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,25 +8,25 @@ from django import forms
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.datasets.services.lists import MAX_NAME
 from annotation.models import Campaign
-from annotation.references.weighing.services.sending_back import MOST_RATINGS
+from annotation.references.weighing.services.rating_again import MOST_RATINGS
 
 
-class SendBackForm(RefusableForm):
-    """How many more ratings of some references, and after which campaign."""
+class RateAgainForm(RefusableForm):
+    """How many more ratings of some references, and which campaign's settings to copy."""
 
     ratings = forms.IntegerField(
         label="More ratings of each", min_value=1, max_value=MOST_RATINGS, help_text="By as many different raters."
     )
     like = forms.ModelChoiceField(
-        label="Ask as in",
+        label="Copy settings from",
         queryset=Campaign.objects.none(),
         empty_label=None,
-        help_text="Its criteria, scale, instructions, checks and payment are taken over, so that new and earlier "
+        help_text="Its criteria, scale, instructions, checks and payment are copied, so that new and earlier "
         "ratings can be averaged.",
     )
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text="Of the list. The draft gets the name of the campaign above, with a number, since raters see it.",
+        help_text="Name of the list. The draft is named after the campaign above, because raters see its name.",
     )
 
     def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:

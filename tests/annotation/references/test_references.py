@@ -107,7 +107,7 @@ def test_a_refused_reference_set_says_why_at_the_field(dataset, project, manager
             "originals": ["system:Robot"],
         },
     )
-    assert "is no reference of this set" in answer.context["form"].errors["originals"][0]
+    assert "is not a source of this set" in answer.context["form"].errors["originals"][0]
     assert not project.reference_sets.exists()
 
 

@@ -67,7 +67,7 @@ def test_the_pages_of_a_study_and_its_runs_say_whose_judges_are_not_known(
     study = computed(world, "theirs/v1")
     client = as_user(viewer)
     page = client.get(reverse("correlations:study-detail", args=[world.project.slug, study.pk])).content.decode()
-    assert "made elsewhere: who judged the references is not known here" in page
+    assert "were imported: the raters of the references are not known" in page
     run = study.score_runs.first()
     page = client.get(reverse("metrics:run-detail", args=[world.project.slug, run.pk])).content.decode()
-    assert "made elsewhere: who judged the references is not known here" in page
+    assert "were imported: the raters of the references are not known" in page

@@ -53,7 +53,6 @@ SORTS = {
     "-n": "Most judgements first",
     "n": "Fewest judgements first",
 }
-OLD_FILTERS = ("text", "low", "high", "source", "min_ratings", "no_positive")
 STARTS = ("after", "before", "at")
 TABLE_FILES = {"tex": "application/x-tex; charset=utf-8", "md": "text/markdown; charset=utf-8"}
 
@@ -280,15 +279,6 @@ def _running(counts: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
 
 def _sign(value: float) -> str:
     return "positive" if value > 0 else "negative" if value < 0 else "zero"
-
-
-def old_address(request: MemberRequest, release: Release) -> str | None:
-    """Where an address of the release's page that narrows its references leads now: they have a page of their own."""
-    found = [(name, request.GET[name]) for name in OLD_FILTERS if request.GET.get(name)]
-    if not found:
-        return None
-    here = reverse("annotation:release-browse", args=[request.project.slug, release.reference_set.slug, release.number])
-    return f"{here}?{urlencode(found)}"
 
 
 # --- As a table ------------------------------------------------------------------------------------------------------

@@ -129,8 +129,8 @@ def _warnings(release: Release) -> list[str]:
         said.append(f"> **Deprecated on {day}.** {_one_line(release.deprecation_reason)}")
     if release.is_imported:
         said.append(
-            "> **These weights were made elsewhere.** The judgements behind them are not known here: no histograms, "
-            "and intervals and numbers of judgements only where the file had them."
+            "> **These weights were imported.** Their judgements are not stored: there are no histograms, and "
+            "intervals and numbers of judgements only if the file had them."
         )
     return said
 
@@ -184,7 +184,7 @@ def _making(release: Release) -> str:
         came = release.report["imported"]
         lines.append(f"Imported from the file “{_one_line(came['filename'])}” (SHA-256 `{came['sha256']}`).")
         if came.get("origin"):
-            lines.append(f"Where it comes from, as told by who imported it: {_one_line(came['origin'])}.")
+            lines.append(f"Origin, as stated by the person who imported it: {_one_line(came['origin'])}.")
         if came.get("release"):
             lines.append(
                 f"The file says it is the release {_code(came['release'])}, content hash {_code(came['content_hash'])}."
@@ -249,9 +249,9 @@ def _caveats(release: Release) -> str:
     items, references = release.report["items"], release.report["references"]
     without = items["without_positive"]
     lines = [
-        "## To beware of",
+        "## Caveats",
         "",
-        f"- Items without a reference of positive weight, so without anything to reward: {without:,}.",
+        f"- Items without a reference of positive weight, so nothing to reward: {without:,}.",
     ]
     if without:
         listed = items["without_positive_listed"]
@@ -262,7 +262,7 @@ def _caveats(release: Release) -> str:
         lines.append(f"- {references['without_interval']:,} weights have no interval.")
     else:
         open_signs = (
-            f"{references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is open."
+            f"{references['interval_spans_zero']:,} weights have an interval that holds zero: their sign is uncertain."
         )
         none = references["without_interval"] >= references["weighted"]
         lines += [
@@ -274,12 +274,15 @@ def _caveats(release: Release) -> str:
         ]
     fallen = fallen_seeds_of(release)
     if fallen is not None:
-        lines.append(f"- {len(fallen):,} seeds fell below the threshold they were selected by, on later ratings; kept.")
+        lines.append(
+            f"- {len(fallen):,} seeds fell below the threshold they were selected by, on later ratings; they are "
+            "still references."
+        )
     lines += _circularity(release)
     lines.append(
         "- Weights are judgements of these raters about these responses in these conversations. Before comparing "
-        "systems, see that no system's own output is among the references, and that raters of references did not judge "
-        "the systems, too."
+        "systems, check that no output of a system is among the references, and that the raters of the references did "
+        "not also judge the systems."
     )
     return "\n".join(lines)
 
@@ -290,10 +293,12 @@ def _circularity(release: Release) -> list[str]:
     said = []
     if found.same:
         named = ", ".join(f"{_one_line(one.name)}: {one.same:,}" for one in found.systems if one.same)
-        said.append(f"- {found.references_said:,} references are what a system of the data set said itself ({named}).")
+        said.append(
+            f"- {found.references_said:,} references are identical to an output of a system of the data set ({named})."
+        )
     if found.raters:
         n, of = len(found.raters), found.reference_raters
-        said.append(f"- {n:,} of the {of:,} raters of the references judged outputs of systems, too.")
+        said.append(f"- {n:,} of the {of:,} raters of the references also judged outputs of systems.")
     return said
 
 
@@ -302,7 +307,7 @@ def _licence(release: Release) -> str:
     lines = [
         "## Licence",
         "",
-        f"Texts: {_one_line(dataset.licence) or 'no licence is named; ask who made the data set'}.",
+        f"Texts: {_one_line(dataset.licence) or 'no licence is stated; ask the authors of the data set'}.",
     ]
     if release.is_imported and release.report["imported"].get("licence"):
         lines.append(f"Weights: {_one_line(release.report['imported']['licence'])}.")
@@ -320,7 +325,7 @@ def _provenance(release: Release) -> str:
         + (f", with the same content as v{twin.number}" if twin else ""),
         f"- Content hash (SHA-256): `{release.content_hash}`",
         f"- Signature: {_code(release.signature)}",
-        f"- Built by Assay {release.code_version or 'of a version that did not say so yet'}"
+        f"- Built by Assay {release.code_version}"
         + (f" on {release.finished_at.date().isoformat()}" if release.finished_at else ""),
         f"- Written by Assay {settings.VERSION}",
     ]

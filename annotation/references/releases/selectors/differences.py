@@ -22,7 +22,7 @@ KINDS = {
     "moved": "Weights that moved",
     "signs": "Weights that changed sign",
     "added": "References added",
-    "gone": "References gone",
+    "gone": "References removed",
 }
 CONDITIONS = {
     "moved": "before IS NOT NULL AND after IS NOT NULL AND before <> after",
@@ -259,7 +259,7 @@ def _making(release: Release) -> dict[str, str]:
     facts["Campaigns"] = ", ".join(one["name"] for one in report["campaigns"])
     facts["Judgements"] = f"{report['ratings']['judgements']:,}"
     facts["Raters"] = f"{report['ratings']['raters']:,}"
-    facts["Code"] = release.code_version or "not told"
+    facts["Code"] = release.code_version
     return facts | {"Signature": release.signature}
 
 

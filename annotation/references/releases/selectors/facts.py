@@ -1,4 +1,4 @@
-"""What a data card and a release's page say of the judgements behind it: agreement, and where raters came from."""
+"""Facts about the judgements of a release, for its data card and page: agreement, recruitment, sources, splits."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from annotation.weighting import RatingTable, icc, krippendorff_alpha
 from annotation.weighting.agreement import Level
 
 RESAMPLES = 200  # as the live monitor's
-MOST_LEVELS = 25  # values of judgements, beyond which alpha is told on their differences
+MOST_LEVELS = 25  # with more distinct values, alpha is computed on differences
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class Agreement:
 def release_agreement(release: Release) -> Agreement:
     """Return Krippendorff's alpha and one-way ICC over a release's judgements, as its report holds them."""
     if release.is_imported:
-        return _unknown("the weights were made elsewhere: their judgements are not known here")
+        return _unknown("the weights were made elsewhere: their judgements are not stored")
     return Agreement(**release.report["agreement"])
 
 
 def judged_agreement(judged: JudgementTable) -> Agreement:
-    """How far the judges of some judgements agree, where they are known."""
+    """Return how far the raters of some judgements agree."""
     if by_stand_ins(judged.rater_id).any():
-        return _unknown("only medians or means were imported: the raters behind them are not known")
+        return _unknown("only medians or means were imported: their raters are not known")
     _, response = np.unique(judged.response_id, return_inverse=True)
     _, rater = np.unique(judged.rater_id, return_inverse=True)
     table = RatingTable(response, rater, judged.value)
-    # Of values on many levels alpha is told on their differences: ordinal alpha takes time by the square of levels.
+    # With many levels, interval alpha is reported: the time of ordinal alpha grows with the square of the levels.
     level: Level = "ordinal" if len(np.unique(judged.value)) <= MOST_LEVELS else "interval"
     alpha = krippendorff_alpha(table, level=level, n_bootstrap=RESAMPLES)
     consistency = icc(table)
@@ -80,23 +80,24 @@ def _unknown(reason: str) -> Agreement:
 
 
 def recruitment_sentences(release: Release) -> list[str]:
-    """One sentence for each campaign: where its raters came from, as far as the record says."""
-    said = []
-    for campaign in sorted(release_campaigns(release), key=lambda one: one.pk):
+    """Return one sentence for each campaign: where its raters came from, as far as is recorded."""
+    sentences = []
+    for campaign in sorted(release_campaigns(release), key=lambda campaign: campaign.pk):
         if campaign.imported:
-            said.append(
-                f"{campaign.name}: judgements collected elsewhere and imported; recruitment is not in the record."
-            )
+            sentences.append(f"{campaign.name}: its judgements were imported; their recruitment is not recorded.")
             continue
-        said.append(f"{campaign.name}: {_ways(campaign)}.")
-    return said
+        sentences.append(f"{campaign.name}: {_ways(campaign)}.")
+    return sentences
 
 
 def _ways(campaign: Campaign) -> str:
     studies = Counter(campaign.recruitments.order_by("provider").values_list("provider", flat=True))
-    ways = [f"through {PROVIDERS[one].label} ({n} {'study' if n == 1 else 'studies'})" for one, n in studies.items()]
-    ways = ways or ["by a direct link, recruited by the project itself"]
-    paid = f"{campaign.payment_per_unit.normalize():f} {campaign.payment_currency} a screen"
+    ways = [
+        f"through {PROVIDERS[provider].label} ({n} {'study' if n == 1 else 'studies'})"
+        for provider, n in studies.items()
+    ]
+    ways = ways or ["by a direct link from the project"]
+    paid = f"{campaign.payment_per_unit.normalize():f} {campaign.payment_currency} per item"
     return " and ".join(ways) + (f"; paid {paid}" if campaign.payment_per_unit else "; unpaid")
 
 

@@ -138,13 +138,13 @@ def _explained(weight: ReleaseWeight) -> ExplainedWeight:
 
 
 def _steps(weight: ReleaseWeight, values: np.ndarray, low: float, high: float) -> list[str]:
-    """Say how the weight came about, a line per step."""
+    """Explain how the weight was computed, one line per step."""
     if weight.release.is_imported:
         known = "" if weight.rating_mean is None else f"mean {two_decimals(weight.rating_mean)} of "
         of = f"{known}{weight.n_ratings} ratings, " if weight.n_ratings else ""
         return [
             f"{of}{two_decimals(weight.weight, plus=True)} as imported",
-            "made elsewhere: its judgements are not known here",
+            "made elsewhere: its judgements are not stored",
         ]
     response = WeighedResponse(
         values, low, high, cast(float, weight.rating_mean), weight.n_ratings, weight.weight, weight.release.parameters

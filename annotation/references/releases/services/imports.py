@@ -1,7 +1,7 @@
-"""Weights that were made elsewhere, as a release: whole, or not at all.
+"""Import weights that were made elsewhere as a release: all or nothing.
 
-The file names items and texts of a data set that is there. What it says of means, judgements and intervals is kept as
-it is; the judgements themselves are not in it, so the release has none, and says so.
+The file names items and texts of an existing data set. Its means, numbers of judgements and intervals are stored as
+they are. The judgements themselves are not in the file, so the release has none.
 """
 
 import hashlib
@@ -171,7 +171,7 @@ def weights_store(
     origin: str,
     licence: str,
 ) -> Release:
-    """What was read of a file, as ``release_import`` stores it."""
+    """Store the weights that were read from a file; see ``release_import``."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)  # texts are added one import at a time
     matched, added = _matched(dataset, found, problems, add_texts=add_texts, kind=kind)
     own = reference_set or _new_set(dataset, name, matched)
@@ -203,11 +203,11 @@ def import_check(
     origin: str,
     licence: str,
 ) -> str:
-    """Refuse what can be refused before a file is read; the file's format."""
+    """Check the arguments before a file is read, and return the file's format."""
     if reference_set is None:
         check_name(name)
     elif reference_set.dataset_id != dataset.pk:
-        message = f"The set “{reference_set}” is of another data set; accepted: one of “{dataset}”."
+        message = f"The set “{reference_set}” belongs to another data set; accepted: a set of “{dataset}”."
         raise AnnotationError.at("reference_set", message)
     if kind not in ADDED_KINDS:
         raise AnnotationError.at("kind", f"Found {kind!r}; accepted: {', '.join(ADDED_KINDS)}.")
@@ -217,7 +217,7 @@ def import_check(
     wanted = file_format or format_of(filename, ENDINGS)
     if wanted not in FORMATS:
         accepted = ", ".join(FORMATS)
-        raise AnnotationError.at("file_format", f"{filename!r} does not say its format; accepted: {accepted}.")
+        raise AnnotationError.at("file_format", f"{filename!r} does not show its format; accepted: {accepted}.")
     return wanted
 
 
@@ -439,7 +439,7 @@ def _matched(
         key = _key(draft, item, responses, dataset.normalisation, quoted=found.quoted)
         place = item, key
         if place in first:
-            accepted = f"each text of an item once; this one is on line {first[place]} already"
+            accepted = f"each text of an item once; it is already on line {first[place]}"
             problems.add(draft.line, draft.text_field, draft.text, accepted)
             continue
         first[place] = draft.line
@@ -448,7 +448,7 @@ def _matched(
                 accepted = f"a text of item {draft.item!r} under the rule {dataset.normalisation}; or add new texts"
                 problems.add(draft.line, draft.text_field, draft.text, accepted)
             elif not draft.text.strip():
-                problems.add(draft.line, draft.text_field, "", "a text that says something")
+                problems.add(draft.line, draft.text_field, "", "a text that is not empty")
             missing[place] = draft
         matched.append((draft, item, position, key))
     problems.refuse()

@@ -94,7 +94,7 @@ def release_create(
     campaigns = list(reference_set.campaigns.order_by("pk"))
     if not campaigns:
         raise AnnotationError(
-            f"“{reference_set}” has no campaign: its weights were made elsewhere. Add a campaign to weigh it here."
+            f"“{reference_set}” has no campaign: its weights were imported. Add a campaign to build a release."
         )
     if method not in SCHEMES:
         raise AnnotationError.at("method", f"Method is {method!r}; accepted: {', '.join(SCHEMES)}.")
@@ -123,14 +123,14 @@ def release_build(*, release_id: int, progress: Progress = noop) -> None:
 
 @transaction.atomic
 def release_deprecate(*, release: Release, reason: str, by: User | None) -> Release:
-    """Say that a release should no longer be chosen, and why. Nothing is deleted: what used it stays as it is."""
+    """Mark a release as one that should no longer be used, with the reason. Nothing is deleted."""
     reason = reason.strip()
     if not 1 <= len(reason) <= MAX_REASON:
         raise AnnotationError.at("reason", f"Found {len(reason)} characters; accepted: 1 to {MAX_REASON}.")
     fresh = Release.objects.select_for_update().get(pk=release.pk)
     if fresh.state != JobState.DONE:
         state = fresh.get_state_display().lower()
-        raise AnnotationError(f"{release} is {state}; accepted: a finished release, since only that can be used.")
+        raise AnnotationError(f"{release} is {state}; accepted: a finished release.")
     if fresh.deprecated_at is not None:
         raise AnnotationError(f"{release} is deprecated already: {fresh.deprecation_reason}")
     Release.objects.filter(pk=release.pk).update(deprecated_at=Now(), deprecated_by=by, deprecation_reason=reason)
@@ -141,13 +141,13 @@ def release_deprecate(*, release: Release, reason: str, by: User | None) -> Rele
 
 @transaction.atomic
 def release_restore(*, release: Release, by: User | None) -> Release:
-    """Take a deprecation back. That it was there, and why, stays in the audit log."""
+    """Undo a deprecation. The audit log keeps it and its reason."""
     fresh = Release.objects.select_for_update().get(pk=release.pk)
     if fresh.deprecated_at is None:
         raise AnnotationError(f"{release} is not deprecated.")
     reason = fresh.deprecation_reason
     Release.objects.filter(pk=release.pk).update(deprecated_at=None, deprecated_by=None, deprecation_reason="")
-    _record(release, by, "release.restore", f"Took back the deprecation of {release}", reason=reason)
+    _record(release, by, "release.restore", f"Undid the deprecation of {release}", reason=reason)
     release.refresh_from_db()
     return release
 
@@ -188,7 +188,7 @@ def stored_content_hash(release: Release) -> str:
     return content_hash(release, sorted(weights, key=lambda row: (row[0], row[1])))
 
 
-# --- What may be asked for -------------------------------------------------------------------------------------------
+# --- Checks -------------------------------------------------------------------------------------------
 
 
 def _checked_parameters(reference_set: ReferenceSet, scheme: Scheme, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _checked_rules(reference_set: ReferenceSet, given: Sequence[Mapping[str, Any
     """The rules, extra ratings always excluded first; raters and ratings they name exist."""
     if not isinstance(given, Sequence) or not all(isinstance(record, Mapping) for record in given):
         raise AnnotationError.at(
-            "exclusion_rules", 'The rules are no list of records; accepted: [{"rule": …, "version": 1, …}].'
+            "exclusion_rules", 'The rules are not a list of records; accepted: [{"rule": …, "version": 1, …}].'
         )
     try:
         rules = [rule for rule in rules_from_data(given) if not isinstance(rule, ExcludeExtra)]
@@ -415,7 +415,8 @@ def _report(release: Release, campaigns: Sequence[Campaign], weighed: Weighed, l
 
 
 def _named(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
-    return [{"id": one.pk, "name": one.name} for one in sorted(campaigns, key=lambda one: one.pk)]
+    ordered = sorted(campaigns, key=lambda campaign: campaign.pk)
+    return [{"id": campaign.pk, "name": campaign.name} for campaign in ordered]
 
 
 def _report_ratings(release: Release, weighed: Weighed) -> dict[str, Any]:

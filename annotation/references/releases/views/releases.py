@@ -16,7 +16,6 @@ from annotation.core.job_views import job_part, start_over
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import JobState, Release, Role
 from annotation.references import tasks
-from annotation.references.browsing.views.references import old_address
 from annotation.references.releases.files import FILES
 from annotation.references.releases.forms import DeprecationForm
 from annotation.references.releases.selectors.facts import (
@@ -31,23 +30,21 @@ from annotation.references.releases.services.releases import release_restore as 
 from annotation.references.sets.access import finished_release_or_404, release_or_404, release_url
 from annotation.weighting import SCHEMES
 
-MADE_ELSEWHERE = "Imported: the weights were made elsewhere"
+IMPORTED_LABEL = "Imported weights"
 
 
 @require_GET
 @object_view(release_or_404, Role.VIEWER)
 def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
-    """Progress while it is built, then what was made of what."""
+    """Show progress while the release is built, then its report."""
     polls = request.htmx and "progress" in request.GET
-    if not polls and release.state == JobState.DONE and (moved := old_address(request, release)):
-        return redirect(moved)
     scheme = SCHEMES.get(release.method)
     context: dict[str, Any] = {
         "project": request.project,
         "release": release,
         "reference_set": release.reference_set,
         "scheme": scheme,
-        "method_label": f"{scheme.label}: {scheme.about}" if scheme else MADE_ELSEWHERE,
+        "method_label": f"{scheme.label}: {scheme.about}" if scheme else IMPORTED_LABEL,
         "may_manage": may_manage(request.project),
     }
     if polls:

@@ -1,4 +1,4 @@
-"""What of a release a person should look at: lists of references, each with the reason it is on it."""
+"""Lists of references of a release that need attention, each with its reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ from annotation.weighting.standing import best_weights, is_best, signs
 LISTS = {
     "no-positive": "No positive weight",
     "tie": "Tie at the top",
-    "few": "Fewer ratings than asked",
+    "few": "Fewer ratings than planned",
     "best-uncertain": "Best, but perhaps not above 0",
     "uncertain": "Sign uncertain",
 }
 ABOUT = {
-    "no-positive": "All references of the items none of whose references weighs more than 0. ΔBLEU needs one per item: "
-    "a score either leaves these items out or refuses.",
-    "tie": "The references that share the highest weight of their item. More ratings can part them; a metric needs no "
-    "single best.",
-    "few": "References that fewer judgements weigh than their campaigns asked for, and what became of the others.",
-    "best-uncertain": "The best references of their items whose 95% interval holds 0: whether the item has a positive "
-    "reference at all is not known.",
-    "uncertain": "References whose 95% interval holds 0: more ratings would tell whether they are good or bad.",
+    "no-positive": "All references of items without a weight above 0. ΔBLEU needs one such weight per item: "
+    "a score run leaves these items out or refuses.",
+    "tie": "References that share the highest weight of their item. More ratings can separate them; a metric needs no "
+    "single best reference.",
+    "few": "References with fewer judgements than their campaigns planned, and what happened to the rest.",
+    "best-uncertain": "Best references of their items whose 95% interval holds 0: the item may have no positive "
+    "reference at all.",
+    "uncertain": "References whose 95% interval holds 0: more ratings would show whether they are good or bad.",
 }
 COUNTS_ITEMS = ("no-positive", "tie", "best-uncertain")
 TARGET = 0.25  # half-width of an interval that a suggestion aims at
@@ -312,10 +312,10 @@ def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
     if which == "few":
         fewer = found.fewer
         missing = fewer.missing[np.isin(fewer.response_id, chosen)]
-        return Suggestion(int(missing.max(initial=1)), "the most that any of them lacks", now, further)
+        return Suggestion(int(missing.max(initial=1)), "this is the largest number of missing ratings", now, further)
     if needed is None:
-        return Suggestion(FURTHER[1], "how ratings spread is not known here", now, further)
-    why = f"half of them need no more for an interval of ±{TARGET:g}"
+        return Suggestion(FURTHER[1], "the spread of the ratings is unknown", now, further)
+    why = f"this is enough for half of them to reach an interval of ±{TARGET:g}"
     if needed > MOST_SUGGESTED:
         why = f"half of them need {needed} or more for an interval of ±{TARGET:g}; {MOST_SUGGESTED} at a time is enough"
     return Suggestion(min(max(needed, 1), MOST_SUGGESTED), why, now, further)

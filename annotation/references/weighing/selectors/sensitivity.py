@@ -1,4 +1,4 @@
-"""A release's weights beside what other schemes make of the same judgements."""
+"""A release's weights compared with those of other schemes for the same judgements."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +14,17 @@ from annotation.weighting.sensitivity import Alternative, Movement, alternatives
 from annotation.weighting.standing import is_best
 
 VARIANTS = {
-    "shrunken": ("Raw, noise taken out", "the mean rating drawn to the mean of all as far as single ratings are noise"),
+    "shrunken": (
+        "Raw, noise removed",
+        "the mean rating, shrunk to the overall mean as far as single ratings are noise",
+    ),
     "no_negatives": ("Negatives dropped", "this release's weights without those below 0"),
-    "ones": ("All 1", "every reference counts the same, as in BLEU with several references"),
+    "ones": ("All weights 1", "every reference counts the same, as in BLEU with several references"),
 }
 VARIANT_PARAMETERS = {"icc1": "ICC(1) of single ratings"}
 CHANGES = {
     "sign": "References whose sign turns",
-    "zero": "References that come to 0 or leave it",
+    "zero": "References that move to or from 0",
     "best": "Items whose best reference changes",
     "lost": "Items that lose their last positive weight",
     "gained": "Items that gain a positive weight",

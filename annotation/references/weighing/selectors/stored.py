@@ -24,7 +24,7 @@ class FiguresAwaited(AnnotationError):
     """What a page shows is not computed yet."""
 
     def __init__(self, release: Release, part: FiguresPart) -> None:
-        super().__init__(f"“{part.label}” of {release} is being computed; ask again in a moment.")
+        super().__init__(f"“{part.label}” of {release} is being computed; try again in a moment.")
         self.release, self.part = release, part
 
 

@@ -1,4 +1,4 @@
-"""What of a release a person should look at, and the way back to raters."""
+"""References of a release that need attention, and the form that has them rated again."""
 
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -18,7 +18,7 @@ from annotation.models import Release, Role
 from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.sets.access import file_stem, finished_release_or_404
-from annotation.references.weighing.forms import SendBackForm
+from annotation.references.weighing.forms import RateAgainForm
 from annotation.references.weighing.selectors.attention import (
     ABOUT,
     ATTENTION_COLUMNS,
@@ -32,7 +32,7 @@ from annotation.references.weighing.selectors.attention import (
     rows_of,
     suggestion,
 )
-from annotation.references.weighing.services.sending_back import references_send_back
+from annotation.references.weighing.services.rating_again import references_rate_again
 from annotation.references.weighing.views.awaiting import awaits_figures
 
 PAGE = 50
@@ -90,7 +90,7 @@ def release_attention(request: MemberRequest, release: Release) -> HttpResponseB
 @object_view(finished_release_or_404, Role.MANAGER)
 @awaits_figures
 def release_attention_send(request: MemberRequest, release: Release) -> HttpResponse:
-    """Asks how many more ratings, then drafts the campaign. What is asked about comes with the address, or the form."""
+    """Ask how many more ratings, then draft the campaign. The address or the form names the references."""
     given = request.POST if request.method == "POST" else request.GET
     which = given.get("list", "")
     if which not in LISTS:
@@ -102,10 +102,10 @@ def release_attention_send(request: MemberRequest, release: Release) -> HttpResp
     campaigns = release_campaigns(release)
     suggested = suggestion(release, which, chosen) if len(chosen) else None
     initial = {"ratings": suggested and suggested.ratings, "name": f"{release}: {LISTS[which].lower()}"[:120]}
-    form = SendBackForm(request.POST if request.method == "POST" else None, campaigns=campaigns, initial=initial)
+    form = RateAgainForm(request.POST if request.method == "POST" else None, campaigns=campaigns, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            made = references_send_back(
+            campaign = references_rate_again(
                 release=release,
                 which=which,
                 responses=None if whole else chosen.tolist(),
@@ -117,11 +117,11 @@ def release_attention_send(request: MemberRequest, release: Release) -> HttpResp
         else:
             messages.success(
                 request,
-                f"“{made}” is drafted: {len(chosen):,} reference{'' if len(chosen) == 1 else 's'}, "
-                f"{made.ratings_per_unit} more of each. Launch it here; its page then offers to add it to "
-                f"“{release.reference_set}”, whose next release weighs with its ratings, too.",
+                f"Drafted “{campaign}”: {len(chosen):,} reference{'' if len(chosen) == 1 else 's'}, "
+                f"{campaign.ratings_per_unit} more ratings of each. Launch it here; its page then offers to add it to "
+                f"“{release.reference_set}”, whose next release includes its ratings.",
             )
-            return redirect("annotation:campaign-detail", request.project.slug, made.pk)
+            return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
     context = {
         "project": request.project,
         "release": release,
@@ -142,7 +142,7 @@ def release_attention_send(request: MemberRequest, release: Release) -> HttpResp
 
 
 def _may_be_rated_again(release: Release) -> bool:
-    """Weights made elsewhere have no campaign whose question could be asked again."""
+    """Return whether the release has a campaign to repeat; imported weights have none."""
     return bool(release_campaigns(release))
 
 

@@ -205,12 +205,12 @@ def test_an_owner_finds_a_rater_by_id_and_erases_who_it_was(
     erase = reverse("annotation:rater-erase", args=[slug, rater.pk])
     assert "Jane Doe" not in content(client.get(held)).decode()
     assert erase in content(client.post(held, {"wanted": "5f3c9e1a2b4d"})).decode()
-    assert "Nothing is held under that" in content(client.post(held, {"wanted": "5F3C9E1A2B4D"})).decode()
-    assert "Erase who this rater was?" in content(client.get(erase)).decode()
+    assert "No data found" in content(client.post(held, {"wanted": "5F3C9E1A2B4D"})).decode()
+    assert "Erase this rater's identity?" in content(client.get(erase)).decode()
     assert RaterIdentity.objects.exists()
     assert client.post(erase).status_code == 302
     assert not RaterIdentity.objects.exists()
-    assert "Nothing is held under that" in content(client.post(held, {"wanted": "Jane Doe"})).decode()
+    assert "No data found" in content(client.post(held, {"wanted": "Jane Doe"})).decode()
 
 
 def test_a_rater_of_another_project_is_not_found(owner: User, as_user: AsUser, rater: Rater) -> None:

@@ -1,4 +1,4 @@
-"""Charts of what stands behind a release's weights."""
+"""Charts that check a release's weights."""
 
 import numpy as np
 

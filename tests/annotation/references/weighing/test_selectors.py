@@ -1,4 +1,4 @@
-"""What stands behind a release's weights, on a release worked out by hand."""
+"""Checks of a release's weights, on a release worked out by hand."""
 
 import numpy as np
 import pytest
@@ -282,7 +282,7 @@ def test_where_ratings_do_not_vary_a_suggestion_says_so(project):
         rate_all(campaign, make_response(item, text, "mined"), ann=4, bob=4)
     release = build(project, dataset, [campaign])
     found = suggestion(release, "tie", attention(release).listed["tie"])
-    assert (found.further, found.because) == ([], "how ratings spread is not known here")
+    assert (found.further, found.because) == ([], "the spread of the ratings is unknown")
     assert np.isnan(found.now)
 
 

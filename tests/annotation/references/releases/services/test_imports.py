@@ -286,9 +286,9 @@ def test_everything_that_asks_for_judgements_says_that_there_are_none(release, e
     assert release_campaigns(taken) == []
     assert "made elsewhere" in release_agreement(taken).alpha_reason
     card = data_card(taken)
-    assert "**These weights were made elsewhere.**" in card
+    assert "**These weights were imported.**" in card
     assert "Krippendorff" not in card
-    with pytest.raises(AnnotationError, match="its weights were made elsewhere"):
+    with pytest.raises(AnnotationError, match="its weights were imported"):
         release_create(reference_set=taken.reference_set)
 
 

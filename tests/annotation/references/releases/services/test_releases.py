@@ -244,7 +244,7 @@ def test_a_set_without_any_rating_fails_with_the_reason(reference_set, dataset):
             {"exclusion_rules": [{"rule": "exclude_ratings", "version": 1, "ratings": [999999]}]},
             "names no rating of this set's campaigns: 999999",
         ),
-        ({"exclusion_rules": {"rule": "exclude_extra"}}, "no list of records"),
+        ({"exclusion_rules": {"rule": "exclude_extra"}}, "not a list of records"),
     ],
 )
 def test_what_cannot_be_computed_is_refused_before_it_is_queued(reference_set, good, asked, message):

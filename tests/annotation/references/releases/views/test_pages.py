@@ -288,7 +288,7 @@ def test_weights_are_imported_or_every_bad_row_is_shown(reference_set, dataset, 
     assert f'href="{page("release-detail", "theirs", 1)}">Open the release</a>' in shown
     assert "References with a weight" in shown
     shown = client.get(made["HX-Redirect"]).content.decode()
-    assert "These weights were made elsewhere" in shown
+    assert "These weights were imported" in shown
     assert "A paper" in shown
     assert "no reference of this release has an interval" in shown
     assert "hold zero" not in shown

@@ -118,7 +118,7 @@ def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewe
     assert "<strong>Mined</strong>, place 3, score 17.250" in text
     assert "Long ago &lt;b&gt;" in text
     assert "What did they say?" in text
-    assert "As it came:" in text
+    assert "Original text:" in text
 
 
 def test_every_release_that_weighs_it_is_shown_and_a_deprecated_one_is_marked(project, response, viewer, as_user):

@@ -56,7 +56,7 @@ def test_a_small_release_is_computed_where_it_is_asked(release):
 
 def test_a_large_one_is_awaited(release, every_release_is_large):
     for ask in (attention, comparisons, influences, circularity):
-        with pytest.raises(FiguresAwaited, match="ask again in a moment"):
+        with pytest.raises(FiguresAwaited, match="try again in a moment"):
             ask(release)
 
 

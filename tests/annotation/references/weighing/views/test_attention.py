@@ -10,7 +10,7 @@ from annotation.campaigns.services import campaign_launch
 from annotation.core.errors import AnnotationError
 from annotation.models import AuditEntry, Campaign, ResponseList, Target
 from annotation.references.sets.selectors import campaigns_to_join, set_to_join
-from annotation.references.weighing.services.sending_back import references_send_back
+from annotation.references.weighing.services.rating_again import references_rate_again
 from tests.annotation.worlds.weighed import make_release
 
 
@@ -79,7 +79,7 @@ def test_it_names_the_lists_where_one_is_unknown(as_user, viewer, release):
 
 def test_viewers_look_and_do_not_send(as_user, viewer, release):
     client = as_user(viewer)
-    assert "Send ticked" not in client.get(address(release, list="tie")).content.decode()
+    assert "Rate ticked" not in client.get(address(release, list="tie")).content.decode()
     assert client.get(address(release, "release-attention-send", list="tie")).status_code == 403
     assert client.post(address(release, "release-attention-send"), {"list": "tie"}).status_code == 403
 
@@ -136,7 +136,7 @@ def test_ticked_references_alone_are_sent(as_user, manager, release):
 def test_nothing_ticked_sends_nothing(as_user, manager, release):
     client = as_user(manager)
     assert (
-        "Nothing is ticked"
+        "No reference is ticked"
         in client.get(address(release, "release-attention-send", list="tie", scope="ticked")).content.decode()
     )
     form = {"list": "tie", "scope": "ticked", "ratings": 2, "like": Campaign.objects.get().pk, "name": "None"}
@@ -156,7 +156,7 @@ def test_a_refused_form_makes_nothing(as_user, manager, release, field, value):
     }
     answer = as_user(manager).post(address(release, "release-attention-send"), form)
     assert answer.status_code == 400
-    assert "Nothing was made" in answer.content.decode()
+    assert "No campaign was created" in answer.content.decode()
     assert (ResponseList.objects.count(), Campaign.objects.count()) == (0, 1)
 
 
@@ -164,18 +164,18 @@ def test_the_service_refuses_what_is_not_on_the_list(release, manager):
     campaign, other = Campaign.objects.get(), response_named(release, "Hm.")
     asked = {"release": release, "which": "tie", "like": campaign, "ratings": 1, "name": "x", "by": manager}
     with pytest.raises(AnnotationError, match="is not on the list “Tie at the top” \\(1 are not"):
-        references_send_back(**asked, responses=[other.pk])
+        references_rate_again(**asked, responses=[other.pk])
     with pytest.raises(AnnotationError, match="accepted: no-positive, tie, few"):
-        references_send_back(**{**asked, "which": "odd"})
+        references_rate_again(**{**asked, "which": "odd"})
     with pytest.raises(AnnotationError, match="No reference is chosen"):
-        references_send_back(**asked, responses=[])
+        references_rate_again(**asked, responses=[])
     assert not ResponseList.objects.exists()
 
 
 def test_a_launched_campaign_is_offered_to_its_set_in_one_click(as_user, manager, viewer, release):
     """On the campaign's page and on the set's, until it is added; the log says who did."""
     asked = {"release": release, "which": "tie", "ratings": 2, "name": "Again", "by": manager}
-    sent = references_send_back(like=release.reference_set.campaigns.earliest("pk"), **asked)
+    sent = references_rate_again(like=release.reference_set.campaigns.earliest("pk"), **asked)
     project, chosen = release.reference_set.project, release.reference_set
     pages = [
         reverse("annotation:campaign-detail", args=[project.slug, sent.pk]),
@@ -197,7 +197,7 @@ def test_a_launched_campaign_is_offered_to_its_set_in_one_click(as_user, manager
 
 def test_a_list_that_only_says_it_came_from_a_release_is_offered_to_no_set(release, manager):
     asked = {"release": release, "which": "tie", "ratings": 2, "name": "Again", "by": manager}
-    sent = references_send_back(like=release.reference_set.campaigns.earliest("pk"), **asked)
+    sent = references_rate_again(like=release.reference_set.campaigns.earliest("pk"), **asked)
     campaign_launch(campaign=sent, by=manager)
     for origin in ({}, {"release": 3}, {"release": "replies/v1", "content_hash": "other"}, {"release": "gone/v1"}):
         sent.response_list.origin = origin

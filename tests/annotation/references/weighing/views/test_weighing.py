@@ -68,7 +68,8 @@ def test_every_download_that_a_page_leads_to_is_one(as_user, viewer, release, na
 
 def test_sensitivity_compares_every_scheme(as_user, viewer, release):
     page = " ".join(as_user(viewer).get(address(release, "release-sensitivity")).content.decode().split())
-    for label in ("Linear", "Median", "Z-scores", "Model-based", "Raw, noise taken out", "Negatives dropped", "All 1"):
+    schemes = ("Linear", "Median", "Z-scores", "Model-based")
+    for label in (*schemes, "Raw, noise removed", "Negatives dropped", "All weights 1"):
         assert f">{label}</a>" in page
     assert page.count("this release</span>") == 1
     assert "clip 2" in page
@@ -153,7 +154,7 @@ def test_the_guard_names_raters_and_texts_on_both_sides(as_user, viewer, release
     assert reverse("annotation:campaign-rater", args=["chit-chat", outputs.pk, ann.pk]) in page
     assert "zoe" not in page
     assert "Ada said it." in page
-    assert ">Nothing found.<" not in page
+    assert ">No circularity found.<" not in page
     raters = table(client.get(address(release, "release-guard", format="csv", table="raters")))
     assert [(row["rater"], row["reference_judgements"], row["output_judgements"]) for row in raters] == [
         ("ann", "5", "1")
@@ -173,7 +174,7 @@ def test_the_guard_shows_one_systems_texts(as_user, viewer, release):
 
 def test_the_guard_says_when_nothing_is_found(as_user, viewer, release):
     Response.objects.get(text="Ada said it.").sources.filter(kind="system").delete()
-    assert "Nothing found." in as_user(viewer).get(address(release, "release-guard")).content.decode()
+    assert "No circularity found." in as_user(viewer).get(address(release, "release-guard")).content.decode()
 
 
 def test_an_output_that_the_weights_do_not_know_is_no_overlap(as_user, viewer, project, release):
@@ -194,15 +195,16 @@ def foreign(release):
 def test_of_weights_made_elsewhere_what_needs_no_ratings_is_told(as_user, manager, foreign):
     client = as_user(manager)
     page = " ".join(client.get(address(foreign, "release-sensitivity")).content.decode().split())
-    assert "no ratings are known here" in page
+    assert "imported without ratings" in page
     assert ">Negatives dropped</a>" in page
     assert ">Median</a>" not in page
-    assert "Nobody's ratings are known here" in client.get(address(foreign, "release-influence")).content.decode()
+    influence = client.get(address(foreign, "release-influence")).content.decode()
+    assert "No ratings are stored for these weights" in influence
     assert client.get(address(foreign, "release-influence-chart", "json")).status_code == 404
     assert client.get(address(foreign, "release-sensitivity-chart", "svg")).status_code == 404
     assert "Ada said it." in client.get(address(foreign, "release-guard")).content.decode()
     listed = client.get(address(foreign, "release-attention", list="tie")).content.decode()
     assert "Well." in listed
-    assert "Send ticked" not in listed
+    assert "Rate ticked" not in listed
     form = client.get(address(foreign, "release-attention-send", list="tie", scope="whole")).content.decode()
-    assert "There is no question to ask again" in form
+    assert "No campaign to repeat" in form

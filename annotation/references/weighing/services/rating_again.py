@@ -1,4 +1,4 @@
-"""References of a release that go back to raters: a list, and the draft of a campaign that asks about it."""
+"""Rate references of a release again: a response list, and the draft of a campaign that rates it."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ MOST_RATINGS = 100
 
 
 @transaction.atomic
-def references_send_back(
+def references_rate_again(
     *,
     release: Release,
     which: str,
@@ -27,23 +27,23 @@ def references_send_back(
 ) -> Campaign:
     """Draft a campaign for ``ratings`` more judgements of each reference on one of the release's lists.
 
-    ``responses`` narrows the list; None takes all of it. The draft asks what ``like`` asked, on the same scale, so
-    that its ratings and the earlier ones can be averaged once it is added to the reference set.
+    ``responses`` narrows the list; None takes all of it. The draft copies the question and scale
+    of ``like``, so that new and earlier ratings can be averaged once it is added to the reference set.
     """
     if which not in LISTS:
         raise AnnotationError.at("list", f"The list is {which!r}; accepted: {', '.join(LISTS)}.")
     if not 1 <= ratings <= MOST_RATINGS:
         raise AnnotationError.at("ratings", f"Found {ratings}; accepted: 1 to {MOST_RATINGS} more of each reference.")
     if like not in release_campaigns(release):
-        raise AnnotationError.at("like", f"Campaign “{like}” is not one that this release was weighed by.")
+        raise AnnotationError.at("like", f"Campaign “{like}” has no ratings in this release.")
     listed = listed_responses(release, which, here=True).tolist()
     chosen = listed if responses is None else list(dict.fromkeys(responses))
     if strange := sorted(set(chosen) - set(listed)):
         raise AnnotationError.at(
-            "responses", f"Response {strange[0]} is not on the list “{LISTS[which]}” ({len(strange)} are not, in all)."
+            "responses", f"Response {strange[0]} is not on the list “{LISTS[which]}” ({len(strange)} in all are not)."
         )
     if not chosen:
-        raise AnnotationError.at("responses", "No reference is chosen; accepted: one or more of the list.")
+        raise AnnotationError.at("responses", "No reference is chosen; accepted: one or more from the list.")
     origin = {
         "release": release_name(release),
         "content_hash": release.content_hash,
@@ -51,9 +51,9 @@ def references_send_back(
         "reason": LISTS[which],
         "whole": responses is None,
     }
-    made = response_list_create(
+    response_list = response_list_create(
         dataset=release.reference_set.dataset, name=name, responses=chosen, origin=origin, by=by
     )
-    # Raters see the campaign's name: it must not tell them why they are asked.
-    name_to_raters = free_name(like.project, like.name)
-    return campaign_for_list(response_list=made, like=like, ratings_per_unit=ratings, name=name_to_raters, by=by)
+    # Raters see the campaign's name: it must not tell them why the references are rated again.
+    shown_name = free_name(like.project, like.name)
+    return campaign_for_list(response_list=response_list, like=like, ratings_per_unit=ratings, name=shown_name, by=by)
