@@ -336,7 +336,7 @@ MANAGED = [
     Shot(
         RECORDING,
         "held",
-        "What is held about a person",
+        "Data about a rater",
         "Asked without leaving the id in an address.",
         "demo",
         "raters/held/",

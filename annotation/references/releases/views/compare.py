@@ -61,6 +61,11 @@ def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
     asked = {"with": release_name(before), "show": kind}
     context |= {
         "difference": difference,
+        "hints": {
+            "moved": f"{difference.up:,} up, {difference.down:,} down, of {difference.shared:,} that both have",
+            "added": f"{difference.gone:,} removed",
+            "mean": f"the largest is {difference.largest_move:.2f}",
+        },
         "with": release_name(before),
         "kind": kind,
         "kinds": [(name, label, counts[name]) for name, label in KINDS.items()],

@@ -7,6 +7,7 @@ from django.http import (
     HttpResponse,
 )
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core import jobs
@@ -50,7 +51,15 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
     if polls:
         return job_part(request, release, "annotation/references/release_progress.html", context)
     if release.state == JobState.DONE:
+        references, items = release.report["references"], release.report["items"]
+        raters = release.report["ratings"]["raters"]
         context |= {
+            "hints": {
+                "weighted": f"of {references['all']:,} in the set",
+                "positive": f"{references['negative']:,} negative",
+                "items": f"of {items['with_weight']:,} weighted items",
+                "ratings": f"by {raters:,} rater{pluralize(raters)}",
+            },
             "files": list(FILES.values()),
             "twin": same_content(release),
             "agreement": release_agreement(release),

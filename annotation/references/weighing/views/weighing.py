@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_GET
 
 from annotation.core.access import may_manage
@@ -319,6 +320,12 @@ def release_guard(request: MemberRequest, release: Release) -> HttpResponseBase:
     without = rule_without_texts(release, found)
     context = _context(request.project, release) | {
         "found": found,
+        "hints": {
+            "raters": f"of {found.reference_raters:,} who rated references",
+            "references": f"{found.shared_reference_judgements:,} of {found.reference_judgements:,}",
+            "outputs": f"{found.shared_output_judgements:,} of {found.output_judgements:,}",
+            "items": f"on {found.items_said:,} item{pluralize(found.items_said)}",
+        },
         "raters": found.raters[:PAGE],
         "rule": canonical_json(rule).decode(),
         "ratings": ", ".join(map(str, without["ratings"])) if without else "",

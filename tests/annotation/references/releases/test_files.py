@@ -246,7 +246,7 @@ def test_the_card_says_what_it_holds_how_it_was_made_and_what_to_beware_of(relea
         "`exclude_extra`: 0 ratings",
         "Krippendorff's alpha (ordinal): ",
         "One-way intraclass correlation: ",
-        "Quality: by a direct link, recruited by the project itself; unpaid.",
+        "Quality: by a direct link from the project; unpaid.",
         "Texts: CC BY 4.0.",
         "Made by the lab.",
         f"`{release.content_hash}`",
@@ -346,5 +346,5 @@ def test_the_card_tells_what_stands_on_both_sides_of_a_comparison_of_systems(rel
     system = dataset.systems.create(name="Echo")
     ResponseSource.objects.create(response=response, item=response.item, kind="system", system=system)
     cache.clear()
-    assert "1 references are what a system of the data set said itself (Echo: 1)." in data_card(release)
+    assert "1 references are identical to an output of a system of the data set (Echo: 1)." in data_card(release)
     assert file_fingerprint(release, "card.md") != before

@@ -29,9 +29,9 @@ def test_it_names_a_choice_and_gives_it_a_slug_of_its_own(project, dataset):
     ("changes", "field", "message"),
     [
         ({"source_systems": ["Robot"]}, "source_systems", "has no system 'Robot'; it has: Human"),
-        ({"source_kinds": ["mined", "found"]}, "source_kinds", "'found' found; accepted: seed, mined"),
+        ({"source_kinds": ["mined", "found"]}, "source_kinds", "'found'; accepted: seed, mined"),
         ({"source_systems": []}, "source_systems", "at least one kind or system"),
-        ({"original_kinds": ["seed"]}, "original_kinds", "'seed' is no reference of this set"),
+        ({"original_kinds": ["seed"]}, "original_kinds", "'seed' is not a source of this set"),
         ({"campaigns": []}, "campaigns", "one or more"),
         ({"name": " "}, "name", "Found 0 characters; accepted: 1 to 120"),
         ({"name": "R" * 121}, "name", "Found 121 characters; accepted: 1 to 120"),
@@ -68,7 +68,7 @@ def test_it_gains_a_campaign_of_the_same_data_set_and_scale_and_the_audit_log_sa
     assert {campaign.name for campaign in reference_set.campaigns.all()} == {"Quality", "Later"}
     entry = AuditEntry.objects.get(verb="reference_set.add_campaign")
     assert (entry.actor, entry.data) == (manager, {"reference_set": "r", "campaign": "Later"})
-    with pytest.raises(AnnotationError, match="is one of “R” already"):
+    with pytest.raises(AnnotationError, match="is already in “R”"):
         reference_set_add_campaign(reference_set=reference_set, campaign=later, by=manager)
 
 

@@ -519,7 +519,7 @@ def test_a_weight_without_evidence_says_so_by_showing_none(release, viewer, as_u
 def test_a_range_that_ends_before_it_begins_is_told(release, viewer, as_user):
     answer = as_user(viewer).get(f"{page()}?low=0.9&high=0.7")
     assert answer.status_code == 400
-    assert "Weight from 0.9 to 0.7: the first must not be above the second." in answer.content.decode()
+    assert "Weight from 0.9 to 0.7: the first value must not be above the second." in answer.content.decode()
 
 
 @pytest.mark.parametrize("at", ["0", "999999999", "elsewhere"])

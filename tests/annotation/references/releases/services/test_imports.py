@@ -185,7 +185,7 @@ def test_every_bad_row_is_told_with_its_line_what_was_found_and_what_is_accepted
             "item,text,weight\ni1,unheard of,0\n",
             "accepted: a text of item 'i1' under the rule nfc-space; or add",
         ),
-        ("w.csv", "item,text,weight\ni1,=SUM(A1:A9),0\ni1, =SUM(A1:A9),1\n", "this one is on line 2 already"),
+        ("w.csv", "item,text,weight\ni1,=SUM(A1:A9),0\ni1, =SUM(A1:A9),1\n", "it is already on line 2"),
     ],
 )
 def test_a_file_that_cannot_be_taken_changes_nothing(release, elsewhere, filename, content, message):

@@ -39,7 +39,7 @@ def test_a_page_says_that_it_is_being_computed_and_looks_again(as_user, viewer, 
     answer = as_user(viewer).get(here)
     page = answer.content.decode()
     assert answer.status_code == 202
-    assert "Computed once for 5 references and 14 judgements, then kept" in page
+    assert "Computed once for 5 references and 14 judgements, then stored" in page
     assert f'hx-get="{here}"' in page
     assert f'<a class="btn btn-secondary btn-sm" href="{here}">' in page  # without script
     assert f'<a href="{here}" aria-current="page">' in page
