@@ -1,4 +1,4 @@
-"""The charts of what stands behind a release's weights: numbers in, Vega-Lite specification out."""
+"""Charts that check a release's weights: numbers in, Vega-Lite specification out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ TURNED, KEPT = "turns", "keeps"
 
 
 def _cells(own: np.ndarray, other: np.ndarray) -> list[dict[str, Any]]:
-    """Counts of references per cell of both weights; centred on tenths, halves away from zero."""
+    """Count references per cell of both weights, centred on tenths, halves away from zero."""
     both = np.isfinite(own) & np.isfinite(other)
     columns = [np.sign(one) * np.floor(np.abs(one) / CELL + 0.5 + 1e-9) for one in (own[both], other[both])]
     turned = (own[both] > 1e-9) & (other[both] < -1e-9) | (own[both] < -1e-9) & (other[both] > 1e-9)
@@ -64,14 +64,14 @@ def _against(rows: Sequence[Mapping[str, Any]], label: str, theme: Theme, *, mos
 
 
 def weight_against(own: np.ndarray, other: np.ndarray, label: str, *, theme: Theme = "light") -> Spec:
-    """A release's weights against those of one other scheme; a circle's area counts references."""
+    """Draw a release's weights against those of another scheme; the area of a circle counts references."""
     rows = _cells(own, other)
     most = max((row["references"] for row in rows), default=1)
     return finish(_against(rows, label, theme, most=most), theme)
 
 
 def weights_against(own: np.ndarray, others: Sequence[tuple[str, np.ndarray]], *, theme: Theme = "light") -> Spec:
-    """The same for several schemes, side by side on one picture."""
+    """Draw the same for several schemes side by side."""
     cells = [(label, _cells(own, other)) for label, other in others]
     most = max((row["references"] for _, rows in cells for row in rows), default=1)
     small = [_against(rows, label, theme, most=most).properties(width=SMALL, height=SMALL) for label, rows in cells]
@@ -79,7 +79,7 @@ def weights_against(own: np.ndarray, others: Sequence[tuple[str, np.ndarray]], *
 
 
 def rater_influence(raters: Sequence[tuple[str, int, float, int]], *, theme: Theme = "light") -> Spec:
-    """One mark per rater: ratings given, and the largest change of a weight when the rater is left out."""
+    """Draw one mark per rater: number of ratings, and the largest change of a weight without the rater."""
     colours = palette(theme)
     rows = [
         {"rater": name, "ratings": n, "change": change, "turned": turned, "turns": "some" if turned else "none"}

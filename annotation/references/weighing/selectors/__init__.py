@@ -1,4 +1,4 @@
-"""What stands behind a release's weights. A release never changes: what follows from it alone is kept by its hash."""
+"""Checks of a release's weights. A release never changes: what depends on it alone is cached by its hash."""
 
 from annotation.references.weighing.selectors.attention import LISTS, Attention, attention, listed_responses, rows_of
 from annotation.references.weighing.selectors.columns import Columns, release_columns

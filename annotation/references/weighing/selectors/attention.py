@@ -39,7 +39,7 @@ FURTHER = (1, 2, 3, 5, 10)
 
 
 class Fewer(NamedTuple):
-    """References with fewer judgements than asked, in the order of the items, and what is known of the others."""
+    """References with fewer judgements than planned, in the order of the items, and what happened to the rest."""
 
     response_id: IntArray
     asked: IntArray
@@ -54,7 +54,7 @@ class Fewer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """The response ids of each list in the order of the items, highest weight first; and how many items they are of."""
+    """Response ids of each list in the order of the items, highest weight first, and the number of items."""
 
     listed: dict[str, IntArray]
     n_items: dict[str, int]
@@ -64,7 +64,7 @@ class Attention:
 
 @dataclass
 class Row:
-    """One reference on a list, as a page shows it."""
+    """One reference on a list."""
 
     response: Response
     weight: ReleaseWeight | None
@@ -80,7 +80,7 @@ class Row:
 
     @property
     def not_given(self) -> int:
-        """What neither cannot-judge nor a rule explains: not answered yet, or an answer that lacks a criterion."""
+        """Count the judgements that neither cannot-judge nor a rule explains: not given yet, or without a criterion."""
         return max(self.missing - self.cannot_judge - self.left_out, 0)
 
 
@@ -140,8 +140,7 @@ ATTENTION = Figures(FiguresPart.ATTENTION, _compute, _as_tree, _from_tree)
 
 
 def _fewer(release: Release) -> Fewer:
-    """Compared with k of each campaign that asked about the reference, summed. Imported judgements were not asked
-    here, so campaigns that brought them ask nothing."""
+    """Compare with the sum of k over the campaigns that rate the reference. Campaigns of imported ratings plan none."""
     campaigns = [campaign for campaign in release_campaigns(release) if not campaign.imported]
     none = np.array([], dtype=np.int64)
     if release.is_imported or not campaigns:
@@ -177,7 +176,7 @@ def _asked(campaigns: Sequence[Campaign]) -> dict[int, int]:
 
 
 def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, int]:
-    """Judgements refused with a reason, as they stood when the release was built."""
+    """Count the cannot-judge answers per response, at the time when the release was built."""
     query = """
         SELECT r.response_id, count(DISTINCT r.presentation_id) FROM annotation_rating r
         WHERE r.campaign_id = ANY(%(campaigns)s) AND r.value IS NULL AND NOT r.extra AND r.id <= %(last)s
@@ -194,7 +193,7 @@ def _cannot_judge(release: Release, campaigns: Sequence[Campaign]) -> dict[int, 
 
 
 def _left_out(release: Release, responses: Sequence[int]) -> dict[int, int]:
-    """Judgements that the release's rules took, extra ones aside: those filled no place that was asked for."""
+    """Count the judgements that the release's rules exclude, without extra ones, which filled no slot."""
     if not responses or not any(one["ratings"] for one in release.report["ratings"]["excluded"]):
         return {}
     campaigns = release_campaigns(release)
@@ -213,8 +212,10 @@ def _left_out(release: Release, responses: Sequence[int]) -> dict[int, int]:
 
 
 def page_of(ids: IntArray, *, after: int | None, before: int | None, size: int) -> tuple[IntArray, bool, bool]:
-    """Some ids after or before a given one, and whether there are more on either side. A list never changes, so the
-    id at a page's edge is its key; one that is not on the list starts it over."""
+    """Return the ids after or before a given id, and whether there are more on either side.
+
+    A list never changes, so the id at a page's edge is its key. An unknown id starts at the beginning.
+    """
     start = 0
     if after is not None:
         place = np.flatnonzero(ids == after)
@@ -228,7 +229,7 @@ def page_of(ids: IntArray, *, after: int | None, before: int | None, size: int) 
 
 
 def rows_of(release: Release, which: str, ids: IntArray) -> list[Row]:
-    """The references of these ids, in their order, with texts, sources and numbers."""
+    """Return the references of these ids, in their order, with texts, sources and counts."""
     wanted = ids.tolist()
     found = Response.objects.filter(pk__in=wanted).select_related("item").prefetch_related("sources__system")
     responses = {response.pk: response for response in found}
@@ -288,7 +289,7 @@ def attention_row(row: Row) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """How many more ratings of each chosen reference, and why."""
+    """How many more ratings of each chosen reference to collect, and why."""
 
     ratings: int
     because: str
@@ -297,7 +298,7 @@ class Suggestion:
 
 
 def suggestion(release: Release, which: str, chosen: IntArray) -> Suggestion:
-    """What is missing where ratings are missing, else what narrows the intervals to a half-width of 0.25."""
+    """Suggest the number of missing ratings, or else the number that narrows the intervals to a half-width of 0.25."""
     found, columns = attention(release), release_columns(release)
     enough = found.enough
     places = np.flatnonzero(np.isin(columns.response_id, chosen))

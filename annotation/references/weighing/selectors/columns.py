@@ -1,4 +1,4 @@
-"""A release's weights and judgements as arrays, as what stands behind it is computed from them."""
+"""A release's weights and judgements as arrays."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from annotation.weighting import RatingTable
 
 
 class Columns(NamedTuple):
-    """The weighted references of a release, by place of the item, then highest weight first."""
+    """The weighted references of a release, in the order of the items, then highest weight first."""
 
     response_id: IntArray
     item_id: IntArray
@@ -33,14 +33,14 @@ class Columns(NamedTuple):
 class Judged(NamedTuple):
     """The judgements that weigh a release's references, with codes instead of ids."""
 
-    table: RatingTable  # response: place in ``Columns``; rater: place in ``rater_id``
+    table: RatingTable  # response: index in ``Columns``; rater: index in ``rater_id``
     rater_id: IntArray
     low: float
     high: float
 
 
 def release_columns(release: Release) -> Columns:
-    """Kept: the weights of a finished release never change."""
+    """Return the weights as arrays; cached, because a finished release never changes."""
     key = f"release-columns-1-{release.pk}-{release.content_hash}"
     found: Columns | None = cache.get(key)
     if found is None:
@@ -61,7 +61,7 @@ def _read(release: Release) -> Columns:
 
 
 def judged(release: Release) -> Judged | None:
-    """None of a release whose judgements are unknown here: its weights were made elsewhere."""
+    """Return None for an imported release: its judgements are not stored."""
     found = release_judgements(release)
     if release.is_imported or not len(found.value):
         return None

@@ -1,4 +1,4 @@
-"""Where a release and what it is to judge are not independent: one rater, or one text, on both sides."""
+"""Circularity: raters or texts on both sides of a comparison that uses a release."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -33,7 +33,7 @@ LOOSER = "nfkc-casefold"
 
 @dataclass(frozen=True)
 class RaterOnBothSides:
-    """Judgements of one rater: of this release's references, and of outputs of systems to be scored."""
+    """Counts of one rater's judgements of this release's references and of outputs of systems to be scored."""
 
     rater_id: int
     pseudonym: str
@@ -44,7 +44,7 @@ class RaterOnBothSides:
 
 @dataclass(frozen=True)
 class SystemAmongReferences:
-    """How many of the release's references one system said itself."""
+    """How many of one system's outputs are references of the release."""
 
     system_id: int
     name: str
@@ -56,7 +56,7 @@ class SystemAmongReferences:
 
 @dataclass(frozen=True)
 class Overlap:
-    """One output that is, or nearly is, a reference of its item."""
+    """One output that is identical or nearly identical to a reference of its item."""
 
     item_id: int
     system_id: int
@@ -70,7 +70,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Circularity:
-    """The guard's findings in short: what a report and a data card say.
+    """Circularity in numbers, for the page and the data card.
 
     Counts are of judgements. ``raters`` are known on both sides; ``shared_reference_judgements`` and
     ``shared_output_judgements`` are theirs, of the totals beside them.
@@ -102,7 +102,7 @@ class Circularity:
 
     @property
     def references_said(self) -> int:
-        """Different references that at least one system said itself."""
+        """Count the different references that are identical to an output."""
         return len({one.reference_id for one in self.overlaps if one.is_same})
 
     @property
@@ -118,7 +118,7 @@ class Circularity:
         return self.shared_output_judgements / self.output_judgements if self.output_judgements else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """In numbers, as plain JSON; raters are counted, not named."""
+        """Return the numbers as plain JSON; raters are counted, not named."""
         return {
             "raters_on_both_sides": len(self.raters),
             "reference_raters": self.reference_raters,
@@ -139,7 +139,7 @@ class Circularity:
 
 @dataclass(frozen=True, eq=False)
 class _References:
-    """What follows from the release and the outputs there are, whoever rated these."""
+    """What depends on the release and the existing outputs alone, not on who rated them."""
 
     rater_id: IntArray  # of the references' judgements
     judgements: IntArray  # of each
@@ -148,7 +148,7 @@ class _References:
 
 
 def circularity(release: Release, *, here: bool = False) -> Circularity:
-    """Raters and texts on both sides, as things are now: outputs and their ratings may come after the release."""
+    """Return raters and texts on both sides now: outputs and their ratings may be newer than the release."""
     dataset = release.reference_set.dataset
     campaigns = list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("id"))
     key = f"release-guard-2-{release.pk}-{release.content_hash}-{_moment(dataset, campaigns)}"
@@ -160,13 +160,13 @@ def circularity(release: Release, *, here: bool = False) -> Circularity:
 
 
 def _named(raters: tuple[RaterOnBothSides, ...]) -> tuple[RaterOnBothSides, ...]:
-    """With the names of now: an erasure may change or take one, and nothing that is kept holds any."""
+    """Fill in the current pseudonyms: an erasure may change them, so cached values hold none."""
     names = dict(Rater.objects.filter(pk__in=[one.rater_id for one in raters]).values_list("pk", "pseudonym"))
     return tuple(replace(one, pseudonym=names[one.rater_id]) for one in raters if one.rater_id in names)
 
 
 def outputs_among_references(release: Release, systems: list[System]) -> list[tuple[str, int]]:
-    """(system, items) of the systems whose own output is a reference of the release, under the data set's rule."""
+    """Return (system, items) for the systems with an output identical to a reference, under the data set's rule."""
     columns = release_columns(release)
     found: dict[int, int] = {}
     sources = ResponseSource.objects.filter(system__in=systems).order_by().values_list("system_id", "response_id")
@@ -177,7 +177,7 @@ def outputs_among_references(release: Release, systems: list[System]) -> list[tu
 
 
 def _moment(dataset: Dataset, campaigns: list[Campaign]) -> str:
-    """Changes when a rating or an output comes."""
+    """Return a value that changes when a rating or an output is added."""
     rating = 0
     with connection.cursor() as cursor:  # one look into the index per campaign
         for campaign in campaigns:
@@ -206,7 +206,7 @@ TEXTS = Figures(FiguresPart.TEXTS, _compute_references, _as_tree, _from_tree)
 
 
 def _systems(release: Release) -> list[System]:
-    """Those whose outputs a metric may be tested on."""
+    """Return the systems whose outputs a metric may be tested on."""
     chosen = _reference_systems(release)
     return [system for system in release.reference_set.dataset.systems.order_by("name") if system.name not in chosen]
 
@@ -258,8 +258,10 @@ def _reference_systems(release: Release) -> set[str]:
 def _output_judgements(
     release: Release, systems: list[System], campaigns: list[Campaign]
 ) -> list[tuple[int, int, int]]:
-    """(rater, campaign, judgements) of outputs of those systems. A judgement that weighs a reference of this release
-    is on that side, also where a system said the same."""
+    """Return (rater, campaign, judgements) of the outputs of these systems.
+
+    A judgement that weighs a reference of this release counts on that side, even if an output is identical.
+    """
     query = """
         SELECT r.rater_id, r.campaign_id, count(DISTINCT (r.presentation_id, r.response_id))
         FROM annotation_rating r
@@ -313,7 +315,7 @@ def _texts(release: Release, systems: list[System]) -> tuple[list[SystemAmongRef
 
 
 def _looser_texts(release: Release) -> dict[tuple[int, str], int]:
-    """The references by item and by text under the looser rule; of several the first."""
+    """Return the first reference per item and text under the looser rule."""
     rows = release.weights.order_by("-response_id").values_list("response_id", "item_id", "response__text")
     return {(item, normalise(text, LOOSER)): pk for pk, item, text in rows.iterator(chunk_size=5000)}
 
@@ -322,7 +324,7 @@ OVERLAP_COLUMNS = ("item", "system", "identical", "reference_id", "reference", "
 
 
 def overlap_rows(release: Release, overlaps: list[Overlap]) -> list[tuple[Any, ...]]:
-    """Overlaps with their texts, for a page or a download."""
+    """Return overlaps with their texts, for a page or a download."""
     ids = {pk for one in overlaps for pk in (one.reference_id, one.output_id)}
     responses = {one.pk: one for one in Response.objects.filter(pk__in=ids).select_related("item")}
     names = dict(System.objects.filter(pk__in={one.system_id for one in overlaps}).values_list("pk", "name"))
@@ -343,7 +345,7 @@ def overlap_rows(release: Release, overlaps: list[Overlap]) -> list[tuple[Any, .
 
 
 def rule_without_texts(release: Release, found: Circularity) -> dict[str, Any] | None:
-    """The exclusion rule that takes all ratings of the references that systems said themselves, and so their weights.
+    """Return the rule that excludes all ratings of the references that are identical to outputs, and so their weights.
 
     None where there are none, where they are too many to name, or where weights were made elsewhere.
     """

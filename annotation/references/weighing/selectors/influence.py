@@ -1,4 +1,4 @@
-"""What each rater does to a release's weights."""
+"""Influence of each rater on a release's weights."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +17,10 @@ from annotation.weighting.influence import Influence, leave_one_rater_out
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Influence of all raters of a release, in the order of ``rater_id``; of the pairs those that are told of: whose
-    sign turns, or that have no other rating."""
+    """Influence of all raters of a release, in the order of ``rater_id``.
+
+    Pairs hold only the references whose sign turns, or that have no other rating.
+    """
 
     rater_id: IntArray
     found: Influence
@@ -44,12 +46,12 @@ class RaterInfluence:
 
     @property
     def rule(self) -> dict[str, Any]:
-        """The exclusion rule that would leave this rater out of the next release."""
+        """Return the exclusion rule that leaves this rater out of the next release."""
         return {"rule": "exclude_raters", "version": 1, "raters": [self.pseudonym]}
 
 
 def influences(release: Release) -> Influences | None:
-    """None where nobody's judgements are known."""
+    """Return None for an imported release: its judgements are not stored."""
     if release.is_imported:
         return None
     return INFLUENCE.of(release)
@@ -95,7 +97,7 @@ ORDERS = {
 
 
 def rater_influences(release: Release, everybody: Influences, order: str = "max_change") -> list[RaterInfluence]:
-    """All raters, the most influential first."""
+    """Return all raters, the most influential first."""
     found, ids = everybody.found, everybody.rater_id
     names = dict(Rater.objects.filter(pk__in=ids.tolist()).values_list("pk", "pseudonym"))
     taking_part = Participation.objects.filter(campaign__in=release_campaigns(release), rater__in=ids.tolist())
@@ -124,8 +126,8 @@ def rater_influences(release: Release, everybody: Influences, order: str = "max_
 
 
 def turned_by(everybody: Influences, rater_id: int) -> list[tuple[int, float]]:
-    """(place in the columns, weight without) of the references whose sign turns without this rater, and of those that
-    nobody else rated (NaN)."""
+    """Return (index in the columns, weight without) of the references whose sign turns without this rater, and of
+    those without another rating (NaN)."""
     found = everybody.found
     mine = everybody.rater_id[found.pair_rater] == rater_id
     return list(zip(found.pair_response[mine].tolist(), found.pair_weight[mine].tolist(), strict=True))

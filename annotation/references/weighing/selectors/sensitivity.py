@@ -34,7 +34,7 @@ CHANGES = {
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One other scheme beside the release's own weights."""
+    """Another scheme compared with the release's weights."""
 
     name: str
     label: str
@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def reason(self) -> str:
-        """Why the scheme has no weights here; empty where it has."""
+        """Return why the scheme has no weights; empty if it has."""
         return self.moved.alternative.reason
 
     @property
@@ -78,7 +78,7 @@ class Comparison:
 
 
 def comparisons(release: Release) -> list[Comparison]:
-    """Every scheme and variant beside the release; of weights made elsewhere only what follows from themselves."""
+    """Compare every scheme and variant with the release; imported weights only with variants of themselves."""
     return [_comparison(release, one) for one in SENSITIVITY.of(release)]
 
 
@@ -111,7 +111,7 @@ def _comparison(release: Release, moved: Movement) -> Comparison:
 
 
 def changed(release: Release, chosen: Comparison, what: str) -> IntArray:
-    """Places in the release's columns of the references that a list of changes shows, in the columns' order.
+    """Return the indices, in the release's columns, of the references that a list of changes shows.
 
     Of an item whose best changes: those that are best on either side. Of one that loses or gains its positive weights:
     those that are positive on either side.

@@ -1,4 +1,4 @@
-"""Figures of large releases: a worker computes them once, and the pages read them. Small ones are computed at once."""
+"""Statistics of large releases, computed once by a worker. Those of small releases are computed on request."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from annotation.core.packing import unpacked
 from annotation.models import FiguresPart, JobState, Release, ResponseSource
 from annotation.references.releases.selectors.releases import release_campaigns
 
-IN_REQUEST = 20_000  # references or judgements: with more of either, a page waits for a worker
-FORMAT = 1  # of what is stored; another one makes other keys
+IN_REQUEST = 20_000  # with more references or judgements, a worker computes the statistics
+FORMAT = 1  # of the stored content; part of the key
 KEPT_SECONDS = 6 * 3600
 Found = TypeVar("Found")
 
 
 class FiguresAwaited(AnnotationError):
-    """What a page shows is not computed yet."""
+    """The statistics of a page are not computed yet."""
 
     def __init__(self, release: Release, part: FiguresPart) -> None:
         super().__init__(f"“{part.label}” of {release} is being computed; try again in a moment.")
@@ -30,7 +30,7 @@ class FiguresAwaited(AnnotationError):
 
 @dataclass(frozen=True)
 class Figures(Generic[Found]):
-    """One page's figures: how they are computed, and what they are as plain data and arrays."""
+    """One page's statistics: how to compute them, and how to convert them to plain data and arrays."""
 
     part: FiguresPart
     compute: Callable[[Release], Found]
@@ -38,7 +38,7 @@ class Figures(Generic[Found]):
     from_tree: Callable[[Any], Found]
 
     def of(self, release: Release, *, here: bool = False) -> Found:
-        """Computed before, or now; of a large release now only where the caller can wait for them (``here``)."""
+        """Return stored statistics, or compute them; for a large release only if the caller can wait (``here``)."""
         key = figures_key(release, self.part)
         place = f"release-figures-{release.pk}-{self.part}-{key}"
         found: Found | None = cache.get(place)
@@ -60,20 +60,20 @@ class Figures(Generic[Found]):
 
 
 def is_large(release: Release) -> bool:
-    """Whether a page may not compute its figures by itself."""
+    """Return whether a worker has to compute the statistics."""
     judgements: int = 0 if release.is_imported else release.report["ratings"]["judgements"]
     references: int = release.report["references"]["weighted"]
     return max(judgements, references) > IN_REQUEST
 
 
 def figures_key(release: Release, part: FiguresPart) -> str:
-    """Another one as soon as the figures would be others: most follow from the release alone, which never changes."""
+    """Return a hash of everything the statistics depend on; for most pages that is the release alone."""
     follows_from: dict[str, Any] = {"format": FORMAT, "part": part, "content": release.content_hash}
     dataset = release.reference_set.dataset_id
     if part == FiguresPart.TEXTS:
         follows_from["newest"] = _newest(ResponseSource.objects.filter(system__dataset=dataset), "id")
     elif part == FiguresPart.ATTENTION and not release.is_imported:
-        # What was asked for: a running campaign may come to ask for more, and a text it shows become a reference.
+        # A running campaign may get more ratings per unit, and a text that it shows may become a reference.
         campaigns = sorted(release_campaigns(release), key=lambda one: one.pk)
         follows_from["asked"] = [[one.pk, one.ratings_per_unit, _newest(one.units, "position")] for one in campaigns]
         follows_from["newest"] = _newest(ResponseSource.objects.filter(item__dataset=dataset), "id")

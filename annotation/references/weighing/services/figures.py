@@ -1,4 +1,4 @@
-"""What stands behind large releases: computed by a worker, once for whatever it follows from, and kept."""
+"""Statistics about large releases, computed once by a worker and stored."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ STEPS = 2  # computing, storing
 
 
 def figures_request(*, release: Release, part: FiguresPart) -> tuple[ReleaseFigures, bool]:
-    """The row of a page's figures as they would be now, and whether it was made by this call.
+    """Return the row of a page's current statistics, and whether this call created it.
 
     The caller enqueues ``annotation.references.tasks.release_figures_compute`` with its id where it was.
     """
@@ -30,7 +30,7 @@ def figures_request(*, release: Release, part: FiguresPart) -> tuple[ReleaseFigu
 
 
 def figures_prepare(*, release_id: int) -> list[int]:
-    """Everything a large release will be asked for; the ids of what is to be enqueued. Nothing for a small one."""
+    """Create the rows of all pages of a large release, and return the ids to enqueue; none for a small release."""
     release = Release.objects.select_related("reference_set").filter(pk=release_id, state=JobState.DONE).first()
     if release is None or not is_large(release):
         return []
@@ -39,7 +39,7 @@ def figures_prepare(*, release_id: int) -> list[int]:
 
 
 def figures_compute(*, figures_id: int) -> None:
-    """Claims, computes, stores; safe to run twice."""
+    """Claim, compute and store; safe to run twice."""
     job_run(ReleaseFigures, figures_id, _compute)
 
 
@@ -52,5 +52,5 @@ def _compute(job: ReleaseFigures, claim: Claim) -> None:
     with transaction.atomic():
         claim.lock()
         earlier = job.release.figures.filter(part=part, pk__lt=job.pk, state__in=FINISHED_STATES)
-        earlier.delete()  # of a moment that will not come back
+        earlier.delete()  # they describe an earlier state
         claim.finish(content=content, progress_total=STEPS)

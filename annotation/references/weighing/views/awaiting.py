@@ -1,4 +1,4 @@
-"""Pages whose figures a worker computes: until they are there, one that says so and looks again by itself."""
+"""Pages whose statistics a worker computes, and the page that shows its progress until then."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -31,7 +31,7 @@ PAGES = {
 
 
 def awaits_figures(view: View[P]) -> View[P]:
-    """The view, or the page that waits for its figures. It answers every address alike, those of downloads, too."""
+    """Show the view, or the waiting page until its statistics are ready; downloads, too."""
 
     @wraps(view)
     def page(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

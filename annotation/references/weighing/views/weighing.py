@@ -1,4 +1,4 @@
-"""What stands behind a release's weights: other schemes, single raters, and what is on both sides."""
+"""Checks of a release's weights: other schemes, single raters, circularity."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -66,7 +66,7 @@ def _context(project: Project, release: Release) -> dict[str, Any]:
 
 
 def _pages(request: HttpRequest, ids: IntArray, **asked: object) -> tuple[IntArray, str | None, str | None]:
-    """One page of ids, and the addresses of the pages before and after it."""
+    """Return one page of ids, and the addresses of the pages before and after it."""
     shown, before, after = page_of(
         ids, after=whole_number(request, "after"), before=whole_number(request, "before"), size=PAGE
     )
@@ -109,7 +109,7 @@ def release_sensitivity(request: MemberRequest, release: Release) -> HttpRespons
 
 
 def _chosen(request: HttpRequest, every: Sequence[Comparison]) -> tuple[Comparison, str]:
-    """The scheme and the change asked for; else the scheme that turns most signs."""
+    """Return the requested scheme and kind of change; by default the scheme that turns most signs."""
     name, what = request.GET.get("scheme"), request.GET.get("what", "sign")
     if name is None:
         usual = [one for one in every if one.is_charted and not one.is_own and not one.reason] or every
@@ -191,7 +191,7 @@ def _all_weights(release: Release, every: Sequence[Comparison]) -> Iterator[Sequ
 @object_view(finished_release_or_404, Role.VIEWER)
 @awaits_figures
 def release_sensitivity_chart(request: MemberRequest, release: Release, file_format: str) -> HttpResponse:
-    """One scheme's small multiple as JSON; all of them on one picture."""
+    """Return the chart of one scheme as JSON, or one chart of all schemes."""
     own, theme = release_columns(release).weight, chart_theme(request)
     shown = [one for one in comparisons(release) if one.is_charted and not one.reason]
     if file_format == "json":
@@ -245,7 +245,7 @@ def release_influence(request: MemberRequest, release: Release) -> HttpResponseB
 
 
 def _focus(request: HttpRequest, release: Release, by_id: dict[int, RaterInfluence]) -> dict[str, Any] | None:
-    """One rater's references that turn without the rater, or that have no other rating."""
+    """Return a rater's references whose sign turns without the rater, or that have no other rating."""
     asked = whole_number(request, "rater")
     if asked is None:
         return None

@@ -115,7 +115,7 @@ def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewe
         raw_text="Same  words",
     )
     text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
-    assert "<strong>Mined</strong>, place 3, score 17.250" in text
+    assert "<strong>Mined</strong>, rank 3, score 17.250" in text
     assert "Long ago &lt;b&gt;" in text
     assert "What did they say?" in text
     assert "Original text:" in text
@@ -132,7 +132,7 @@ def test_every_release_that_weighs_it_is_shown_and_a_deprecated_one_is_marked(pr
     release.refresh_from_db()
     release.deprecated_at, release.deprecation_reason = timezone.now(), "a wrong scale"
     release.save()
-    text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
+    text = " ".join(as_user(viewer).get(page("response-detail", response.pk)).content.decode().split())
     assert "R v1</a>" in text
     assert 'R v2</a> <span class="badge-status badge-warning" title="a wrong scale">deprecated</span>' in text
     assert reverse("metrics:release-item", args=["chit-chat", "r", 1, response.item.pk]) in text
