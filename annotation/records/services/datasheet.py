@@ -1,4 +1,4 @@
-"""A campaign's datasheet: what the record answers, what its manager answered, and what is still open."""
+"""A campaign's datasheet: answers from the record, answers from its manager, and open questions."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ VERSION = "HEDS 3.0"
 
 @dataclass(frozen=True)
 class Own:
-    """What the manager answered."""
+    """The manager's answer."""
 
     text: str = ""
     choices: tuple[int, ...] = ()
@@ -46,12 +46,12 @@ class Entry:
 
     @property
     def is_final(self) -> bool:
-        """Answered by the record, with nothing left to ask."""
+        """Return whether the record answers the question completely."""
         return self.recorded is not None and self.recorded.final
 
     @property
     def is_answered(self) -> bool:
-        """An option that the record knows needs no further words; a question with options needs one of them."""
+        """Return whether there is an answer; a question with options needs one of them."""
         if self.is_final or self.own.choices:
             return True
         if self.question.options:
@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def chosen(self) -> list[str]:
-        """The options chosen, by the record or by the manager, each after its number."""
+        """Return the options chosen by the record or the manager, each after its number."""
         by_record = self.recorded.choices if self.recorded else ()
         both = {*by_record, *self.own.choices} if self.question.kind == "many" else self.own.choices or by_record
         return [self._option(number) for number in sorted(both)]
@@ -88,7 +88,7 @@ class Sheet:
 
     @property
     def sections(self) -> list[tuple[str, str, list[Entry]]]:
-        """(anchor, title, entries); section 4 once per criterion."""
+        """Return (anchor, title, entries); section 4 once per criterion."""
         found: dict[tuple[str, str], list[Entry]] = {}
         for entry in self.entries:
             found.setdefault((entry.question.section, entry.criterion), []).append(entry)
@@ -116,7 +116,7 @@ def sheet_of(facts: Facts) -> Sheet:
 
 
 def with_answers(sheet: Sheet, answers: Mapping[str, Own]) -> Sheet:
-    """The sheet as it would be with other answers of the manager's, stored or not."""
+    """Return the sheet with other answers from the manager, stored or not."""
     entries = [replace(entry, own=answers.get(entry.key, entry.own)) for entry in sheet.entries]
     return Sheet(sheet.facts, entries)
 
@@ -128,7 +128,7 @@ def _own(answers: Mapping[str, Any], question: Question, criterion: str) -> Own:
 
 @transaction.atomic
 def datasheet_update(*, campaign: Campaign, answers: Mapping[str, Own], by: User | None = None) -> Datasheet:
-    """Keep the manager's answers, by their keys; an empty one takes back what stood there. All or nothing."""
+    """Store the manager's answers by their keys, all or none; an empty answer deletes the stored answer."""
     problems: dict[str, list[str]] = {}
     criteria = set(campaign.criteria.values_list("name", flat=True))
     for key, answer in answers.items():
@@ -175,7 +175,7 @@ def _problem(key: str, answer: Own, criteria: set[str]) -> str:
 def sheet_markdown(sheet: Sheet) -> str:
     campaign = sheet.facts.campaign
     about = (
-        f"{VERSION} ({REFERENCE} Form: {FORM_URL}), questions in Assay's short words. Answers marked *record* were "
+        f"{VERSION} ({REFERENCE} Form: {FORM_URL}), questions shortened by Assay. Answers marked *record* were "
         f"written by Assay {settings.VERSION} from the campaign's record."
     )
     lines = [f"# Human evaluation datasheet: {campaign.name}", "", about]
@@ -196,7 +196,7 @@ def _answer_lines(entry: Entry) -> list[str]:
 
 
 def sheet_json(sheet: Sheet) -> str:
-    """By question; ``from_record`` says who answered."""
+    """Return the sheet as JSON, by question; ``from_record`` tells the answers of the record from the manager's."""
     campaign = sheet.facts.campaign
     answers = [
         {

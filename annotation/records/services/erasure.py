@@ -1,8 +1,8 @@
-"""Erasing who a rater was, on request. What the rater said stays: ratings, screens and decisions are not touched.
+"""Erase a rater's identity on request. Ratings, presentations and decisions stay.
 
 Erased: the identity, the key in the rater's browser, a pseudonym that was the rater's own name, unsent answers, the
-provider's ids of submissions and messages, and, where asked, what the rater wrote in comments. The same person coming
-again is a new rater.
+provider's ids of submissions and messages, and, if requested, the text of comments. The same person is a new rater
+next time.
 """
 
 import re
@@ -32,13 +32,13 @@ from annotation.rating.services.raters import LETTERS
 from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
-SHORTEST_ID = 6  # a shorter one would be found in ordinary words and numbers
-MADE_HERE = re.compile(rf"rater-[{LETTERS}]{{8}}|J-\d+")  # pseudonyms that nobody chose
+SHORTEST_ID = 6  # a shorter id would match ordinary words and numbers
+MADE_HERE = re.compile(rf"rater-[{LETTERS}]{{8}}|J-\d+")  # pseudonyms that Assay made
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """What was erased, in numbers."""
+    """Counts of what was erased."""
 
     identities: int
     renamed: bool
@@ -48,12 +48,12 @@ class Erasure:
     comments: int
     audit_entries: int
     rules: int  # versions of rules and releases that named the rater
-    files: tuple[str, ...]  # uploaded files that may name the rater: nobody else can look into them
+    files: tuple[str, ...]  # uploaded files that may name the rater; Assay does not change them
 
 
 @transaction.atomic
 def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None) -> Erasure:
-    """Doing it twice is harmless."""
+    """Erase a rater's identity. Safe to run twice."""
     rater = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     old = rater.pseudonym
     ids = _external_ids(rater)
@@ -85,7 +85,7 @@ def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None)
 
 
 class _purging:  # noqa: N801 - used as a context manager
-    """The append-only tables let changes through inside, in this transaction alone."""
+    """Allow changes of append-only tables in this transaction."""
 
     def __enter__(self) -> None:
         self._say("on")
@@ -100,7 +100,7 @@ class _purging:  # noqa: N801 - used as a context manager
 
 
 class _Scrub:
-    """Takes ids and the former name out of texts and JSON."""
+    """Replace ids and the former name in texts and JSON."""
 
     def __init__(self, ids: list[str], name: str, pseudonym: str) -> None:
         self.ids = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ids))})(?!\w)") if ids else None
@@ -109,13 +109,13 @@ class _Scrub:
         self.pseudonym = pseudonym
 
     def text(self, text: str, *, of_rater: bool) -> str:
-        """The name goes as a word only where the text is about this rater: it may be a word of the language."""
+        """Replace the name inside a text only if it is about this rater: the name may be an ordinary word."""
         if self.ids:
             text = self.ids.sub(ERASED, text)
         return self.words.sub(self.pseudonym, text) if self.words and of_rater else text
 
     def data(self, data: Any, *, of_rater: bool) -> Any:
-        """The name goes where it is a whole value or, about this rater, as a word."""
+        """Replace the name if it is a whole value, or a word in data about this rater."""
         if isinstance(data, str):
             return self.pseudonym if self.name and data == self.name else self.text(data, of_rater=of_rater)
         if isinstance(data, list):
@@ -126,7 +126,7 @@ class _Scrub:
 
 
 def _external_ids(rater: Rater) -> list[str]:
-    """Longest first, so that none is taken out as a part of another. An account's number is no id to look for."""
+    """Return the rater's ids, longest first, so that no part of a longer id is replaced. User numbers are left out."""
     identities = RaterIdentity.objects.filter(rater=rater).exclude(provider="account")
     found = {
         *identities.values_list("external_id", flat=True),
@@ -136,7 +136,7 @@ def _external_ids(rater: Rater) -> list[str]:
 
 
 def _files(rater: Rater) -> tuple[str, ...]:
-    """Uploads that the rater's judgements came in: they hold the names that the file had."""
+    """Return the files that the rater's judgements were imported from; they contain the original names."""
     if not RaterIdentity.objects.filter(rater=rater, provider="import").exists():
         return ()
     found = RatingImport.objects.filter(campaign__presentations__rater=rater).distinct().order_by("pk")
@@ -144,7 +144,7 @@ def _files(rater: Rater) -> tuple[str, ...]:
 
 
 def _unlink_submissions(rater: Rater) -> int:
-    """Amounts, times and outcomes stay: they say what was paid."""
+    """Remove ids from submissions. Amounts, times and outcomes stay as the record of payment."""
     mine = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith="erased-"))
     forget(mine)
     for submission in mine:
@@ -154,7 +154,7 @@ def _unlink_submissions(rater: Rater) -> int:
 
 
 def _blank_comments(rater: Rater) -> dict[int, int]:
-    """Per campaign, how many."""
+    """Delete the text of comments, and return the number per campaign."""
     mine = Comment.objects.filter(rater=rater).exclude(text="")
     counted: dict[int, int] = {}
     for campaign in mine.values_list("campaign_id", flat=True):
@@ -193,7 +193,7 @@ def _scrub_audit(rater: Rater, scrub: _Scrub) -> int:
 
 
 def _scrub_rules(rater: Rater, scrub: _Scrub) -> int:
-    """Rules that name the rater go on striking the same rater. A release's hash stays the one that was published."""
+    """Rename the rater in rules, which still exclude the same rater. A release keeps its published hash."""
     if not scrub.name:
         return 0
     n = 0
@@ -210,7 +210,7 @@ def _scrub_rules(rater: Rater, scrub: _Scrub) -> int:
 
 
 def _record(rater: Rater, outcome: Erasure, comments: dict[int, int], by: User | None) -> None:
-    """Numbers alone, and the pseudonym that stays."""
+    """Write counts and the remaining pseudonym to the audit log."""
     told = asdict(outcome) | {"files": len(outcome.files)}
     audit_record(
         verb="rater.erase",

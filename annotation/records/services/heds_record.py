@@ -1,4 +1,4 @@
-"""What the record answers of the datasheet's questions."""
+"""Answers to the datasheet's questions from the record."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ REPEATS = (
 
 @dataclass(frozen=True)
 class Recorded:
-    """``final`` where nothing is left to ask; else the manager adds what the record cannot know."""
+    """An answer from the record; unless ``final``, the manager adds what the record cannot know."""
 
     text: str = ""
     choices: tuple[int, ...] = ()
@@ -31,7 +31,7 @@ def key_of(number: str, criterion: str = "") -> str:
 
 
 def recorded_answers(facts: Facts) -> dict[str, Recorded]:
-    """By the keys of ``key_of``."""
+    """Return the answers by the keys of ``key_of``."""
     found = {**_experiment(facts), **_evaluators(facts), **_design(facts)}
     for criterion in facts.criteria:
         name = criterion.criterion.name
@@ -95,7 +95,7 @@ def _evaluators(facts: Facts) -> dict[str, Recorded]:
 def _design(facts: Facts) -> dict[str, Recorded]:
     campaign = facts.campaign
     if campaign.imported:
-        return {"3.3.2": Recorded("Judgements collected elsewhere were imported into Assay.", final=False)}
+        return {"3.3.2": Recorded("Judgements were collected elsewhere and imported into Assay.", final=False)}
     frozen = "The design has not been frozen yet: the campaign is a draft."
     if campaign.launched_at:
         frozen = f"The design was frozen on {campaign.launched_at:%-d %B %Y}, SHA-256 {campaign.design_hash}."
@@ -135,11 +135,11 @@ def _shown(campaign: Campaign) -> str:
 
 
 def _pace(campaign: Campaign) -> Recorded:
-    lease = f"A screen goes to somebody else after {campaign.lease_seconds:,} s; an answer sent later is kept."
+    lease = f"An item goes to another rater after {campaign.lease_seconds:,} s; an answer sent later is stored."
     if campaign.lease_min_seconds:
         lease = (
-            f"A screen goes to somebody else after a time that follows the campaign's own pace, from "
-            f"{campaign.lease_min_seconds:,} s to {campaign.lease_max_seconds:,} s; an answer sent later is kept."
+            f"An item goes to another rater after a time that follows the campaign's pace, from "
+            f"{campaign.lease_min_seconds:,} s to {campaign.lease_max_seconds:,} s; an answer sent later is stored."
         )
     more = wording.limits(campaign)
     return Recorded(f"{lease}{' Limits: ' + '; '.join(more) + '.' if more else ''}", (2,))
@@ -188,8 +188,8 @@ def _aggregation(campaign: Campaign) -> Recorded:
     sets = sorted({one.name for one in campaign.reference_sets.all()})
     used = f" Reference weights are computed from them in: {wording.listed(sets)}." if sets else ""
     return Recorded(
-        "Of each rating the latest revision counts, late ones and those of excluded raters are left out, and a "
-        f"response's score is computed from the ratings left.{used}",
+        "The latest revision of each rating counts; late ratings and those of excluded raters are left out. A "
+        f"response's score is computed from the remaining ratings.{used}",
         final=False,
     )
 

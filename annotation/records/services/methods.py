@@ -1,4 +1,4 @@
-"""A paragraph for a paper's methods section, written from the record; every sentence says where its numbers stand."""
+"""A paragraph for a paper's methods section, written from the record; every sentence names the page of its numbers."""
 
 import math
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def _material(facts: Facts) -> list[Sentence]:
     said = [Sentence(rated, "design")]
     if campaign.response_list is not None:
         named = count(campaign.response_list.responses.count(), "response")
-        said.append(Sentence(f"What they judged was named one by one, in a list of {named}.", "design"))
+        said.append(Sentence(f"The responses were chosen one by one, in a list of {named}.", "design"))
     said += [Sentence(f"They were asked about {'; '.join(asked)}.", "design")]
     if campaign.imported:
         return said
@@ -73,7 +73,7 @@ def _collection(facts: Facts) -> list[Sentence]:
 
 
 def _imported(facts: Facts) -> list[Sentence]:
-    """What was done where the judgements were collected is not for this record to say."""
+    """Describe imported ratings; how they were collected is not in the record."""
     where = (
         f"The judgements were collected elsewhere and imported into Assay {settings.VERSION}; how raters were "
         "recruited, prepared, checked and paid is not in the record."
@@ -91,11 +91,11 @@ def _took_part(facts: Facts) -> str:
 
 
 def _log(facts: Facts) -> list[Sentence]:
-    late = f" Further {count(facts.late, 'answer')} came late: kept, not counted." if facts.late else ""
+    late = f" Another {count(facts.late, 'answer')} came late: stored, but not counted." if facts.late else ""
     corrected = f", {count(facts.superseded, 'correction')} included" if facts.superseded else ""
     when = _between(facts)
     sent = (
-        f"{when}{count(facts.judgements, 'answer')} {'was' if facts.judgements == 1 else 'were'} taken in, with "
+        f"{when}{count(facts.judgements, 'answer')} {'was' if facts.judgements == 1 else 'were'} received, with "
         f"{count(facts.ratings, 'rating')} in the log{corrected}.{late}"
     )
     said = [sent]
@@ -103,7 +103,7 @@ def _log(facts: Facts) -> list[Sentence]:
         silent = sum(one.n_cannot_judge for one in facts.criteria)
         said.append(f"In {count(silent, 'rating')} the rater said that the response could not be judged.")
     if facts.replaced:
-        said.append(f"The places of {count(facts.replaced, 'further answer')} were given to other raters later.")
+        said.append(f"The slots of {count(facts.replaced, 'further answer')} were given to other raters later.")
     if math.isfinite(facts.median_seconds):
         said.append(f"The median time on a screen was {wording.figure(facts.median_seconds, 1)} s.")
     return [Sentence(one, "ratings") for one in said]
@@ -138,10 +138,10 @@ def _versions(facts: Facts) -> list[Sentence]:
         return [Sentence(f"{software}; the campaign is a draft, its design not yet frozen.", "design")]
     frozen = (
         f"{software}; the design was frozen at launch on {campaign.launched_at:%-d %B %Y} (SHA-256 "
-        f"{campaign.design_hash}), all random choices following from the seed {campaign.seed}."
+        f"{campaign.design_hash}), all random choices follow from the random seed {campaign.seed}."
     )
     if not facts.amendments:
-        return [Sentence(frozen, "design"), Sentence("Nothing of it was amended afterwards.", "audit")]
+        return [Sentence(frozen, "design"), Sentence("It was not amended afterwards.", "audit")]
     amended = "; ".join(f"{number}. {kind.lower()}" for number, kind in facts.amendments)
     return [Sentence(frozen, "design"), Sentence(f"It was amended afterwards: {amended}.", "audit")]
 
@@ -151,7 +151,7 @@ def methods_text(facts: Facts) -> str:
 
 
 def methods_latex(facts: Facts) -> str:
-    """The paragraph with its citations; their entries are in ``methods_bibtex``."""
+    """Return the paragraph in LaTeX with its citations; ``methods_bibtex`` has their entries."""
     text = escape(methods_text(facts))
     for word, key in CITED:
         text = text.replace(word, rf"{word}~\cite{{{key}}}", 1)

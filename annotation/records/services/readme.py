@@ -1,4 +1,4 @@
-"""The README of a record: what each file and each column holds, in which unit."""
+"""The README of a record: content and unit of each file and column."""
 
 from collections.abc import Sequence
 
@@ -21,20 +21,20 @@ ENDINGS = {
 HEAD = """\
 # Complete record of a campaign
 
-Written by Assay. All files are as of one moment, `taken_at` in `manifest.json`.
+Written by Assay. All files describe one moment, `taken_at` in `manifest.json`.
 
-- `manifest.json`: the campaign, the hashes, and of each other file its SHA-256, bytes and rows. `content_hash` stands
-  for the whole record: cite it.
-- `design.json`: the design as it was frozen at launch, as the very bytes that `design_hash` is the SHA-256 of.
-- `methods.md`, `heds.md`, `heds.json`: what a paper says about the campaign, where it was asked for.
+- `manifest.json`: the campaign, the hashes, and for each other file its SHA-256, bytes and rows. `content_hash` covers
+  the whole record: cite it.
+- `design.json`: the design as it was frozen at launch, as the exact bytes whose SHA-256 is `design_hash`.
+- `methods.md`, `heds.md`, `heds.json`: documents for a paper, if requested.
 - The tables below. {endings}.
 
-Raters appear by pseudonym. Names, providers' ids and access tokens are not in the record. Text that raters wrote
-(`comments`) is as they wrote it: read it before you publish it. Of judgements collected elsewhere, `design.json` names
+Raters appear under pseudonyms. Names, providers' ids and access tokens are not in the record. Text that raters wrote
+(`comments`) is as they wrote it: read it before you publish it. For imported ratings, `design.json` names
 the account that imported them.
 
-Nothing was left out: given back and lapsed screens, corrections, late answers and excluded raters are here. What counts
-is, of each presentation, response and criterion, the rating with the highest `revision` that is not `extra`.
+Nothing was left out: returned and expired items, corrections, late answers and excluded raters are included. For each
+presentation, response and criterion, the rating with the highest `revision` that is not `extra` counts.
 
 To check a record: `python manage.py export_log --verify RECORD.zip`.
 """

@@ -1,4 +1,4 @@
-"""Whether a record is whole and unchanged: every hash in it is computed again from its files."""
+"""Verify that a record is complete and unchanged: compute every hash again from its files."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 def record_verify(path: Path | IO[bytes]) -> list[Finding]:
-    """One finding per thing checked; the record is sound when all are ``ok``. Raises where it is no record at all."""
+    """Yield one finding per check; the record is sound if all are ``ok``. Raise if the file is not a record."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _manifest(archive)
@@ -29,14 +29,14 @@ def record_verify(path: Path | IO[bytes]) -> list[Finding]:
             sound = {name for name, finding in files.items() if finding.ok}
             return [*files.values(), *_hashes(archive, manifest, sound), *_amendments(manifest)]
     except DAMAGED as error:
-        raise AnnotationError(f"This is no record: {error}. Accepted: a zip that Assay wrote.") from error
+        raise AnnotationError(f"This is not a record: {error}. Accepted: a zip that Assay wrote.") from error
 
 
 def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     try:
         manifest = json.loads(archive.read("manifest.json"))
     except (KeyError, ValueError) as error:
-        raise AnnotationError("This is no record: it has no manifest.json that can be read.") from error
+        raise AnnotationError("This is not a record: it has no readable manifest.json.") from error
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != FORMAT:
         raise AnnotationError(f"The record's format is {found!r}; accepted: {FORMAT!r}.")
@@ -47,7 +47,7 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
 def _files(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Iterator[tuple[str, Finding]]:
     present = [name for name in archive.namelist() if name != "manifest.json"]
     for name in sorted(set(present) - set(manifest["files"])):
-        yield name, Finding(False, f"{name} is not one of the record's files")
+        yield name, Finding(False, f"{name} is not a file of the record")
     for name, said in manifest["files"].items():
         if present.count(name) != 1:
             there = f"there {present.count(name)} times" if name in present else "missing"
@@ -65,7 +65,7 @@ def _as_written(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Fi
         return Finding(False, f"{name} has SHA-256 {digest}; its manifest says {said['sha256']}")
     if size != said["bytes"] or (name.endswith(".jsonl") and lines != said["rows"]):
         return Finding(False, f"{name} has {size} bytes and {lines} rows; its manifest says otherwise")
-    return Finding(True, f"{name} is as it was written")
+    return Finding(True, f"{name} is unchanged")
 
 
 def _measured(archive: zipfile.ZipFile, name: str) -> tuple[str, int, int]:
@@ -79,7 +79,7 @@ def _measured(archive: zipfile.ZipFile, name: str) -> tuple[str, int, int]:
 
 
 def _hashes(archive: zipfile.ZipFile, manifest: dict[str, Any], sound: set[str]) -> Iterator[Finding]:
-    """From files that are as they were written: what a damaged one says is no use."""
+    """Check the hashes inside unchanged files; those of a damaged file mean nothing."""
     whole = content_hash(manifest["files"])
     yield Finding(whole == manifest["content_hash"], f"content hash {whole}")
     if "design.json" not in sound or not manifest["design_hash"]:
@@ -90,11 +90,11 @@ def _hashes(archive: zipfile.ZipFile, manifest: dict[str, Any], sound: set[str])
     design = json.loads(written)
     if "units_hash" in design and {"units.jsonl", "responses.jsonl"} <= sound:
         units = _units_hash(archive, design.get("units"))
-        yield Finding(units == design["units_hash"], f"hash {units} of what each screen of the design shows")
+        yield Finding(units == design["units_hash"], f"hash {units} of the items of the design")
 
 
 def _units_hash(archive: zipfile.ZipFile, planned: int | None) -> str:
-    """As at launch: over each unit's item and its responses' keys, in order; units added later come after them."""
+    """Compute the hash as at launch: over each unit's item and responses, in order; later units follow them."""
     keys = {row["response"]: row["text_key"] for row in _rows(archive, "responses.jsonl")}
     digest = hashlib.sha256()
     for row in _rows(archive, "units.jsonl"):
@@ -111,7 +111,7 @@ def _rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _amendments(manifest: dict[str, Any]) -> Iterator[Finding]:
-    """Each hash covers the one before it, the first the design's."""
+    """Check the chain: each hash covers the one before it, the first covers the design's."""
     before = manifest["design_hash"]
     for amendment in manifest["amendments"]:
         number, kind, data = amendment["number"], amendment["kind"], amendment["data"]

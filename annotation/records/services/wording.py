@@ -1,4 +1,4 @@
-"""The record's facts in words: shared by the datasheet and the methods paragraph, so that the two cannot disagree."""
+"""The record's facts in words, shared by the datasheet and the methods paragraph."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ PURPOSES = {
 
 
 def figure(value: float, digits: int = 2) -> str:
-    """A number with a true minus; an undefined one in words."""
+    """Format a number with a true minus sign, or "undefined"."""
     return f"{value:,.{digits}f}".replace("-", "−") if math.isfinite(value) else "undefined"
 
 
@@ -52,7 +52,7 @@ def recruited(facts: Facts) -> str:
         return "The judgements were collected elsewhere and imported; how raters were recruited is not in the record."
     ways = [f"through {PROVIDERS[one].label}" for one in facts.providers]
     link = {
-        Admission.OPEN: "by a direct link that anybody who had it could open",
+        Admission.OPEN: "by an open direct link",
         Admission.NAMED: "by a direct link, giving a name",
         Admission.ACCOUNT: "by a direct link, signing in with an account",
         Admission.PROVIDER: "through a provider alone",
@@ -63,7 +63,7 @@ def recruited(facts: Facts) -> str:
 
 
 def trained(facts: Facts) -> list[str]:
-    """What came before the work, and what did not."""
+    """Describe consent, instructions, training and test, also those that were absent."""
     campaign = facts.campaign
     if campaign.imported:
         return ["The judgements were imported; what came before them is not in the record."]
@@ -93,7 +93,7 @@ def trained(facts: Facts) -> list[str]:
 
 
 def checked(facts: Facts) -> list[str]:
-    """Quality control: what was done, with which result, and what was not."""
+    """Describe quality control, its results, and the measures that were absent."""
     campaign = facts.campaign
     if campaign.imported:
         return ["The judgements were imported; checks made while they were collected are not in the record."]
@@ -129,7 +129,7 @@ def _excluded(facts: Facts) -> str:
     how = "by the rules" if by == facts.excluded else "by hand" if by == 0 else f"{by:,} of them by the rules"
     return (
         f"{count(facts.excluded, 'rater')} {'was' if facts.excluded == 1 else 'were'} excluded, {how}; "
-        f"their {count(facts.excluded_judgements, 'judgement')} stay in the log and are left out of all figures here."
+        f"their {count(facts.excluded_judgements, 'judgement')} stay in the log and are left out of all numbers here."
     )
 
 

@@ -80,7 +80,7 @@ def test_one_table_is_written_in_the_format_of_the_files_ending(campaign: Campai
             "found the ending 'exe'",
         ),
         (["--project", "chit-chat", "--campaign", "Replies", "--out", "/nowhere/x.zip"], "cannot be written"),
-        (["--verify", "/nowhere/x.zip"], "This is no record"),
+        (["--verify", "/nowhere/x.zip"], "This is not a record"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_what_can(campaign: Campaign, arguments: list[str], problem: str) -> None:

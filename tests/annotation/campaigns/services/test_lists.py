@@ -318,7 +318,7 @@ def test_the_record_says_that_a_list_was_rated(dataset: Dataset, listed: Respons
     facts = campaign_facts(campaign)
     answer = recorded_answers(facts)["3.1.2"].text
     assert answer == "Of the data set chat: the responses of the list “Unsure” (3 responses)."
-    assert "What they judged was named one by one, in a list of 3 responses." in methods_text(facts)
+    assert "The responses were chosen one by one, in a list of 3 responses." in methods_text(facts)
 
 
 def test_a_copy_for_a_dry_run_reads_the_same_list(dataset: Dataset, listed: ResponseList) -> None:

@@ -88,7 +88,7 @@ def test_it_counts_what_the_log_holds(campaign: Campaign) -> None:
     text = sentences(campaign)
     assert "Raters judged 6 responses of 2 systems to 3 items" in text
     assert "answers wanted were 3 of each, each from another rater" in text
-    assert "18 answers were taken in, with 19 ratings in the log, 1 correction included." in text
+    assert "18 answers were received, with 19 ratings in the log, 1 correction included." in text
     assert "3 raters took part, each answering 6 screens." in text
     assert campaign.design_hash in text
     assert f"seed {campaign.seed}" in text
@@ -104,7 +104,7 @@ def test_it_says_what_was_not_done(campaign: Campaign) -> None:
         "No rules about raters were registered.",
         "No rater was excluded.",
         "No payment is in the record.",
-        "Nothing of it was amended afterwards.",
+        "It was not amended afterwards.",
     ):
         assert said in text
 
@@ -145,7 +145,7 @@ def test_what_the_provider_paid_gives_the_hourly_rate(campaign: Campaign) -> Non
     text = sentences(campaign)
     assert "2 raters were paid 7.00 GBP in all, as the provider reports, bonuses of 1.00 GBP included." in text
     assert "That is 7.00 GBP an hour (median over raters 8.25, lowest 4.50" in text
-    assert "Raters came through Prolific and by a direct link that anybody who had it could open." in text
+    assert "Raters came through Prolific and by an open direct link." in text
     Submission.objects.bulk_create(
         Submission(recruitment=recruitment, rater=one, external_id=f"more-{one.pk}")
         for one in Rater.objects.filter(participations__campaign=campaign, submissions__isnull=True)
