@@ -114,7 +114,7 @@ def test_a_mined_response_shows_the_conversation_it_was_found_in(response, viewe
         source_message="What did they say?",
         raw_text="Same  words",
     )
-    text = as_user(viewer).get(page("response-detail", response.pk)).content.decode()
+    text = " ".join(as_user(viewer).get(page("response-detail", response.pk)).content.decode().split())
     assert "<strong>Mined</strong>, rank 3, score 17.250" in text
     assert "Long ago &lt;b&gt;" in text
     assert "What did they say?" in text
