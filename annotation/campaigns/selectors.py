@@ -1,12 +1,13 @@
-"""Reads over campaigns: how far they are, their log of ratings, their raters."""
+"""Reads of campaigns: their progress, their designs, their log of ratings, their raters."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.core.pages import newest_page
 from annotation.models import (
     Campaign,
@@ -56,12 +57,12 @@ class RaterRow(NamedTuple):
 
 
 def plain_campaigns(project: Project) -> QuerySet[Campaign]:
-    """Without the counts, which take a while where a campaign is large."""
+    """Return campaigns without their counts, which take a while for a large campaign."""
     return Campaign.objects.filter(project=project).select_related("dataset")
 
 
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
-    """Each with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots planned)."""
+    """Return campaigns with ``n_units``, ``n_done`` (judgements that count), ``n_raters`` and ``n_wanted`` (slots)."""
     units = Unit.objects.filter(campaign=OuterRef("pk")).order_by().values("campaign")
     judged = (
         Presentation.objects.filter(
@@ -73,7 +74,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         .values("campaign")
     )
 
-    def number(query: QuerySet[Unit] | QuerySet[Presentation], **total: Count | Sum) -> Coalesce:
+    def number(query: QuerySet[Any, Any], **total: Count | Sum) -> Coalesce:
         (name,) = total
         return Coalesce(Subquery(query.annotate(**total).values(name)), 0, output_field=IntegerField())
 
@@ -88,50 +89,61 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
     )
 
 
+def design_settings(campaign: Campaign, step: str) -> dict[str, list[tuple[str, str]]]:
+    """Return label and value of the fields that a step of the design sets, by heading; texts of several lines apart."""
+    headings: dict[str, list[tuple[str, str]]] = {}
+    for name, field in CAMPAIGN.items():
+        if field.step == step and field.frozen and not field.related and not field.confidential:
+            value = field.shown(getattr(campaign, name))
+            if value is not None:
+                headings.setdefault(field.section, []).append((field.label, value))
+    return headings
+
+
 def campaigns_by_state(project: Project) -> dict[str, int]:
-    """How many there are of each state, in the order of a campaign's life."""
+    """Return how many campaigns are in each state, in the order of a campaign's life."""
     rows = Campaign.objects.filter(project=project).order_by().values_list("state").annotate(n=Count("pk"))
-    found = dict(rows)
-    return {state: found.get(state, 0) for state in CampaignState.values}
+    counts = dict(rows)
+    return {state: counts.get(state, 0) for state in CampaignState.values}
 
 
 def rated_sources(campaign: Campaign) -> QuerySet[ResponseSource]:
-    """The sources whose responses a campaign has rated, by all that says what is rated, in the order of the items."""
-    found = ResponseSource.objects.filter(item__dataset=campaign.dataset)
+    """Return the sources whose responses a campaign rates, in the order of the items."""
+    sources = ResponseSource.objects.filter(item__dataset=campaign.dataset)
     listed = ResponseList.responses.through.objects.filter(responselist=campaign.response_list_id)
     if campaign.target == Target.LISTED:
-        found = found.filter(response__in=listed.values("response"))
+        sources = sources.filter(response__in=listed.values("response"))
     if campaign.split:
-        found = found.filter(item__split=campaign.split)
+        sources = sources.filter(item__split=campaign.split)
     if campaign.item_limit is not None:
         items = Item.objects.filter(dataset=campaign.dataset)
         if campaign.split:
             items = items.filter(split=campaign.split)
         if campaign.target == Target.LISTED:  # the first items of the list, not of the data set
             items = items.filter(pk__in=listed.values("response__item"))
-        found = found.filter(item__in=items.order_by("position")[: campaign.item_limit].values("pk"))
+        sources = sources.filter(item__in=items.order_by("position")[: campaign.item_limit].values("pk"))
     if campaign.target == Target.REFERENCES:
-        found = found.exclude(kind=SourceKind.SYSTEM)
+        sources = sources.exclude(kind=SourceKind.SYSTEM)
         if campaign.reference_kinds:
-            found = found.filter(kind__in=campaign.reference_kinds)
+            sources = sources.filter(kind__in=campaign.reference_kinds)
     elif campaign.target == Target.OUTPUTS:
-        found = found.filter(kind=SourceKind.SYSTEM)
+        sources = sources.filter(kind=SourceKind.SYSTEM)
     elif campaign.target == Target.CHOSEN:
-        found = found.filter(system__in=campaign.systems.values("pk"))
+        sources = sources.filter(system__in=campaign.systems.values("pk"))
     if campaign.pairs:
-        found = found.filter(system__name__in={name for pair in campaign.pairs for name in pair})
-    return found.order_by("item__position", "response_id", "id")
+        sources = sources.filter(system__name__in={name for pair in campaign.pairs for name in pair})
+    return sources.order_by("item__position", "response_id", "id")
 
 
 def ratings_page(campaign: Campaign, *, before: int | None, size: int) -> tuple[list[Rating], int | None]:
-    """The latest ratings, or those before a rating id; and the id to continue from, if there are more."""
+    """Return the latest ratings, or those before a rating id, and the id to continue from if there are more."""
     ratings = Rating.objects.filter(campaign=campaign).order_by("-id")
     related = ("response__item", "rater", "criterion", "rated_as", "presentation__unit")
     return newest_page(ratings.select_related(*related), before=before, size=size)
 
 
 def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
-    """The whole log, every revision, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
+    """Yield every revision of every rating, oldest first, from a server-side cursor; columns as in RATING_COLUMNS."""
     columns = (
         "pk",
         "response__item__external_id",
@@ -151,14 +163,14 @@ def rating_rows(campaign: Campaign) -> Iterator[tuple[object, ...]]:
         "sent_at",
         "presentation__source_row",
     )
-    found = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
-    for *before, shown, ended, given, sent, row in found.iterator(chunk_size=2000):
+    ratings = Rating.objects.filter(campaign=campaign).order_by("pk").values_list(*columns)
+    for *before, shown, ended, given, sent, row in ratings.iterator(chunk_size=2000):
         seconds = round((ended - shown).total_seconds(), 3) if shown and ended else given
         yield (*before, seconds, sent, row)
 
 
 def rater_rows(campaign: Campaign, *, after: int = 0, size: int | None = None) -> list[RaterRow]:
-    """Raters in the order they first appeared, with what became of the units they were shown; checks are no units."""
+    """Return raters in the order of their ids with the outcomes of the units they were shown, without checks."""
     query = """
         SELECT p.rater_id, r.pseudonym,
                count(*) FILTER (WHERE p.outcome IN ('submitted', 'replaced', 'imported')),

@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
+from annotation.campaigns.fields.table import LONGEST_NAME
 from annotation.core.api import JobSerializer, Strict, find_named
 from annotation.datasets.api.imports import (
     IMPORT_FIELDS,
@@ -76,7 +77,7 @@ class RatingOptionsField(serializers.JSONField):
 
 
 class RatingImportRequestSerializer(Strict, serializers.ModelSerializer[RatingImport]):
-    name = serializers.CharField(max_length=120, help_text="Name of the campaign that receives the ratings.")
+    name = serializers.CharField(max_length=LONGEST_NAME, help_text="Name of the campaign that receives the ratings.")
     dataset = serializers.SlugField(help_text="Slug of the data set that was rated.")
     options = RatingOptionsField(required=False)
 

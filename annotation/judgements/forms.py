@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms import BoundField
 
+from annotation.campaigns.fields.table import LONGEST_NAME
 from annotation.core.errors import AnnotationError
 from annotation.core.forms import RefusableForm
 from annotation.datasets.forms import UploadForm
@@ -149,7 +150,7 @@ class RatingUploadForm(UploadForm, RatingOptionsForm):
     basic: ClassVar[tuple[str, ...]] = ("name", "file", "shape", "scale_min", "scale_max")
 
     name = forms.CharField(
-        label="Name of the campaign", max_length=120, help_text="The ratings arrive as a closed campaign."
+        label="Name of the campaign", max_length=LONGEST_NAME, help_text="The ratings arrive as a closed campaign."
     )
     file = forms.FileField(
         label="File",

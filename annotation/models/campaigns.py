@@ -1,6 +1,7 @@
 """A campaign, its units and slots, and every presentation of a unit to a rater."""
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -9,10 +10,10 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from annotation.campaigns.fields.choices import Admission, CommentField, Target
-from annotation.campaigns.fields.kinds import REQUIRED, Amount, Object, Pairs, Text, Texts
-from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.fields.kinds import REQUIRED, Amount, Field, Object, Pairs, Text, Texts
+from annotation.campaigns.fields.table import CAMPAIGN, CRITERION
 from annotation.campaigns.presentations import PRESENTATIONS, PresentationKind, presentation_choices
-from annotation.campaigns.scales import SCALES, Likert, Magnitude, Scale, scale_choices
+from annotation.campaigns.scales import SCALES, Magnitude, Scale, scale_choices
 from annotation.models.accounts import Project
 from annotation.models.datasets import Dataset, Item, Response, ResponseList, System
 
@@ -26,9 +27,9 @@ class CampaignState(models.TextChoices):
     CLOSED = "closed", "Closed"
 
 
-def _column(name: str) -> dict[str, Any]:
+def _column(name: str, table: Mapping[str, Field] = CAMPAIGN) -> dict[str, Any]:
     """Return what the table of fields declares about a column: its default and its limits."""
-    declared = CAMPAIGN[name]
+    declared = table[name]
     options: dict[str, Any] = {"blank": True} if declared.default in ("", (), {}, None) else {}
     if isinstance(declared, Texts | Pairs | Object):
         options["default"] = dict if isinstance(declared, Object) else list
@@ -136,25 +137,28 @@ class Campaign(models.Model):
     def presentation_kind(self) -> PresentationKind:
         return PRESENTATIONS[self.presentation]
 
+    @property
+    def invitation(self) -> str:
+        """What a rater will do, in the rater's language: as the scales say it if they all say the same."""
+        sentences = {criterion.scale.invitation for criterion in self.criteria.all()}
+        return (sentences.pop() if len(sentences) == 1 else "") or self.presentation_kind.invitation
+
 
 class Criterion(models.Model):
     """One question with its scale, whose kind says what the columns mean and which values are stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="criteria")
-    name = models.SlugField(max_length=60)
-    question = models.CharField(max_length=300)
+    name = models.SlugField(**_column("name", CRITERION))
+    question = models.CharField(**_column("question", CRITERION))
     position = models.PositiveSmallIntegerField(default=0)
-    kind = models.CharField(max_length=20, choices=scale_choices, default=Likert.key)
-    scale_min = models.SmallIntegerField(default=1)
-    scale_max = models.SmallIntegerField(default=5)
-    step = models.FloatField(default=1)
-    labels = models.JSONField(default=list, blank=True)
-    ties = models.BooleanField(default=False)
-    standard_source = models.CharField(
-        max_length=120,
-        blank=True,
-    )
-    standard_value = models.FloatField(null=True, blank=True)
+    kind = models.CharField(max_length=20, choices=scale_choices, **_column("kind", CRITERION))
+    scale_min = models.SmallIntegerField(**_column("scale_min", CRITERION))
+    scale_max = models.SmallIntegerField(**_column("scale_max", CRITERION))
+    step = models.FloatField(**_column("step", CRITERION))
+    labels = models.JSONField(**_column("labels", CRITERION))
+    ties = models.BooleanField(**_column("ties", CRITERION))
+    standard_source = models.CharField(**_column("standard_source", CRITERION))
+    standard_value = models.FloatField(null=True, **_column("standard_value", CRITERION))
 
     class Meta:
         ordering = ("campaign", "position", "id")

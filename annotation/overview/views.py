@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.campaigns import services
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.campaigns.views.campaigns import launch_text
+from annotation.campaigns.views.campaigns import CLOSE_TEXT, launch_text
 from annotation.core.access import may_manage
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
@@ -33,6 +33,7 @@ def campaign_detail(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         "project": request.project,
         "campaign": campaign,
         "may_manage": may_manage(request.project),
+        "close_text": CLOSE_TEXT,
     }
     if campaign.state == CampaignState.DRAFT:
         report = services.launch_report(campaign)

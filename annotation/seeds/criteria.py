@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.core.errors import AnnotationError
 
 
@@ -46,7 +47,7 @@ CRITERIA = {
             label="Ratings, at least",
             help_text="A seed with fewer ratings that count is not kept, whatever its mean.",
             lowest=1,
-            highest=100,
+            highest=MOST_RATINGS,
             default=1,
             is_met=lambda mean, least: mean.n >= least,
             requirement="{} ratings that count",

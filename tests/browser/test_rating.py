@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from annotation.campaigns.services import CriterionDraft
 from annotation.models import Campaign, Presentation, PresentationOutcome, Project, Rating, Slot, SlotState, Unit
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, make_campaign, make_dataset
 from tests.browser.support import DESKTOP, PHONE, axe
@@ -186,6 +187,27 @@ def test_a_pair_is_rated_with_one_thumb_on_a_phone(live_server, new_page, pairs)
     send.tap()
     page.wait_for_url("**/finish/")
     assert list(Rating.objects.order_by("position").values_list("value", flat=True)) == [4.0, 1.0]
+
+
+def test_the_best_and_the_worst_are_chosen_by_keyboard_on_a_narrow_screen(live_server, new_page, project) -> None:
+    question = CriterionDraft("quality", "Which reply is the best, and which the worst?", kind="best_worst")
+    dataset = make_dataset(project, items=1, systems=["Ada", "Bo", "Cy", "Di"])
+    campaign = make_campaign(
+        dataset, criteria=[question], presentation="list", target="outputs", ratings_per_unit=1, name="Replies"
+    )
+    page = new_page(viewport={"width": 360, "height": 640})
+    page.goto(live_server.url + reverse("annotation:rater-landing", args=[campaign.link_token]))
+    expect(page.get_by_text("You read a list of texts and choose the best and the worst of them.")).to_be_visible()
+    begin(page, live_server.url, campaign)
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.keyboard.press("2")
+    assert chosen(page) == ["1"]
+    page.keyboard.press("3")
+    assert chosen(page) == ["1", "2"]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Done. Thank you!")).to_be_visible()
+    assert list(Rating.objects.order_by("position").values_list("value", flat=True)) == [0.0, 1.0, -1.0, 0.0]
 
 
 def test_everything_works_without_javascript(live_server, new_page, singles) -> None:

@@ -1,4 +1,4 @@
-"""Campaigns: drafted, launched, paused, closed; how they are going; every rating they hold."""
+"""The API of campaigns: drafts, copies, the life of a campaign, its progress."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
 from annotation.campaigns.design import ALL_TEMPLATES
 from annotation.campaigns.fields.kinds import Field, Whole
-from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, CampaignDraft, CriterionDraft
+from annotation.campaigns.fields.table import CAMPAIGN, CRITERION, LONGEST_NAME, CampaignDraft, CriterionDraft
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services import (
     campaign_clone,
@@ -46,10 +46,10 @@ DESCRIBED, DESCRIBED_CRITERION = _described(CAMPAIGN), _described(CRITERION)
 CONFIDENTIAL = [name for name, field in CAMPAIGN.items() if field.confidential]
 
 
-# --- What is asked and shown ------------------------------------------------------------------------------------------
+# --- Requests and answers ---------------------------------------------------------------------------------------------
 
 
-class CriterionSerializer(Strict, serializers.ModelSerializer):
+class CriterionSerializer(Strict, serializers.ModelSerializer[Criterion]):
     labels = serializers.ListField(child=serializers.CharField(), required=False, help_text=CRITERION["labels"].help)
 
     class Meta:
@@ -58,7 +58,7 @@ class CriterionSerializer(Strict, serializers.ModelSerializer):
         extra_kwargs = DESCRIBED_CRITERION
 
 
-class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
+class CampaignDraftSerializer(Strict, serializers.ModelSerializer[Campaign]):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     systems = serializers.ListField(child=serializers.CharField(), required=False, help_text=CAMPAIGN["systems"].help)
     response_list = serializers.IntegerField(
@@ -79,38 +79,42 @@ class CampaignDraftSerializer(Strict, serializers.ModelSerializer):
         extra_kwargs = DESCRIBED
 
 
-class CloneSerializer(Strict, serializers.Serializer):
+class CloneSerializer(Strict, serializers.Serializer[Any]):
     name = serializers.CharField(
-        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the old one's, with a number."
+        max_length=LONGEST_NAME, required=False, help_text="If left out, the name of the original with a number."
     )
     dataset = serializers.SlugField(required=False, help_text="Slug of another data set of the project.")
 
 
-class CampaignImportSerializer(Strict, serializers.Serializer):
+class CampaignImportSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
-    campaign = serializers.DictField(help_text="As exported.")
+    campaign = serializers.DictField(help_text="The object that ``export`` returns.")
     name = serializers.CharField(
-        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the one in the file."
+        max_length=LONGEST_NAME, required=False, help_text="If left out, the name in the file."
     )
 
 
-class CampaignStartSerializer(Strict, serializers.Serializer):
+class CampaignStartSerializer(Strict, serializers.Serializer[Any]):
     dataset = serializers.SlugField(help_text="Slug of the data set to rate.")
-    template = serializers.ChoiceField(choices=[(one.slug, one.title) for one in ALL_TEMPLATES])
+    template = serializers.ChoiceField(choices=[(template.slug, template.title) for template in ALL_TEMPLATES])
     name = serializers.CharField(
-        max_length=CAMPAIGN["name"].longest, required=False, help_text="Else the template's title."
+        max_length=LONGEST_NAME, required=False, help_text="If left out, the title of the template."
     )
 
 
-class CampaignSerializer(serializers.ModelSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    systems = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    dataset: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    systems: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
     criteria = CriterionSerializer(many=True, read_only=True)
     n_units = serializers.IntegerField(read_only=True)
-    n_done = serializers.IntegerField(read_only=True, help_text="Judgements of units that count; late ones do not.")
+    n_done = serializers.IntegerField(
+        read_only=True, help_text="Judgements of units that count; late judgements do not."
+    )
     n_wanted = serializers.IntegerField(read_only=True, help_text="Units × ratings per unit.")
-    n_raters = serializers.IntegerField(read_only=True, help_text="With a judgement that counts.")
-    rater_link = serializers.SerializerMethodField(help_text="For raters; shown to managers, once launched.")
+    n_raters = serializers.IntegerField(read_only=True, help_text="Raters with a judgement that counts.")
+    rater_link = serializers.SerializerMethodField(
+        help_text="The link for raters; only managers see it, from the launch on."
+    )
 
     class Meta:
         model = Campaign
@@ -159,99 +163,102 @@ class CampaignsViewSet(ReadViewSet):
         return campaigns_of(self.project).prefetch_related("systems", "criteria")
 
     def _draft(self) -> CampaignDraft:
-        asked = self.asked(CampaignDraftSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
-        systems = find_named(dataset.systems.all(), asked.pop("systems", ()), field="systems")
-        criteria = [CriterionDraft(**criterion) for criterion in asked.pop("criteria")]
-        wanted = asked.pop("response_list", None)
-        named = [] if wanted is None else [wanted]
-        lists = find_named(dataset.response_lists.all(), named, field="response_list", by="pk")
-        found = {"dataset": dataset, "systems": systems, "response_list": lists[0] if lists else None}
-        return CampaignDraft(**asked | found | {"criteria": criteria})
+        values = self.asked(CampaignDraftSerializer)
+        dataset = self._dataset(values["dataset"])
+        systems = find_named(dataset.systems.all(), values.pop("systems", ()), field="systems")
+        criteria = [CriterionDraft(**criterion) for criterion in values.pop("criteria")]
+        list_id = values.pop("response_list", None)
+        list_ids = [] if list_id is None else [list_id]
+        lists = find_named(dataset.response_lists.all(), list_ids, field="response_list", by="pk")
+        rows = {"dataset": dataset, "systems": systems, "response_list": lists[0] if lists else None}
+        return CampaignDraft(**values | rows | {"criteria": criteria})
 
     @extend_schema(request=CampaignDraftSerializer, responses={201: CampaignSerializer})
-    def create(self, request: Request, **_: Any) -> Response:
-        """A draft: nothing is handed out before its launch."""
-        campaign = campaign_create(project=self.project, draft=self._draft(), by=request.user)
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft. Raters see nothing of it before the launch."""
+        campaign = campaign_create(project=self.project, draft=self._draft(), by=self.user)
         return self.answer(campaign, status.HTTP_201_CREATED)
 
     @extend_schema(request=CampaignDraftSerializer)
-    def update(self, request: Request, **_: Any) -> Response:
+    def update(self, request: Request, **_: Any) -> ApiResponse:
         """Replace a draft. A launched campaign's design is frozen."""
         campaign = self.get_object()
-        return self.answer(campaign_update(campaign=campaign, draft=self._draft(), by=request.user))
+        return self.answer(campaign_update(campaign=campaign, draft=self._draft(), by=self.user))
 
     def _dataset(self, slug: str) -> Dataset:
+        dataset: Dataset
         (dataset,) = find_named(self.project.datasets.all(), [slug], field="dataset", by="slug")
         return dataset
 
     @extend_schema(request=CampaignStartSerializer, responses={201: CampaignSerializer})
     @action(detail=False, methods=["post"])
-    def start(self, request: Request, **_: Any) -> Response:
-        """A draft after one of the designs to begin with."""
-        asked = self.asked(CampaignStartSerializer)
-        asked["dataset"] = self._dataset(asked["dataset"])
-        return self.answer(campaign_start(project=self.project, by=request.user, **asked), status.HTTP_201_CREATED)
+    def start(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft from a template."""
+        values = self.asked(CampaignStartSerializer)
+        values["dataset"] = self._dataset(values["dataset"])
+        return self.answer(campaign_start(project=self.project, by=self.user, **values), status.HTTP_201_CREATED)
 
     @extend_schema(request=CloneSerializer, responses={201: CampaignSerializer})
     @action(detail=True, methods=["post"])
-    def clone(self, request: Request, **_: Any) -> Response:
-        """A draft with this campaign's design, whatever its state; without its completion code."""
-        asked = self.asked(CloneSerializer)
-        dataset = self._dataset(asked["dataset"]) if "dataset" in asked else None
-        made = campaign_clone(campaign=self.get_object(), name=asked.get("name", ""), dataset=dataset, by=request.user)
-        return self.answer(made, status.HTTP_201_CREATED)
+    def clone(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft with this campaign's design, in whatever state it is, without the completion code."""
+        values = self.asked(CloneSerializer)
+        dataset = self._dataset(values["dataset"]) if "dataset" in values else None
+        campaign = campaign_clone(
+            campaign=self.get_object(), name=values.get("name", ""), dataset=dataset, by=self.user
+        )
+        return self.answer(campaign, status.HTTP_201_CREATED)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path="export")
-    def export_file(self, request: Request, **_: Any) -> Response:
-        """The design as one JSON object, for ``import`` here or elsewhere. Checks and test are for managers to see."""
-        return Response(campaign_export(self.get_object(), with_answers=may_manage(self.project)))
+    def export_file(self, request: Request, **_: Any) -> ApiResponse:
+        """Return the design as one JSON object, which ``import`` reads. Only managers get the checks and the test."""
+        return ApiResponse(campaign_export(self.get_object(), with_answers=may_manage(self.project)))
 
     @extend_schema(request=CampaignImportSerializer, responses={201: CampaignSerializer})
     @action(detail=False, methods=["post"], url_path="import")
-    def import_file(self, request: Request, **_: Any) -> Response:
-        """A draft from an exported campaign; whatever does not fit the data set is named."""
-        asked = self.asked(CampaignImportSerializer)
-        made = campaign_import(
+    def import_file(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft from an exported campaign. The error names everything that does not fit the data set."""
+        values = self.asked(CampaignImportSerializer)
+        campaign = campaign_import(
             project=self.project,
-            document=asked["campaign"],
-            dataset=self._dataset(asked["dataset"]),
-            name=asked.get("name", ""),
-            by=request.user,
+            document=values["campaign"],
+            dataset=self._dataset(values["dataset"]),
+            name=values.get("name", ""),
+            by=self.user,
         )
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self.answer(campaign, status.HTTP_201_CREATED)
 
-    def _change(self, change: Callable[..., Campaign]) -> Response:
-        return self.answer(change(campaign=self.get_object(), by=self.request.user))
+    def _change(self, change: Callable[..., Campaign]) -> ApiResponse:
+        return self.answer(change(campaign=self.get_object(), by=self.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def launch(self, request: Request, **_: Any) -> Response:
-        """Plan the units, freeze and hash the design, open for raters."""
+    def launch(self, request: Request, **_: Any) -> ApiResponse:
+        """Plan the units, freeze and hash the design, and open the campaign for raters."""
         return self._change(campaign_launch)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def pause(self, request: Request, **_: Any) -> Response:
-        """Hand out nothing more; what raters hold they may still submit."""
+    def pause(self, request: Request, **_: Any) -> ApiResponse:
+        """Hand out nothing more. Raters may still submit the items they have."""
         return self._change(campaign_pause)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def resume(self, request: Request, **_: Any) -> Response:
-        """Hand out again."""
+    def resume(self, request: Request, **_: Any) -> ApiResponse:
+        """Hand out items again."""
         return self._change(campaign_resume)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
-    def close(self, request: Request, **_: Any) -> Response:
-        """For good: from here on every rating is refused."""
+    def close(self, request: Request, **_: Any) -> ApiResponse:
+        """Close the campaign for good: every later rating is refused."""
         return self._change(campaign_close)
 
 
 class OfCampaign(ProjectViewSet):
-    """What belongs to one campaign."""
+    """Base of the views of what belongs to one campaign."""
 
     campaign: Campaign
 

@@ -1,4 +1,4 @@
-"""Lists of responses, and campaigns about them."""
+"""The API of lists of responses, and of the campaigns that rate them."""
 
 from typing import Any
 
@@ -7,10 +7,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response as Answer
+from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
 from annotation.campaigns.api.campaigns import CampaignSerializer
+from annotation.campaigns.fields.table import LONGEST_NAME, MOST_RATINGS
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services.lists import campaign_for_list, response_list_create, response_list_delete
 from annotation.core.access import get_in_project_or_404
@@ -25,13 +26,13 @@ from annotation.models import (
 )
 
 
-class ResponseListSerializer(serializers.ModelSerializer):
-    dataset = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    origin = serializers.DictField(read_only=True, help_text="What chose them.")
+class ResponseListSerializer(serializers.ModelSerializer[ResponseList]):
+    dataset: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    origin = serializers.DictField(read_only=True, help_text="How the responses were chosen.")
     size = serializers.IntegerField(read_only=True, help_text="Number of its responses.")
-    n_items = serializers.IntegerField(read_only=True, help_text="Of how many items they are.")
-    campaigns = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
-    created_by = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    n_items = serializers.IntegerField(read_only=True, help_text="Number of items that the responses belong to.")
+    campaigns: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    created_by: Any = serializers.SlugRelatedField(slug_field="username", read_only=True)
 
     class Meta:
         model = ResponseList
@@ -39,47 +40,55 @@ class ResponseListSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NamedResponseSerializer(Strict, serializers.Serializer):
+class NamedResponseSerializer(Strict, serializers.Serializer[Any]):
     item = serializers.CharField(help_text="External id.")
     text_key = serializers.CharField(help_text="SHA-256, in hexadecimal, of the normalised text.")
 
 
-class ResponseListRequestSerializer(Strict, serializers.ModelSerializer):
+class ResponseListRequestSerializer(Strict, serializers.ModelSerializer[ResponseList]):
     dataset = serializers.SlugField(help_text="Slug of the data set.")
     responses = serializers.ListField(
         child=serializers.IntegerField(min_value=1), required=False, help_text="Ids of responses."
     )
-    named = NamedResponseSerializer(many=True, required=False, help_text="Or by item and text, as files name them.")
-    origin = serializers.DictField(required=False, help_text="What chose them.")
+    named = NamedResponseSerializer(many=True, required=False, help_text="Or by item and text, as in files.")
+    origin = serializers.DictField(required=False, help_text="How the responses were chosen.")
 
     class Meta:
         model = ResponseList
         fields = ("dataset", "name", "responses", "named", "origin")
 
 
-class RateSerializer(Strict, serializers.Serializer):
+class RateSerializer(Strict, serializers.Serializer[Any]):
     like = serializers.CharField(
-        required=False, help_text="Name of the campaign to be like; of seeds, else the one they were rated in."
+        required=False,
+        help_text="Name of the campaign whose design is copied. For seeds: by default the one that rated them.",
     )
-    ratings_per_unit = serializers.IntegerField(default=2, min_value=1, max_value=100)
-    name = serializers.CharField(max_length=120, required=False, help_text="Else the list's.")
+    ratings_per_unit = serializers.IntegerField(default=2, min_value=1, max_value=MOST_RATINGS)
+    name = serializers.CharField(
+        max_length=LONGEST_NAME, required=False, help_text="If left out, the name of the list."
+    )
 
 
-class _Rating(ProjectViewSet):
-    """Answers with the campaign that was drafted."""
+class DraftingViewSet(ProjectViewSet):
+    """Base of the views that draft a campaign and answer with it."""
 
-    def drafted(self, campaign: Campaign) -> Answer:
+    def drafted(self, campaign: Campaign) -> ApiResponse:
         fresh = campaigns_of(self.project).prefetch_related("systems", "criteria").get(pk=campaign.pk)
         shown = CampaignSerializer(fresh, context=self.get_serializer_context()).data
         where = reverse("api:campaign-detail", args=[self.project.slug, campaign.pk], request=self.request)
-        return Answer(shown, status=status.HTTP_201_CREATED, headers={"Location": where})
+        return ApiResponse(shown, status=status.HTTP_201_CREATED, headers={"Location": where})
 
-    def model(self, asked: dict[str, Any]) -> Campaign | None:
-        name = asked.pop("like", None)
-        return None if name is None else find_named(self.project.campaigns.all(), [name], field="like")[0]
+    def campaign_like(self, values: dict[str, Any]) -> Campaign | None:
+        """Take the campaign whose design is copied out of the values; None if the request names none."""
+        name = values.pop("like", None)
+        if name is None:
+            return None
+        campaign: Campaign
+        (campaign,) = find_named(self.project.campaigns.all(), [name], field="like")
+        return campaign
 
 
-class ResponseListsViewSet(_Rating, ReadViewSet):
+class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
     queryset = ResponseList.objects.all()
     serializer_class = ResponseListSerializer
     ordering = "-pk"
@@ -90,41 +99,43 @@ class ResponseListsViewSet(_Rating, ReadViewSet):
         return response_lists_of(self.project).prefetch_related("campaigns")
 
     @extend_schema(request=ResponseListRequestSerializer, responses={201: ResponseListSerializer})
-    def create(self, request: Request, **_: Any) -> Answer:
-        """Responses chosen one by one. A list is never changed afterwards."""
-        asked = self.asked(ResponseListRequestSerializer)
-        (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
-        wanted = [(one["item"], one["text_key"]) for one in asked.pop("named", [])]
-        known = responses_named(dataset, wanted)
-        if missing := [name for name in wanted if name not in known]:
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a list of chosen responses. A list is never changed afterwards."""
+        values = self.asked(ResponseListRequestSerializer)
+        (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+        names = [(name["item"], name["text_key"]) for name in values.pop("named", [])]
+        known = responses_named(dataset, names)
+        if missing := [name for name in names if name not in known]:
             item, key = missing[0]
             message = f"Found {item!r} with the text {key[:12]}…; accepted: responses of the data set {dataset.slug!r}."
             raise serializers.ValidationError({"named": [message]})
-        chosen = [*asked.pop("responses", []), *(known[name] for name in wanted)]
-        made = response_list_create(
-            dataset=dataset, name=asked["name"], responses=chosen, origin=asked.get("origin", {}), by=request.user
+        chosen = [*values.pop("responses", []), *(known[name] for name in names)]
+        response_list = response_list_create(
+            dataset=dataset, name=values["name"], responses=chosen, origin=values.get("origin", {}), by=self.user
         )
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self.answer(response_list, status.HTTP_201_CREATED)
 
-    def destroy(self, request: Request, **_: Any) -> Answer:
-        """Only a list that no campaign asks about."""
-        response_list_delete(response_list=self.get_object(), by=request.user)
-        return Answer(status=status.HTTP_204_NO_CONTENT)
+    def destroy(self, request: Request, **_: Any) -> ApiResponse:
+        """Delete the list, unless a campaign rates it."""
+        response_list_delete(response_list=self.get_object(), by=self.user)
+        return ApiResponse(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=RateSerializer, responses={201: CampaignSerializer})
     @action(detail=True, methods=["post"])
-    def rate(self, request: Request, **_: Any) -> Answer:
-        """A draft that asks about the list what another campaign asks."""
-        asked = self.asked(RateSerializer)
-        like = self.model(asked)
+    def rate(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a draft that rates the list with the design of another campaign."""
+        values = self.asked(RateSerializer)
+        like = self.campaign_like(values)
         if like is None:
-            raise serializers.ValidationError({"like": ["Found none; name the campaign to be like."]})
-        made = campaign_for_list(response_list=self.get_object(), like=like, by=request.user, **asked)
-        return self.drafted(made)
+            raise serializers.ValidationError(
+                {"like": ["Found nothing; accepted: the name of the campaign whose design is copied."]}
+            )
+        campaign = campaign_for_list(response_list=self.get_object(), like=like, by=self.user, **values)
+        return self.drafted(campaign)
 
 
 class ListedResponsesViewSet(mixins.ListModelMixin, ProjectViewSet):
-    """The responses of one list, with where each came from."""
+    """List the responses of a list with their sources."""
 
     queryset = Response.objects.all()
     serializer_class = ResponseSerializer

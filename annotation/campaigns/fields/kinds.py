@@ -95,6 +95,10 @@ class Field:
         """Return the value from a file. Raise ValueError if it cannot be read."""
         return value
 
+    def shown(self, value: Any) -> str | None:
+        """Return the value for the page of a design; None for a kind that needs more than a line."""
+        return None
+
     @property
     def left_out(self) -> Any:
         """What a file without the field means; ``REQUIRED`` if it must state it."""
@@ -123,16 +127,22 @@ class Text(Field):
         elif self.pattern and not re.fullmatch(self.pattern, value):
             yield f"Found {value!r}; accepted: {self.written}."
 
+    def shown(self, value: Any) -> str | None:
+        return (value or "none") if self.lines == 1 else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Text):
-    """One of a few words; ``options`` maps each to its label in the form. Without options others check it."""
+    """One of a few words; ``options`` maps each to its label in the form."""
 
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str]
 
     def problems(self, value: Any) -> Iterator[str]:
-        if self.options and value not in self.options:
+        if value not in self.options:
             yield f"Found {value!r}; accepted: {', '.join(option or 'nothing' for option in self.options)}."
+
+    def shown(self, value: Any) -> str | None:
+        return self.options.get(value, value)
 
     def stored(self, value: Any) -> Any:
         return str(value)
@@ -140,12 +150,16 @@ class Choice(Text):
 
 @dataclass(frozen=True, kw_only=True)
 class Texts(Field):
-    """A list of up to ``most`` different texts; ``is_set``: in any order."""
+    """A list of up to ``most`` different texts; each has ``shortest`` to ``longest`` characters.
+
+    ``is_set``: their order means nothing.
+    """
 
     accepts = "a list of texts"
     absent = list
 
     most: int = 0
+    shortest: int = 1
     longest: int = 0
     is_set: bool = False
 
@@ -156,8 +170,8 @@ class Texts(Field):
         if self.most and len(value) > self.most:
             yield f"Found {len(value)}; accepted: up to {self.most}."
         for text in value:
-            if self.longest and not 1 <= len(text.strip()) <= self.longest:
-                yield f"Found {len(text)} characters; accepted: 1 to {self.longest} characters each."
+            if self.longest and not self.shortest <= len(text.strip()) <= self.longest:
+                yield f"Found {len(text)} characters; accepted: {self.shortest} to {self.longest} characters each."
         if self.most and len(set(value)) < len(value):
             yield "Found an entry twice; accepted: each once."
 
@@ -166,6 +180,9 @@ class Texts(Field):
 
     def exported_value(self, value: Any) -> Any:
         return sorted(value) if self.is_set else list(value)
+
+    def shown(self, value: Any) -> str | None:
+        return "; ".join(value) or "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +201,9 @@ class Whole(Field):
         if not self.low <= value <= self.high:
             nothing = ", or nothing for no limit" if self.optional else ""
             yield f"Found {value}; accepted: {self.low} to {self.high}{nothing}."
+
+    def shown(self, value: Any) -> str | None:
+        return "none" if value is None else f"{value:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +228,9 @@ class Amount(Field):
 
     def exported_value(self, value: Any) -> Any:
         return f"{value:.{self.digits}f}"
+
+    def shown(self, value: Any) -> str | None:
+        return f"{value.normalize():f}"
 
     def imported_value(self, value: Any) -> Any:
         try:
@@ -321,13 +344,22 @@ def entry(kind: type[Field], default: Any = REQUIRED, label: str = "", help: str
 def table_of(declared: type) -> dict[str, Field]:
     """Return the declarations of a dataclass by name, in order."""
     table = {}
-    for one in fields(declared):
-        kind = one.metadata[_METADATA]
-        default = REQUIRED if one.default is MISSING else one.default
-        if one.default_factory is not MISSING:
-            default = one.default_factory()
-        table[one.name] = replace(kind, name=one.name, default=default, path=kind.path or (one.name,))
+    for column in fields(declared):
+        kind = column.metadata[_METADATA]
+        default = REQUIRED if column.default is MISSING else column.default
+        if column.default_factory is not MISSING:
+            default = column.default_factory()
+        table[column.name] = replace(kind, name=column.name, default=default, path=kind.path or (column.name,))
     return table
+
+
+def problems_in(draft: object, table: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with each value of a draft by itself: the field's name, and a message."""
+    for name, declared in table.items():
+        value = getattr(draft, name)
+        if value is not None or not declared.optional:
+            for problem in declared.problems(value):
+                yield name, problem
 
 
 def is_text(value: object) -> bool:

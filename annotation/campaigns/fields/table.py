@@ -38,6 +38,8 @@ DAY = 24 * 3600
 MONTH = 30 * DAY
 MANY = 10**9
 LONG = 50_000
+LONGEST_NAME = 120
+MOST_RATINGS = 100  # of each unit
 WHAT, SCREEN, WORDS, RATERS, QUALITY = "what", "screen", "words", "raters", "quality"  # the steps of a design
 BESIDE: dict[str, Any] = {"step": SCREEN, "section": "Beside the questions"}
 PER_RATER: dict[str, Any] = {"step": RATERS, "section": "How much one rater does"}
@@ -49,15 +51,33 @@ PAYMENT: dict[str, Any] = {"step": RATERS, "section": "Payment"}
 class CriterionDraft:
     """One question with its scale. The kind of scale decides which columns mean something: see ``stored``."""
 
-    name: str = entry(Text, stated=True)
-    question: str = entry(Text, stated=True)
-    kind: str = entry(Choice, Likert.key)
+    name: str = entry(
+        Text,
+        label="Name",
+        help="For tables and files, such as <code>relevance</code>.",
+        stated=True,
+        longest=60,
+        pattern="[A-Za-z0-9_-]+",
+        written="letters, digits, hyphens and underscores",
+    )
+    question: str = entry(
+        Text, label="Question", help="What the rater reads above the scale.", stated=True, longest=300
+    )
+    kind: str = entry(Choice, Likert.key, "Scale", options={key: kind.choice for key, kind in SCALES.items()})
     scale_min: int = entry(Whole, 1)
     scale_max: int = entry(Whole, 5)
     step: float = entry(Number, 1.0, help="Of a slider; 0 takes any number between its ends.")
-    labels: Sequence[str] = entry(Texts, (), help="One per point, from the lowest; of a slider its two ends; or none.")
+    labels: Sequence[str] = entry(
+        Texts,
+        (),
+        help="One per point, from the lowest; of a slider its two ends; or none.",
+        shortest=0,
+        longest=200,
+    )
     ties: bool = entry(Flag, False, help="Of a preference: may the two be called equal?")
-    standard_source: str = entry(Text, "", help="Of a magnitude: the system or kind of reference that is the standard.")
+    standard_source: str = entry(
+        Text, "", help="Of a magnitude: the system or kind of reference that is the standard.", longest=120
+    )
     standard_value: float | None = entry(Number, None, help="What the standard text counts as.", optional=True)
 
     def stored(self) -> CriterionDraft:
@@ -83,7 +103,9 @@ class ListedResponses:
 class CampaignDraft:
     """Everything that a manager decides about a campaign before its launch, in the order of its file."""
 
-    name: str = entry(Text, label="Name", help="Raters see it, too.", step=WHAT, longest=120, stated=True, frozen=False)
+    name: str = entry(
+        Text, label="Name", help="Raters see it, too.", step=WHAT, longest=LONGEST_NAME, stated=True, frozen=False
+    )
     dataset: Dataset = entry(Object, label="Data set", step=WHAT, related=True)
     target: str = entry(
         Choice, Target.OUTPUTS, "What is rated", step=WHAT, options=Target.offers(), stated=True, selects=True
@@ -180,7 +202,7 @@ class CampaignDraft:
         "So many different raters see each screen.",
         step=RATERS,
         low=1,
-        high=100,
+        high=MOST_RATINGS,
         stated=True,
     )
     min_units_per_rater: int = entry(

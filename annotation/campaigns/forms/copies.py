@@ -1,10 +1,11 @@
-"""A campaign from a template, from another one, from a file."""
+"""Forms for a campaign from a template, from another campaign or from a file."""
 
 from typing import Any
 
 from django import forms
 
 from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.forms.fields import form_field
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign, Dataset, Project
 
@@ -21,15 +22,13 @@ class _IntoDataset(RefusableForm):
 
 class StartForm(_IntoDataset):
     inputs = {"template": ""}
-    name = forms.CharField(
-        required=False,
-        max_length=CAMPAIGN["name"].longest,
-        help_text="Raters see it, too. Left empty, it is named after the design.",
+    name = form_field(
+        CAMPAIGN["name"], required=False, help_text="Raters see it, too. If empty, the design's name is used."
     )
 
 
 class CloneForm(_IntoDataset):
-    name = forms.CharField(max_length=CAMPAIGN["name"].longest, help_text=CAMPAIGN["name"].help)
+    name = form_field(CAMPAIGN["name"])
 
     def __init__(self, campaign: Campaign, data: Any = None, *, name: str = "") -> None:
         super().__init__(campaign.project, data, initial={"name": name, "dataset": campaign.dataset})
@@ -38,12 +37,10 @@ class CloneForm(_IntoDataset):
 class ImportForm(_IntoDataset):
     file = forms.FileField(
         label="File",
-        help_text="JSON, as exported from a campaign here or elsewhere.",
+        help_text="JSON, exported from a campaign of this or another installation.",
         widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
     )
-    name = forms.CharField(
-        required=False, max_length=CAMPAIGN["name"].longest, help_text="Left empty, the one in the file."
-    )
+    name = form_field(CAMPAIGN["name"], required=False, help_text="If empty, the name in the file is used.")
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]

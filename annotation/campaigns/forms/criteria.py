@@ -1,10 +1,12 @@
-"""One criterion of a campaign. Every kind of scale has its own fields; those of other kinds are left alone."""
+"""The form for one criterion. Each kind of scale uses some of the fields; the others are ignored."""
 
 from typing import Any
 
 from django import forms
 
-from annotation.campaigns.scales import SCALES, Likert
+from annotation.campaigns.fields.table import CRITERION
+from annotation.campaigns.forms.fields import form_field
+from annotation.campaigns.scales import SCALES
 from annotation.campaigns.services import CriterionDraft
 from annotation.models import Campaign, Criterion, ResponseSource, SourceKind
 
@@ -20,21 +22,21 @@ class KindSelect(forms.Select):
 
 
 class CriterionForm(forms.Form):
-    question = forms.CharField(max_length=300, help_text="What the rater reads above the scale.")
-    name = forms.SlugField(max_length=60, help_text="For tables and files, such as <code>relevance</code>.")
-    kind = forms.ChoiceField(
-        label="Scale",
-        choices=[(key, kind.choice) for key, kind in SCALES.items()],
-        initial=Likert.key,
-        widget=KindSelect,
+    question = form_field(CRITERION["question"])
+    name = form_field(CRITERION["name"])
+    kind = form_field(CRITERION["kind"], initial=CRITERION["kind"].default, widget=KindSelect)
+    scale_min = forms.IntegerField(label="Lowest value", required=False, initial=CRITERION["scale_min"].default)
+    scale_max = forms.IntegerField(label="Highest value", required=False, initial=CRITERION["scale_max"].default)
+    step = forms.FloatField(
+        label="Step",
+        required=False,
+        initial=CRITERION["step"].default,
+        help_text="0 accepts any number between the ends.",
     )
-    scale_min = forms.IntegerField(label="Lowest value", required=False, initial=1)
-    scale_max = forms.IntegerField(label="Highest value", required=False, initial=5)
-    step = forms.FloatField(label="Step", required=False, initial=1, help_text="0 takes any number between the ends.")
     labels = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="A line for each point, from the lowest up; of a slider a line for each end; or none.",
+        help_text="A line for each point, lowest first; for a slider, a line for each end. May be empty.",
     )
     strength = forms.IntegerField(
         label="Degrees",
@@ -42,10 +44,10 @@ class CriterionForm(forms.Form):
         initial=2,
         min_value=1,
         max_value=5,
-        help_text="1 asks only which; 2 adds “much better”.",
+        help_text="1 asks only which is better; 2 adds “much better”.",
     )
-    ties = forms.BooleanField(label="The two may be called equal", required=False)
-    standard_source = forms.ChoiceField(label="The standard is the text by", required=False)
+    ties = forms.BooleanField(label="Raters may call the two equal", required=False)
+    standard_source = forms.ChoiceField(label="The standard text is by", required=False)
     standard_value = forms.FloatField(label="It counts as", required=False, initial=100)
     remove = forms.BooleanField(label="Remove this criterion", required=False)
 
@@ -56,6 +58,11 @@ class CriterionForm(forms.Form):
         systems = [(name, name) for name in campaign.dataset.systems.values_list("name", flat=True)]
         groups = [("References", references), ("Systems", systems)]
         self.fields["standard_source"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the form is open at first: it has a criterion, a mistake or a question."""
+        return bool(self.initial or self.errors or self["question"].value())
 
     @property
     def in_use(self) -> bool:

@@ -30,11 +30,14 @@ def words(field: Field) -> dict[str, Any]:
     return {"label": field.label, "help_text": field.help}
 
 
-def form_field(field: Field) -> forms.Field | None:
-    """Return the form's field for an entry of the table, or None for a kind that needs a form of its own."""
-    options: dict[str, Any] = {**words(field), "required": field.default != "" and not field.optional}
+def form_field(field: Field, **changes: Any) -> forms.Field | None:
+    """Return the form's field for an entry of the table, or None for a kind that needs a form of its own.
+
+    ``changes`` are arguments of the form's field that differ from the table.
+    """
+    options: dict[str, Any] = {**words(field), "required": field.default != "" and not field.optional, **changes}
     match field:
-        case Choice(options=choices) if choices:
+        case Choice(options=choices):
             return forms.ChoiceField(choices=list(choices.items()), **options)
         case Text(lines=1):
             return forms.CharField(max_length=field.longest, **options)

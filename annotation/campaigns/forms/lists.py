@@ -1,4 +1,4 @@
-"""A campaign about a list of responses."""
+"""The form for a campaign that rates a list of responses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from django import forms
 from django.db.models import F, QuerySet
 
+from annotation.campaigns.fields.table import CAMPAIGN
+from annotation.campaigns.forms.fields import form_field
 from annotation.campaigns.presentations import COMPARING
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import (
@@ -19,14 +21,14 @@ from annotation.models import (
 class RateListForm(RefusableForm):
     like = forms.ModelChoiceField(
         Campaign.objects.none(),
-        label="Ask as in",
+        label="Same design as",
         empty_label=None,
-        help_text="Its questions, scale, instructions, consent, payment, checks and rules are taken over.",
+        help_text="The new campaign copies its questions, scale, instructions, consent, payment, checks and rules.",
     )
-    ratings_per_unit = forms.IntegerField(
-        label="Ratings of each", min_value=1, max_value=100, initial=2, help_text="So many different raters see each."
+    ratings_per_unit = form_field(
+        CAMPAIGN["ratings_per_unit"], label="Ratings of each", initial=2, help_text="Each by a different rater."
     )
-    name = forms.CharField(label="Name of the campaign", max_length=120, help_text="Raters see it, too.")
+    name = form_field(CAMPAIGN["name"], label="Name of the campaign")
 
     def __init__(self, response_list: ResponseList, data: Any = None, *, initial: Mapping[str, Any]) -> None:
         super().__init__(data, initial=dict(initial))
@@ -36,7 +38,7 @@ class RateListForm(RefusableForm):
 
 
 def models_for(response_list: ResponseList) -> QuerySet[Campaign]:
-    """Campaigns that a list's campaign can be like: of its data set, none in pairs; the last launched first."""
-    found = response_list.dataset.campaigns.exclude(presentation__in=COMPARING)
+    """Return the campaigns of the data set whose design can be copied, the last launched first; none in pairs."""
+    campaigns = response_list.dataset.campaigns.exclude(presentation__in=COMPARING)
     launched_first = F("launched_at").desc(nulls_last=True)
-    return found.exclude(state=CampaignState.DRAFT, target=Target.LISTED).order_by(launched_first, "-pk")
+    return campaigns.exclude(state=CampaignState.DRAFT, target=Target.LISTED).order_by(launched_first, "-pk")

@@ -9,7 +9,7 @@ from django import forms
 from annotation.campaigns.fields.table import CAMPAIGN, RATERS, SCREEN, WHAT, WORDS
 from annotation.campaigns.forms.criteria import CriterionForm
 from annotation.campaigns.forms.fields import form_field, words
-from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
+from annotation.campaigns.presentations import COMPARING
 from annotation.campaigns.services import MAX_CRITERIA
 from annotation.core.forms import RefusableForm
 from annotation.models import (
@@ -80,11 +80,7 @@ class WhatStep(Step):
 
     name = form_field(CAMPAIGN["name"])
     dataset = forms.ModelChoiceField(Dataset.objects.none(), **words(CAMPAIGN["dataset"]))
-    target = forms.ChoiceField(
-        choices=[(value, offer) for value, offer in Target.offers().items() if value != Target.LISTED],
-        widget=forms.RadioSelect,
-        **words(CAMPAIGN["target"]),
-    )
+    target = form_field(CAMPAIGN["target"], widget=forms.RadioSelect)
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(),
         required=False,
@@ -120,10 +116,10 @@ class WhatStep(Step):
         named = sorted(filter(None, splits))
         self.fields["split"].choices = [("", "All items"), *((one, one) for one in named)]  # type: ignore[attr-defined]
         self.has_splits = bool(named)
-        if campaign.target == Target.LISTED:
-            # What a list names, nothing here can change: another list is another campaign.
-            self.fields["target"].choices = [(Target.LISTED, Target.LISTED.offer)]  # type: ignore[attr-defined]
-            self.fields["dataset"].disabled = True
+        listed = campaign.target == Target.LISTED  # another list is another campaign
+        targets = [(value, offer) for value, offer in Target.offers().items() if (value == Target.LISTED) == listed]
+        self.fields["target"].choices = targets  # type: ignore[attr-defined]
+        self.fields["dataset"].disabled = listed
 
     @classmethod
     def initial_of(cls, campaign: Campaign) -> dict[str, Any]:
@@ -143,11 +139,7 @@ class ScreenStep(Step):
     title = "Screen and scale"
     template = "annotation/campaigns/campaign_form_screen.html"
 
-    presentation = forms.ChoiceField(
-        choices=[(key, kind.choice) for key, kind in PRESENTATIONS.items()],
-        widget=forms.RadioSelect,
-        **words(CAMPAIGN["presentation"]),
-    )
+    presentation = form_field(CAMPAIGN["presentation"], widget=forms.RadioSelect)
     pairs = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, **words(CAMPAIGN["pairs"]))
 
     def __init__(self, campaign: Campaign, data: Any = None) -> None:

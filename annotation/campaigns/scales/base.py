@@ -127,6 +127,11 @@ class Scale(ABC):
         return f"annotation/campaigns/scales/{self.key}.html"
 
     @property
+    def invitation(self) -> str:
+        """What a rater will do, in the rater's language; empty if the presentation says it."""
+        return ""
+
+    @property
     def heading(self) -> str:
         """The heading of a question about all responses."""
         return ""

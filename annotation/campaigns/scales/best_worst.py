@@ -43,6 +43,10 @@ class BestWorst(Scale):
         return "the best and the worst of the responses on screen"
 
     @property
+    def invitation(self) -> str:
+        return gettext("You read a list of texts and choose the best and the worst of them.")
+
+    @property
     def heading(self) -> str:
         return gettext("The best and the worst")
 
@@ -64,7 +68,7 @@ class BestWorst(Scale):
 
     def read(self, given: Sequence[object], n_responses: int) -> tuple[list[float], dict[int, str]]:
         accepted = f"the position of a response, 0 to {n_responses - 1}"
-        positions = [to_number(one) for one in given]
+        positions = [to_number(field) for field in given]
         problems = {
             number: refused(given[number], accepted)
             for number, position in enumerate(positions)

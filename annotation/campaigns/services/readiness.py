@@ -39,7 +39,7 @@ class LaunchReport:
     problems: list[Remark]
     hints: list[Remark]
     units: int
-    places: int
+    slots: int
     checks: int
     seconds: float
     raters_at_least: int
@@ -53,7 +53,7 @@ class LaunchReport:
 
     @property
     def screens(self) -> int:
-        return self.places + self.checks
+        return self.slots + self.checks
 
     @property
     def total(self) -> Decimal:
@@ -88,18 +88,18 @@ def launch_report(campaign: Campaign) -> LaunchReport:
         where = "data set" if campaign.response_list is None else "list"
         problems.append(Remark(f"There is nothing to rate: the {where} has no such texts.", "target"))
     quality = _quality(draft)
-    places = units * campaign.ratings_per_unit
-    checks = math.ceil(places / (quality.every - 1)) if quality.every > 1 else 0
-    pay = (places + checks) * campaign.payment_per_unit
+    slots = units * campaign.ratings_per_unit
+    checks = math.ceil(slots / (quality.every - 1)) if quality.every > 1 else 0
+    pay = (slots + checks) * campaign.payment_per_unit
     most = campaign.max_units_per_rater or units
     report = LaunchReport(
         problems=problems,
         hints=[],
         units=units,
-        places=places,
+        slots=slots,
         checks=checks,
         seconds=_seconds_per_screen(campaign) if units else 0.0,
-        raters_at_least=max(campaign.ratings_per_unit, math.ceil(places / most)) if units else 0,
+        raters_at_least=max(campaign.ratings_per_unit, math.ceil(slots / most)) if units else 0,
         pay=_cents(pay),
         fees=_cents(pay * campaign.payment_fee_percent / 100),
         currency=campaign.payment_currency,

@@ -1,5 +1,6 @@
-"""Is a draft a campaign that can be run? Every mistake at once, each tied to its field."""
+"""Check whether a draft can be launched: every mistake at once, each tied to its field."""
 
+from annotation.campaigns.fields.kinds import problems_in
 from annotation.campaigns.fields.table import CAMPAIGN, CampaignDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
 from annotation.campaigns.services.prepared import validate_prepared
@@ -9,7 +10,7 @@ from annotation.models import Campaign, Item, Project, Target
 
 
 def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> None:
-    """Raises ``AnnotationError`` with every problem. ``campaign``: the one that the draft is to replace."""
+    """Raise ``AnnotationError`` with every problem. ``campaign`` is the campaign that the draft replaces, if any."""
     if found := draft_problems(project, draft, campaign=campaign):
         raise refusal(found)
 
@@ -17,12 +18,10 @@ def draft_validate(project: Project, draft: CampaignDraft, *, campaign: Campaign
 def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign | None = None) -> dict[str, list[str]]:
     problems = Problems()
     if draft.dataset.project_id != project.pk and not project.is_sandbox:
-        problems.refuse("dataset", f"Data set {draft.dataset.name!r} is not one of this project.")
+        problems.refuse("dataset", f"The data set {draft.dataset.name!r} does not belong to this project.")
     _validate_name(project, draft, campaign, problems)
-    for name, field in CAMPAIGN.items():
-        value = getattr(draft, name)
-        for problem in field.problems(value) if value is not None or not field.optional else ():
-            problems.refuse(name, problem)
+    for name, problem in problems_in(draft, CAMPAIGN):
+        problems.refuse(name, problem)
     _validate_what(draft, problems)
     _validate_pairs(draft, problems)
     _validate_raters(draft, problems)
@@ -33,7 +32,7 @@ def draft_problems(project: Project, draft: CampaignDraft, *, campaign: Campaign
 
 def _validate_name(project: Project, draft: CampaignDraft, campaign: Campaign | None, problems: Problems) -> None:
     if not draft.name.strip():
-        problems.refuse("name", "Found nothing; a campaign needs a name.")
+        problems.refuse("name", "Found nothing; accepted: a name.")
     others = Campaign.objects.filter(project=project, name=draft.name)
     if campaign is not None:
         others = others.exclude(pk=campaign.pk)

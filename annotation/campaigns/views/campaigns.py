@@ -1,6 +1,7 @@
-"""Campaigns, for their managers: the list, drafting, launching, watching, the log of ratings."""
+"""The pages of campaigns for their managers: the list, the design, the log of ratings, launch and close."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.campaigns import selectors, services
 from annotation.campaigns.design import BLANK, TEMPLATES
+from annotation.campaigns.fields.table import RATERS, SCREEN, WORDS
 from annotation.campaigns.forms import StartForm
 from annotation.campaigns.forms.quality import KIND_LABELS
 from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
@@ -23,9 +25,12 @@ from annotation.core.pages import newest_page
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role, SourceKind
-from annotation.rating.languages import language_label
 
 PAGE = 50
+CLOSE_TEXT = (
+    "No more ratings are accepted, not even of items that raters have on screen. You cannot undo this. "
+    "To stop for a while, pause the campaign."
+)
 
 
 @require_GET
@@ -69,28 +74,31 @@ def campaign_list(request: MemberRequest) -> HttpResponseBase:
 
 
 def launch_text(report: services.LaunchReport) -> str:
-    units, places = report.units, report.places
+    units, slots = report.units, report.slots
     return (
-        f"It plans {units:,} unit{pluralize(units)} with {places:,} place{pluralize(places)} to fill. Its design is "
-        "frozen from then on: what is rated, the scale, the instructions and the checks can no longer be changed."
+        f"The launch plans {units:,} unit{pluralize(units)} with {slots:,} slot{pluralize(slots)} to fill, and freezes "
+        "the design: what is rated, the scale, the instructions and the checks cannot be changed afterwards."
     )
 
 
 @require_GET
 @object_view(counted_campaign_or_404, Role.VIEWER)
 def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """The whole design, to read; frozen from launch on, with what was changed since."""
+    """Show the whole design, frozen from the launch on, and the amendments since."""
     quality, qualification = campaign.quality, campaign.qualification
     context = {
         "project": request.project,
         "campaign": campaign,
         "may_manage": may_manage(request.project),
+        "settings": {step: selectors.design_settings(campaign, step) for step in (SCREEN, WORDS, RATERS)},
+        "times": _times(campaign),
         "criteria": campaign.criteria.all(),
-        "systems": campaign.systems.all(),
+        "systems": [system.name for system in campaign.systems.all()],
+        "list": campaign.response_list,
         "instructions": markdown(campaign.instructions),
         "consent": markdown(campaign.consent),
         "reference_kinds": [SourceKind(kind).label for kind in campaign.reference_kinds],
-        "mix": [(KIND_LABELS[kind], n) for kind, n in quality.get("mix", {}).items() if kind in KIND_LABELS],
+        "mix": ", ".join(f"{KIND_LABELS[kind].lower()} ({n})" for kind, n in quality.get("mix", {}).items()),
         "prepared": [
             (title, group.get(kind, []))
             for kind, title, group in [
@@ -103,11 +111,23 @@ def campaign_design(request: MemberRequest, campaign: Campaign) -> HttpResponse:
         ],
         "n_prepared": {kind: len(quality.get(kind, [])) for kind in ("gold", "attention")}
         | {kind: len(qualification.get(kind, [])) for kind in ("training", "test")},
-        "language": language_label(campaign.rater_language),
         "rules": campaign.rule_versions.last(),
         "amendments": campaign.amendments.select_related("made_by"),
     }
     return render(request, "annotation/campaigns/campaign_design.html", context)
+
+
+def _times(campaign: Campaign) -> list[tuple[str, datetime]]:
+    """Return the labels and times of what happened to a campaign."""
+    if campaign.imported:
+        times = [("Drafted", campaign.created_at), ("Imported", campaign.launched_at)]
+    else:
+        times = [
+            ("Drafted", campaign.created_at),
+            ("Launched", campaign.launched_at),
+            ("Closed", campaign.closed_at),
+        ]
+    return [(label, time) for label, time in times if time is not None]
 
 
 def _action(request: MemberRequest, campaign: Campaign, service: Callable[..., Campaign], done: str) -> HttpResponse:
@@ -130,7 +150,7 @@ def campaign_launch(request: MemberRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_pause(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    done = "Paused: nothing more is handed out. What raters have on screen they may still send."
+    done = "Paused: nothing more is handed out; raters may still send the item they have."
     return _action(request, campaign, services.campaign_pause, done)
 
 
@@ -149,7 +169,7 @@ def campaign_close(request: MemberRequest, campaign: Campaign) -> HttpResponse:
 @require_GET
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_ratings(request: MemberRequest, campaign: Campaign) -> HttpResponseBase:
-    """The raw log: every rating ever sent, corrections and late ones included."""
+    """Show the log of every rating that was sent, with corrections and late ratings."""
     if wanted := request.GET.get("format"):
         return table_response(
             format=wanted,

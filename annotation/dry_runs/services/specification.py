@@ -144,6 +144,6 @@ def suggested(campaign: Campaign) -> Specification:
     """As many raters as the campaign seems to want, at the pace that its texts' length suggests."""
     report = launch_report(campaign)
     each = campaign.max_units_per_rater or USUAL_SCREENS
-    wanted = math.ceil(1.2 * report.places / each) + 2
+    wanted = math.ceil(1.2 * report.slots / each) + 2
     raters = min(max(wanted, report.raters_at_least, 10), 200)
     return Specification(raters=raters, median_seconds=float(max(round(report.seconds), 2)))

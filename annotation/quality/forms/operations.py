@@ -4,10 +4,10 @@ from typing import Any
 
 from django import forms
 
+from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.models import Campaign, System
 from annotation.quality.selectors.amendments import rated_systems, stopped_systems
-from annotation.quality.services.operations import MOST_RATINGS
 
 
 class OperationForm(RefusableForm):

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from annotation.allocation import PlannedUnit, derive_seed, interleaved
+from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.services.launch import too_few_responses, units_hash, units_plan, units_store
 from annotation.core.errors import AnnotationError
 from annotation.models import (
@@ -26,8 +27,6 @@ from annotation.models import (
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
 from annotation.quality.services.amendments import amendable_check, amendable_lock, amendment_append
-
-MOST_RATINGS = 100  # of one unit
 
 
 @transaction.atomic

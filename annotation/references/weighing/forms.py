@@ -5,10 +5,10 @@ from typing import Any
 
 from django import forms
 
+from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.core.forms import RefusableForm, offer_rows
 from annotation.datasets.services.lists import MAX_NAME
 from annotation.models import Campaign
-from annotation.references.weighing.services.rating_again import MOST_RATINGS
 
 
 class RateAgainForm(RefusableForm):

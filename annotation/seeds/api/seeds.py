@@ -11,7 +11,7 @@ from rest_framework.response import Response as ApiResponse
 from rest_framework.reverse import reverse
 
 from annotation.campaigns.api.campaigns import CampaignSerializer
-from annotation.campaigns.api.lists import RateSerializer, _Rating
+from annotation.campaigns.api.lists import DraftingViewSet, RateSerializer
 from annotation.core.access import get_in_project_or_404
 from annotation.core.api import ProjectViewSet, ReadViewSet, Strict, find_named
 from annotation.core.normalisation import DEFAULT_RULE, RULES
@@ -175,7 +175,7 @@ class SeedSamplesViewSet(ProjectViewSet):
         return ApiResponse({"dataset_import": url}, status=status.HTTP_201_CREATED, headers={"Location": url})
 
 
-class SeedSelectionsViewSet(_Rating, ReadViewSet):
+class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
     queryset = SeedSelection.objects.all()
     serializer_class = SeedSelectionSerializer
     ordering = "-pk"
@@ -215,7 +215,7 @@ class SeedSelectionsViewSet(_Rating, ReadViewSet):
     def rate(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft campaign that collects more ratings of every selected seed."""
         data = self.asked(RateSerializer)
-        like = self.model(data)
+        like = self.campaign_like(data)
         campaign = seeds_rate_again(selection=self.get_object(), like=like, by=self.user, **data)
         return self.drafted(campaign)
 

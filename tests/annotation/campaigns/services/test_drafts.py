@@ -216,7 +216,7 @@ def test_the_report_counts_screens_money_and_hours(project: Project) -> None:
     )
     report = launch_report(campaign)
     # 12 units by 3 are 36 places; of 4 screens 3 are work, so 12 checks; 48 screens at 0.20 are 9.60, half of it more.
-    assert (report.units, report.places, report.checks, report.screens) == (12, 36, 12, 48)
+    assert (report.units, report.slots, report.checks, report.screens) == (12, 36, 12, 48)
     assert (report.pay, report.fees, report.total) == (Decimal("9.60"), Decimal("4.80"), Decimal("14.40"))
     assert report.raters_at_least == 8  # 36 places, 5 by each
     assert report.hours == pytest.approx(48 * report.seconds / 3600)

@@ -128,7 +128,7 @@ def test_a_campaign_asks_about_the_listed_responses_alone(
     campaign = campaign_create(project=dataset.project, draft=draft(dataset, listed))
     assert set(rated_sources(campaign).values_list("response_id", flat=True)) == set(chosen)
     report = launch_report(campaign)
-    assert (report.ready, report.units, report.places) == (True, 3, 15)
+    assert (report.ready, report.units, report.slots) == (True, 3, 15)
     assert preview_screen(campaign).item == dataset.items.get(position=1)
     launched = campaign_launch(campaign=campaign)
     assert set(launched.units.values_list("responses", flat=True)) == set(chosen)
