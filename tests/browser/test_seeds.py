@@ -97,6 +97,6 @@ def test_seeds_are_previewed_selected_and_sent_for_two_more_ratings(
     assert fits(page)
     page.get_by_role("link", name="Seeds of Replies").first.click()
     page.get_by_role("link", name="Rate them").click()
-    page.get_by_role("button", name="Make the draft").wait_for()
+    page.get_by_role("button", name="Create the draft").wait_for()
     axe(page)
     assert fits(page)

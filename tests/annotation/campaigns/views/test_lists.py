@@ -100,7 +100,7 @@ def test_a_draft_is_made_that_rates_the_list(
 def test_campaigns_in_pairs_are_not_offered(listed: ResponseList, manager: User, as_user: AsUser) -> None:
     make_campaign(listed.dataset, name="Pairs", presentation="pair")
     text = as_user(manager).get(page("response-list-rate", listed.pk)).content.decode()
-    assert "No campaign to be like" in text
+    assert "No campaign to copy" in text
     assert "Rate them" not in as_user(manager).get(page("response-list-detail", listed.pk)).content.decode()
 
 
