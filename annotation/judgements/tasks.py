@@ -5,6 +5,6 @@ from celery import shared_task
 from annotation.judgements import services as imports
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def rating_import_execute(import_id: int) -> None:
     imports.rating_import_execute(import_id=import_id)

@@ -14,7 +14,7 @@ from annotation.recruitment import services as recruitment
 from annotation.recruitment.providers.errors import ProviderError
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def recruitment_refresh(recruitment_id: int) -> None:
     with recruitment.turn(recruitment.RECRUITMENTS, recruitment_id) as mine:
         found = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
@@ -23,7 +23,7 @@ def recruitment_refresh(recruitment_id: int) -> None:
                 recruitment.recruitment_refresh(recruitment=found)
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def submissions_approve(recruitment_id: int, submission_ids: list[int], user_id: int) -> None:
     found = Recruitment.objects.select_related("account", "campaign").get(pk=recruitment_id)
     chosen = Submission.objects.filter(recruitment=found, pk__in=submission_ids)
@@ -33,6 +33,6 @@ def submissions_approve(recruitment_id: int, submission_ids: list[int], user_id:
         )
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def provider_event_handle(event_id: int) -> None:
     recruitment.event_handle(event_id=event_id)

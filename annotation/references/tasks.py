@@ -6,7 +6,7 @@ from annotation.references.releases.services import releases, weights_imports
 from annotation.references.weighing.services import figures
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def release_build(release_id: int) -> None:
     releases.release_build(release_id=release_id)
     figures_follow(release_id)
@@ -18,12 +18,12 @@ def figures_follow(release_id: int) -> None:
         release_figures_compute.delay(figures_id)
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def release_figures_compute(figures_id: int) -> None:
     figures.figures_compute(figures_id=figures_id)
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def weights_import_execute(import_id: int) -> None:
     release_id = weights_imports.weights_import_execute(import_id=import_id)
     if release_id is not None:

@@ -27,7 +27,7 @@ def response_uses(response: Response) -> list[Use]:
     """Newest release first; within it parameter studies, score runs, studies, the newest of each first."""
     releases = Release.objects.filter(weights__response=response, state=JobState.DONE).select_related("reference_set")
     ordered = list(releases.order_by("-finished_at", "-pk"))
-    by_pk = {release.pk: release for release in ordered}
+    by_pk: dict[int | None, Release] = {release.pk: release for release in ordered}
     runs = ScoreRun.objects.filter(release__in=ordered).defer("report")
     uses = [Use(by_pk[run.release_id], "score run", run.pk, _run_name(run), run.state, run.created_at) for run in runs]
     for model, kind in ((Study, "study"), (ParameterStudy, "parameter study")):

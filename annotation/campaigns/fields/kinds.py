@@ -142,7 +142,8 @@ class Choice(Text):
             yield f"Found {value!r}; accepted: {', '.join(option or 'nothing' for option in self.options)}."
 
     def shown(self, value: Any) -> str | None:
-        return self.options.get(value, value)
+        label: str | None = self.options.get(value, value)
+        return label
 
     def stored(self, value: Any) -> Any:
         return str(value)
