@@ -22,7 +22,7 @@ def test_a_campaign_is_launched_and_closed_after_a_confirmation(live_server, new
     page.goto(f"{live_server.url}/p/chit-chat/campaigns/{draft.pk}/")
 
     page.locator("details.confirm > summary", has_text="Launch …").click()
-    expect(page.locator(".confirm-panel")).to_contain_text("Its design is frozen from then on")
+    expect(page.locator(".confirm-panel")).to_contain_text("freezes the design")
     page.get_by_role("button", name="Launch", exact=True).click()
     expect(page.get_by_text("Link for raters")).to_be_visible()
 
