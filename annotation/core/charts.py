@@ -29,7 +29,7 @@ PNG_SCALE = 2
 
 # Can be told apart with every common colour blindness (after Okabe and Ito).
 CATEGORIES: Mapping[str, tuple[str, ...]] = {
-    "light": ("#0072b2", "#d55e00", "#00815f", "#aa4499", "#8a6d00", "#3b3f44"),
+    "light": ("#006fae", "#d55e00", "#00815f", "#aa4499", "#8a6d00", "#3b3f44"),
     "dark": ("#56b4e9", "#ff9248", "#3fd0a4", "#e69bcb", "#f0e442", "#ced4da"),
 }
 # A second and third way to tell series apart, for print in grey and for eyes that see no colour.

@@ -123,8 +123,8 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "uses": selectors.selection_uses(earlier) if earlier else [],
         "cards": _preview_cards(preview) if preview else [],
         "levels": _levels(preview, form.cleaned_data["threshold"]) if preview else [],
-        "chart": _chart_addresses(request.project, dataset, f"?{urlencode(list(sent.lists()), doseq=True)}"),
-        "sent": [(name, value) for name, values in sent.lists() for value in values if name in form.fields],
+        "chart": _chart_addresses(request.project, dataset, f"?{urlencode(list(form.data.lists()), doseq=True)}"),
+        "sent": [(name, value) for name, values in form.data.lists() for value in values if name in form.fields],
     }
     return render(request, "annotation/seeds/seed_select.html", context)
 

@@ -58,7 +58,7 @@ def test_there_is_nothing_to_say_of_a_release_that_is_not_built(as_user, viewer,
 def test_every_download_that_a_page_leads_to_is_one(as_user, viewer, release, name):
     client = as_user(viewer)
     page = client.get(address(release, name)).content.decode()
-    links = [html.unescape(link) for link in re.findall(r'href="([^"]+)" download', page)]
+    links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"\s+download', page)]
     assert len(links) >= 4
     for link in links:
         answer = client.get(link if link.startswith("/") else address(release, name) + link)
