@@ -34,6 +34,6 @@ def test_a_dry_run_is_read_and_put_beside_another(live_server, new_page, project
     assert fits(page)
 
     page.get_by_role("button", name="Compare").click()
-    page.get_by_role("row", name="Spammers").wait_for()
+    page.get_by_role("row", name="Spammers (differs)").wait_for()
     axe(page)
     assert fits(page)

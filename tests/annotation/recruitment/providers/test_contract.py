@@ -112,7 +112,7 @@ def test_pages_have_words_for_it(key: str) -> None:
 def test_its_fields_become_fields_of_the_forms(key: str) -> None:
     provider = PROVIDERS[key]
     account, study = ProviderAccountForm(provider=key), RecruitmentForm(provider=key, accounts=[])
-    shown = {field.name for _, _, fields in study.sections() for field in fields}
+    shown = {field.name for section in study.sections() for field in section.fields}
     for field in provider.account_fields:
         assert field.name not in ("name", "endpoint")
         assert account.fields[field.name].required == field.required
