@@ -68,7 +68,7 @@ def test_the_campaigns_pages_say_what_cannot_be_had(dataset: Dataset, viewer, as
     for name in ("campaign-monitor-fragment", "campaign-raters"):
         page = client.get(reverse(f"annotation:{name}", args=[dataset.project.slug, campaign.pk])).content.decode()
         assert "Only medians were imported." in page, name
-    assert "4 to 4 of a response, 8 ratings in all" in page
+    assert "4 to 4 per response, 8 ratings in all" in " ".join(page.split())
     other, _ = stored(dataset, ROWS, name="Rows")
     page = client.get(reverse("annotation:campaign-raters", args=[dataset.project.slug, other.pk])).content.decode()
     assert "were imported" not in page

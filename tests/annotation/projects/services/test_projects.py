@@ -16,7 +16,7 @@ def test_a_taken_address_gets_a_number(project: Project, outsider: User) -> None
 
 def test_a_member_is_added_once(project: Project, outsider: User) -> None:
     assert member_add(project=project, username="otto-outsider", role=Role.VIEWER).user == outsider
-    with pytest.raises(AnnotationError, match="member already, as viewer"):
+    with pytest.raises(AnnotationError, match="already a member, as viewer"):
         member_add(project=project, username="otto-outsider", role=Role.OWNER)
 
 

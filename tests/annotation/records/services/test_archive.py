@@ -193,7 +193,7 @@ def test_a_zip_of_something_else_is_refused() -> None:
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("a.txt", "a")
-    with pytest.raises(AnnotationError, match=r"no manifest\.json"):
+    with pytest.raises(AnnotationError, match=r"no readable manifest\.json"):
         record_verify(other)
 
 
