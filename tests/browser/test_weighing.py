@@ -41,6 +41,6 @@ def test_ticked_references_go_back_to_raters_with_the_keyboard(base, live_server
     page.get_by_label("More ratings of each").fill("4")
     axe(page)
     page.get_by_role("button", name="Draft the campaign").click()
-    page.get_by_text("is drafted: 1 reference, 4 more of each").wait_for()
+    page.get_by_text("1 reference, 4 more ratings of each").wait_for()
     made = Campaign.objects.get(project=project, target="listed")
     assert list(made.response_list.responses.values_list("text", flat=True)) == ["Well."]
