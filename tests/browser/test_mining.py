@@ -65,7 +65,7 @@ def test_a_corpus_is_uploaded_searched_mined_and_its_texts_are_added(
     expect(page.locator(".candidates .is-kept").first).to_be_visible()
 
     page.go_back()
-    page.get_by_role("heading", name="Candidates", exact=True).wait_for()  # the page, not the part that the filter had asked for
+    page.get_by_role("heading", name="Candidates", exact=True).wait_for()  # the page, not its part
     page.goto(page.url.split("candidates/")[0])
     page.get_by_role("button", name="Add to the data set").click()
     page.get_by_role("button", name="Add them", exact=True).click()
