@@ -1,12 +1,12 @@
 """Seeds: draw candidates from a corpus, select seeds, and show a selection with its means then and now."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -114,6 +114,7 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
             preview = services.seeds_preview(dataset=dataset, **arguments)
         except AnnotationError as error:
             form.add_refusal(error)
+    settings = cast(QueryDict, form.data)  # as sent, or the form's defaults
     context = {
         "project": request.project,
         "dataset": dataset,
@@ -123,8 +124,8 @@ def seed_select(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "uses": selectors.selection_uses(earlier) if earlier else [],
         "cards": _preview_cards(preview) if preview else [],
         "levels": _levels(preview, form.cleaned_data["threshold"]) if preview else [],
-        "chart": _chart_addresses(request.project, dataset, f"?{urlencode(list(form.data.lists()), doseq=True)}"),
-        "sent": [(name, value) for name, values in form.data.lists() for value in values if name in form.fields],
+        "chart": _chart_addresses(request.project, dataset, f"?{urlencode(list(settings.lists()), doseq=True)}"),
+        "sent": [(name, value) for name, values in settings.lists() for value in values if name in form.fields],
     }
     return render(request, "annotation/seeds/seed_select.html", context)
 
