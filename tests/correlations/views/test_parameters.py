@@ -106,7 +106,8 @@ def test_the_project_and_a_deprecation_speak_of_it(study: ParameterStudy, manage
     assert reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]) in overview
     release = study.release
     deprecate = reverse("annotation:release-deprecate", args=[project.slug, release.reference_set.slug, release.number])
-    assert "0 studies and 1 parameter study that used it" in client.get(deprecate).content.decode()
+    page = " ".join(client.get(deprecate).content.decode().split())
+    assert "0 studies and 1 parameter study that used it" in page
 
 
 def test_changes_reject_get(study: ParameterStudy, manager, as_user) -> None:
