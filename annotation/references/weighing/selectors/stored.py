@@ -13,6 +13,7 @@ from annotation.core.errors import AnnotationError
 from annotation.core.packing import unpacked
 from annotation.models import FiguresPart, JobState, Release, ResponseSource
 from annotation.references.releases.selectors.releases import release_campaigns
+from annotation.weighting.schemes import SCHEMES
 
 IN_REQUEST = 20_000  # with more references or judgements, a worker computes the statistics
 FORMAT = 1  # of the stored content; part of the key
@@ -72,6 +73,8 @@ def figures_key(release: Release, part: FiguresPart) -> str:
     dataset = release.reference_set.dataset_id
     if part == FiguresPart.TEXTS:
         follows_from["newest"] = _newest(ResponseSource.objects.filter(system__dataset=dataset), "id")
+    elif part == FiguresPart.SENSITIVITY:
+        follows_from["schemes"] = list(SCHEMES)  # a new scheme is missing from what was stored before it
     elif part == FiguresPart.ATTENTION and not release.is_imported:
         # A running campaign may get more ratings per unit, and a text that it shows may become a reference.
         campaigns = sorted(release_campaigns(release), key=lambda one: one.pk)
