@@ -52,10 +52,10 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
         role = Role.VIEWER if request.method in SAFE_METHODS else self.write_role
         self.project = get_project_or_404(user_of(request), kwargs["project_slug"], role=role)
 
-    def asked(self, serializer_class: type[serializers.BaseSerializer[Any]], data: Any = None) -> dict[str, Any]:
+    def validated(self, serializer_class: type[serializers.BaseSerializer[Any]], data: Any = None) -> dict[str, Any]:
         """Return the request's data, checked and converted by a serializer."""
-        given = self.request.data if data is None else data
-        serializer = serializer_class(data=given, context=self.get_serializer_context())
+        body = self.request.data if data is None else data
+        serializer = serializer_class(data=body, context=self.get_serializer_context())
         serializer.is_valid(raise_exception=True)
         validated: dict[str, Any] = serializer.validated_data
         return validated

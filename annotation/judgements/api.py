@@ -176,7 +176,7 @@ class RatingImportsViewSet(ImportsViewSet):
         return ApiResponse(ReadSerializer(preview.as_json()).data)
 
     def _uploaded(self) -> tuple[Dataset, Upload, dict[str, Any]]:
-        values = self.asked(RatingFileSerializer if self.is_file else JudgementsSerializer)
+        values = self.validated(RatingFileSerializer if self.is_file else JudgementsSerializer)
         (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
         upload = uploaded(values) if self.is_file else as_lines("judgements", values.pop("judgements"))
         return dataset, upload, values

@@ -253,7 +253,7 @@ class CorporaViewSet(JobViewSet):
         if request.content_type.startswith("multipart/"):
             corpus = self._uploaded(request)
         else:
-            asked = self.asked(CorpusOfDatasetSerializer)
+            asked = self.validated(CorpusOfDatasetSerializer)
             (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
             options = {"index": asked.pop("index", {})}
             corpus = corpus_from_dataset(project=self.project, by=self.user, dataset=dataset, options=options, **asked)
@@ -261,7 +261,7 @@ class CorporaViewSet(JobViewSet):
         return self.answer(corpus, status.HTTP_202_ACCEPTED)
 
     def _uploaded(self, request: Request) -> Corpus:
-        asked = self.asked(CorpusFileSerializer)
+        asked = self.validated(CorpusFileSerializer)
         file: UploadedFile[bytes] = asked.pop("file")
         reading = ("file_format", "compression", "columns", "header", "turn_separator", "index")
         options = {name: asked.pop(name) for name in reading if name in asked}
@@ -313,7 +313,7 @@ class MiningRunsViewSet(JobViewSet):
     @extend_schema(request=MiningRequestSerializer, responses={202: MiningRunSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """Look for references of each seed of a data set in a corpus. Poll its ``url``; nothing is stored yet."""
-        asked = self.asked(MiningRequestSerializer)
+        asked = self.validated(MiningRequestSerializer)
         (dataset,) = find_named(self.project.datasets.all(), [asked["dataset"]], field="dataset", by="slug")
         done = self.project.corpora.filter(state=JobState.DONE).defer("content", "report")
         (corpus,) = find_named(done, [asked["corpus"]], field="corpus", by="slug")

@@ -83,7 +83,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
         return amendments(self.campaign)
 
     def _system(self) -> System:
-        asked = self.asked(SystemSerializer)
+        asked = self.validated(SystemSerializer)
         system: System
         (system,) = find_named(self.campaign.dataset.systems.all(), [asked["system"]], field="system")
         return system
@@ -92,7 +92,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     @action(detail=False, methods=["post"])
     def extend(self, request: Request, **_: Any) -> Response:
         """Add ratings to every unit."""
-        asked = self.asked(ExtendSerializer)
+        asked = self.validated(ExtendSerializer)
         made = campaign_extend(campaign=self.campaign, by=self.user, **asked)
         return self.answer(made, status.HTTP_201_CREATED)
 
@@ -114,7 +114,7 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     @action(detail=False, methods=["post"], url_path="add-items")
     def add_items(self, request: Request, **_: Any) -> Response:
         """Plan the data set as it is now by the same design, and append what is missing."""
-        made = items_add(campaign=self.campaign, by=self.user, **self.asked(AddItemsSerializer))
+        made = items_add(campaign=self.campaign, by=self.user, **self.validated(AddItemsSerializer))
         return self.answer(made, status.HTTP_201_CREATED)
 
 
@@ -195,7 +195,7 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     @extend_schema(request=DecideSerializer, responses={200: DecidedSerializer, 201: DecidedSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """Decide about a rater; 200 if nothing changed."""
-        asked = self.asked(DecideSerializer)
+        asked = self.validated(DecideSerializer)
         taking_part = Rater.objects.filter(participations__campaign=self.campaign)
         (rater,) = find_named(taking_part, [asked["rater"]], field="rater", by="pseudonym")
         given = {"campaign": self.campaign, "rater": rater, "reason": asked["reason"], "by": self.user}
@@ -219,7 +219,7 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     @action(detail=False, methods=["post"], url_path="reopen-unjudged")
     def reopen_unjudged(self, request: Request, **_: Any) -> Response:
         """Reopen slots whose rater could not judge everything on screen."""
-        asked = self.asked(ReopenSerializer)
+        asked = self.validated(ReopenSerializer)
         return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=self.user, **asked)})
 
 
@@ -300,7 +300,7 @@ class RulesViewSet(OfCampaign, ReadViewSet):
     @extend_schema(request=RegisterSerializer, responses={201: RulesSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """Register the next version, unless it equals the newest. It has no effect until it is applied."""
-        asked = self.asked(RegisterSerializer)
+        asked = self.validated(RegisterSerializer)
         made = rules_register(campaign=self.campaign, records=asked["rules"], by=self.user)
         return self.answer(made, status.HTTP_201_CREATED)
 
@@ -315,7 +315,7 @@ class RulesViewSet(OfCampaign, ReadViewSet):
     @action(detail=True, methods=["post"])
     def apply(self, request: Request, **_: Any) -> Response:
         """Exclude and flag raters, each by a decision that names the rule and its evidence."""
-        rules, asked = self.get_object(), self.asked(ApplySerializer)
+        rules, asked = self.get_object(), self.validated(ApplySerializer)
         seen = Moment(**asked["as_of"]) if "as_of" in asked else None
         done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=self.user)
         return Response(AppliedSerializer(done).data)

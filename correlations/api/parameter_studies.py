@@ -95,7 +95,7 @@ class ParameterStudiesViewSet(JobViewSet):
     )
     def create(self, request: Request, **_: Any) -> Response:
         """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
-        asked = self.asked(ParameterStudyRequestSerializer)
+        asked = self.validated(ParameterStudyRequestSerializer)
         study, created = parameter_study_create(project=self.project, by=self.user, **asked)
         if not created:
             return self.answer(study)

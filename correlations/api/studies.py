@@ -170,7 +170,7 @@ class StudiesViewSet(JobViewSet):
     @extend_schema(request=StudyRequestSerializer, responses={201: StudySerializer, 200: StudySerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """Create a study (201), or return the existing one with the same specification (200). Poll its ``url``."""
-        study, created = study_create(project=self.project, by=self.user, **self.asked(StudyRequestSerializer))
+        study, created = study_create(project=self.project, by=self.user, **self.validated(StudyRequestSerializer))
         if not created:
             return self.answer(study)
         self.start(study)

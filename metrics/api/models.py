@@ -138,7 +138,7 @@ class TrainedModelsViewSet(JobViewSet):
         return self.answer(model, status.HTTP_202_ACCEPTED)
 
     def _of_texts(self, request: Request) -> TrainedModel:
-        asked = self.asked(ModelOfTextsSerializer) | {"project": self.project, "by": request.user}
+        asked = self.validated(ModelOfTextsSerializer) | {"project": self.project, "by": request.user}
         if "dataset" in asked:
             (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
             return services.model_train_on_dataset(dataset=dataset, **asked)
@@ -150,7 +150,7 @@ class TrainedModelsViewSet(JobViewSet):
         return services.model_train_on_corpus(corpus=corpus, **asked)
 
     def _of_file(self, request: Request) -> TrainedModel:
-        asked = self.asked(ModelFileSerializer)
+        asked = self.validated(ModelFileSerializer)
         file: UploadedFile[bytes] = asked.pop("file")
         made_elsewhere = asked.pop("made_elsewhere")
         given = {"project": self.project, "by": request.user, "filename": file.name or "upload", "content": file.read()}

@@ -139,7 +139,7 @@ class ScoreRunsViewSet(JobViewSet):
     )
     def create(self, request: Request, **_: Any) -> Response:
         """A new run (201), or the one that computed the same signature before (200). Poll its ``url``."""
-        asked = self.asked(ScoreRunRequestSerializer)
+        asked = self.validated(ScoreRunRequestSerializer)
         dataset, release = self.texts(asked.pop("dataset", ""), asked.pop("release", ""))
         systems = find_named(dataset.systems.all(), asked.pop("systems"), field="systems")
         try:

@@ -96,7 +96,7 @@ class ScoreImportsViewSet(ProjectViewSet):
     )
     def create(self, request: Request, **_: Any) -> Response:
         """Each metric and level in the file as a score run: 201 where one is new; 200 where all were there before."""
-        asked = self.asked(ScoreImportRequestSerializer)
+        asked = self.validated(ScoreImportRequestSerializer)
         file, check = asked.pop("file"), asked.pop("check")
         what: dict[str, Any] = {
             "dataset": dataset_of(self.project, asked.pop("dataset")),

@@ -163,7 +163,7 @@ class CampaignsViewSet(ReadViewSet):
         return campaigns_of(self.project).prefetch_related("systems", "criteria")
 
     def _draft(self) -> CampaignDraft:
-        values = self.asked(CampaignDraftSerializer)
+        values = self.validated(CampaignDraftSerializer)
         dataset = self._dataset(values["dataset"])
         systems = find_named(dataset.systems.all(), values.pop("systems", ()), field="systems")
         criteria = [CriterionDraft(**criterion) for criterion in values.pop("criteria")]
@@ -194,7 +194,7 @@ class CampaignsViewSet(ReadViewSet):
     @action(detail=False, methods=["post"])
     def start(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft from a template."""
-        values = self.asked(CampaignStartSerializer)
+        values = self.validated(CampaignStartSerializer)
         values["dataset"] = self._dataset(values["dataset"])
         return self.answer(campaign_start(project=self.project, by=self.user, **values), status.HTTP_201_CREATED)
 
@@ -202,7 +202,7 @@ class CampaignsViewSet(ReadViewSet):
     @action(detail=True, methods=["post"])
     def clone(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft with this campaign's design, in whatever state it is, without the completion code."""
-        values = self.asked(CloneSerializer)
+        values = self.validated(CloneSerializer)
         dataset = self._dataset(values["dataset"]) if "dataset" in values else None
         campaign = campaign_clone(
             campaign=self.get_object(), name=values.get("name", ""), dataset=dataset, by=self.user
@@ -219,7 +219,7 @@ class CampaignsViewSet(ReadViewSet):
     @action(detail=False, methods=["post"], url_path="import")
     def import_file(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft from an exported campaign. The error names everything that does not fit the data set."""
-        values = self.asked(CampaignImportSerializer)
+        values = self.validated(CampaignImportSerializer)
         campaign = campaign_import(
             project=self.project,
             document=values["campaign"],

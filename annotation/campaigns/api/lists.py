@@ -101,7 +101,7 @@ class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
     @extend_schema(request=ResponseListRequestSerializer, responses={201: ResponseListSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Create a list of chosen responses. A list is never changed afterwards."""
-        values = self.asked(ResponseListRequestSerializer)
+        values = self.validated(ResponseListRequestSerializer)
         (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
         names = [(name["item"], name["text_key"]) for name in values.pop("named", [])]
         known = responses_named(dataset, names)
@@ -124,7 +124,7 @@ class ResponseListsViewSet(DraftingViewSet, ReadViewSet):
     @action(detail=True, methods=["post"])
     def rate(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft that rates the list with the design of another campaign."""
-        values = self.asked(RateSerializer)
+        values = self.validated(RateSerializer)
         like = self.campaign_like(values)
         if like is None:
             raise serializers.ValidationError(

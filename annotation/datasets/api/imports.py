@@ -152,7 +152,7 @@ class DatasetImportsViewSet(ImportsViewSet):
     )
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Create a data set from a file or from items in JSON. Poll the import's ``url``."""
-        data = self.asked(DatasetFileSerializer if self.is_file else DatasetItemsSerializer)
+        data = self.validated(DatasetFileSerializer if self.is_file else DatasetItemsSerializer)
         upload = uploaded(data) if self.is_file else as_lines("items", data.pop("items"))
         job = dataset_import_create(project=self.project, by=user_of(request), **upload._asdict(), **data)
         self.start(job)

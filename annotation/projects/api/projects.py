@@ -106,7 +106,7 @@ class MembersViewSet(ReadViewSet):
     @extend_schema(request=MemberSerializer, responses={201: MemberSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Add a user of this server."""
-        data = self.asked(MemberSerializer)
+        data = self.validated(MemberSerializer)
         member = member_add(project=self.project, username=data["user"]["username"], role=Role(data["role"]))
         return ApiResponse(self.get_serializer(member).data, status=status.HTTP_201_CREATED)
 
@@ -114,7 +114,7 @@ class MembersViewSet(ReadViewSet):
     def partial_update(self, request: Request, **_: Any) -> ApiResponse:
         """Change a member's role. The last owner cannot be changed."""
         member = self.get_object()
-        role = Role(self.asked(RoleSerializer)["role"])
+        role = Role(self.validated(RoleSerializer)["role"])
         return ApiResponse(self.get_serializer(member_change(membership=member, role=role)).data)
 
     @extend_schema(responses={204: None})

@@ -166,7 +166,7 @@ class SeedSamplesViewSet(ProjectViewSet):
     @extend_schema(request=SeedSampleSerializer, responses={201: SeedSampleAnswerSerializer})
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Draw random triples of a corpus as a new data set; a worker draws and stores them."""
-        data = self.asked(SeedSampleSerializer)
+        data = self.validated(SeedSampleSerializer)
         done = self.project.corpora.filter(state=JobState.DONE)
         (corpus,) = find_named(done, [data.pop("corpus")], field="corpus", by="slug")
         job = seeds_sample(corpus=corpus, by=self.user, **data)
@@ -186,7 +186,7 @@ class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
         return selections_of(self.project)
 
     def _arguments(self, serializer_class: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        data = self.asked(serializer_class)
+        data = self.validated(serializer_class)
         (dataset,) = find_named(self.project.datasets.all(), [data["dataset"]], field="dataset", by="slug")
         campaigns = find_named(self.project.campaigns.all(), data["campaigns"], field="campaigns")
         return data | {"dataset": dataset, "campaigns": campaigns}
@@ -214,7 +214,7 @@ class SeedSelectionsViewSet(DraftingViewSet, ReadViewSet):
     @action(detail=True, methods=["post"])
     def rate(self, request: Request, **_: Any) -> ApiResponse:
         """Create a draft campaign that collects more ratings of every selected seed."""
-        data = self.asked(RateSerializer)
+        data = self.validated(RateSerializer)
         like = self.campaign_like(data)
         campaign = seeds_rate_again(selection=self.get_object(), like=like, by=self.user, **data)
         return self.drafted(campaign)

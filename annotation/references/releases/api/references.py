@@ -265,7 +265,7 @@ class ReferenceSetsViewSet(ReadViewSet):
     @extend_schema(request=ReferenceSetRequestSerializer, responses={201: ReferenceSetSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """A choice of references, and of the campaigns whose ratings weigh them."""
-        asked = self.asked(ReferenceSetRequestSerializer)
+        asked = self.validated(ReferenceSetRequestSerializer)
         (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
         campaigns = find_named(self.project.campaigns.all(), asked.pop("campaigns"), field="campaigns")
         made = reference_set_create(project=self.project, dataset=dataset, campaigns=campaigns, **asked)
@@ -275,7 +275,7 @@ class ReferenceSetsViewSet(ReadViewSet):
     def partial_update(self, request: Request, **_: Any) -> Response:
         """Another name or description, or more campaigns. What is a reference stays, and so does the slug."""
         reference_set = self.get_object()
-        asked = self.asked(ReferenceSetEditSerializer)
+        asked = self.validated(ReferenceSetEditSerializer)
         names = asked.pop("add_campaigns", [])
         campaigns = find_named(self.project.campaigns.all(), names, field="add_campaigns")
         with transaction.atomic():
@@ -290,7 +290,7 @@ class ReferenceSetsViewSet(ReadViewSet):
     @action(detail=False, methods=["post"], url_path="import", url_name="import", parser_classes=[MultiPartParser])
     def import_weights(self, request: Request, **_: Any) -> Response:
         """Weights that were made elsewhere; a worker makes a finished release of all of them, or of none."""
-        asked = self.asked(WeightsFileSerializer)
+        asked = self.validated(WeightsFileSerializer)
         file = asked.pop("file")
         (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
         if slug := asked.pop("reference_set", ""):
@@ -326,7 +326,7 @@ class ReleasesViewSet(JobViewSet):
     @extend_schema(request=ReleaseRequestSerializer, responses={201: ReleaseSerializer})
     def create(self, request: Request, **_: Any) -> Response:
         """The set's next release; its weights follow from a worker. Poll its ``url``."""
-        asked = self.asked(ReleaseRequestSerializer)
+        asked = self.validated(ReleaseRequestSerializer)
         release = release_create(reference_set=self.reference_set, by=user_of(request), **asked)
         self.start(release)
         return self.answer(release, status.HTTP_201_CREATED)
@@ -336,7 +336,7 @@ class ReleasesViewSet(JobViewSet):
     def deprecate(self, request: Request, **_: Any) -> Response:
         """Say that the release should no longer be chosen, and why. Nothing is deleted."""
         release = self.get_object()
-        release_deprecate(release=release, by=user_of(request), **self.asked(DeprecationSerializer))
+        release_deprecate(release=release, by=user_of(request), **self.validated(DeprecationSerializer))
         return self.answer(release)
 
     @extend_schema(request=None)
@@ -369,7 +369,7 @@ class WeightsViewSet(mixins.ListModelMixin, ProjectViewSet):
         self.release = get_object_or_404(of_project, **lookup)
 
     def get_queryset(self) -> QuerySet[ReleaseWeight]:
-        chosen = self.asked(WeightFilterSerializer, self.request.query_params)
+        chosen = self.validated(WeightFilterSerializer, self.request.query_params)
         return weight_rows(self.release, WeightFilter(**chosen))
 
     @extend_schema(parameters=[WeightFilterSerializer])
