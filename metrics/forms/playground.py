@@ -8,15 +8,13 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import QueryDict
 
-from annotation.core.forms import offer_choices
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.am_fm import AmFm
 from metrics.scoring.fm import Fm
-from metrics.scoring.models.language_model import MAX_ORDER, LanguageModel
-from metrics.scoring.models.lsa import MAX_COMPONENTS, LsaModel
-from metrics.scoring.models.sentence_encoder import SentenceEncoder
-from metrics.scoring.models.vectors import WordVectors
+from metrics.scoring.models.kinds import KINDS
+from metrics.scoring.models.language_model import MAX_ORDER
+from metrics.scoring.models.lsa import MAX_COMPONENTS
 from metrics.scoring.statistics import SEMANTICS
 from metrics.scoring.texts import tokenize_texts
 from metrics.selectors.explanations import Reading
@@ -28,7 +26,7 @@ MOST_CHARACTERS = 20_000
 MOST_REFERENCES = 20
 LONGEST_QUERY = 3500  # servers take about 4,000 characters of an address
 
-KINDS = {"am": LsaModel.kind, "fm": LanguageModel.kind, "wv": WordVectors.kind}
+NUMBERS = {"am": ("k",), "fm": ("n", "balance")}  # of the metrics that read the model chosen in this field
 FORMULA_NAMES = {"galley2015": "The paper’s (galley2015)", "sacrebleu2018": "The later code’s (sacrebleu2018)"}
 
 
@@ -43,8 +41,7 @@ def run_settings(run: ScoreRun) -> dict[str, str]:
         given["case"] = "lower" if run.parameters["lowercase"] else "kept"
     if run.metric in (Fm.name, AmFm.name):
         given["n"] = str(run.parameters["order"])
-    fields = {kind: field for field, kind in KINDS.items()}
-    chosen = {fields.get(parameter.choices[0]): model for parameter, model in models_of_run(run)}
+    chosen = {KINDS[parameter.choices[0]].field: model for parameter, model in models_of_run(run)}
     return given | {field: str(model.pk) for field, model in chosen.items() if field and model}
 
 
@@ -96,9 +93,7 @@ class PlaygroundForm(forms.Form):
     case = forms.ChoiceField(
         label="Capitals", choices=[("lower", "Lowercase first"), ("kept", "Kept")], initial="lower"
     )
-    am = forms.TypedChoiceField(label="LSA space", coerce=int, required=False, empty_value=None)
     k = forms.IntegerField(label="k, its dimensions", min_value=1, max_value=MAX_COMPONENTS, initial=10)
-    fm = forms.TypedChoiceField(label="Language model", coerce=int, required=False, empty_value=None)
     n = forms.IntegerField(label="n, its longest n-gram", min_value=1, max_value=MAX_ORDER, initial=2)
     balance = forms.FloatField(
         label="λ, the share of AM",
@@ -107,21 +102,28 @@ class PlaygroundForm(forms.Form):
         initial=0.8,
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
-    wv = forms.TypedChoiceField(label="Word vectors", coerce=int, required=False, empty_value=None)
 
     texts = ("h", "s")
     ngram_fields = ("order", "semantics", "tokenize", "case")
-    model_fields = ("am", "k", "fm", "n", "balance", "wv")
+    model_kinds = tuple(kind for kind in KINDS.values() if kind.field)
+    model_fields = tuple(name for kind in model_kinds for name in (kind.field, *NUMBERS.get(kind.field, ())))
 
     def __init__(self, data: QueryDict, *, models: Sequence[TrainedModel]) -> None:
         self.models: dict[str, list[TrainedModel]] = {}
         for model in models:
             self.models.setdefault(model.kind, []).append(model)
         super().__init__()
-        offered = {name: self.models.get(kind, []) for name, kind in KINDS.items()}
-        for name, found in offered.items():
-            offer_choices(self, name, [(model.pk, str(model)) for model in found])
-            self.fields[name].initial = found[0].pk if found else ""
+        for kind in self.model_kinds:
+            offered = self.models.get(kind.name, [])
+            self.fields[kind.field] = forms.TypedChoiceField(
+                label=kind.label[0].upper() + kind.label[1:],
+                coerce=int,
+                required=False,
+                empty_value=None,
+                choices=[(model.pk, str(model)) for model in offered],
+                initial=offered[0].pk if offered else "",
+            )
+        self.order_fields([*self.texts, *self.ngram_fields, *self.model_fields])
         self.usual = {name: one.initial for name, one in self.fields.items() if one.initial is not None}
         asked = {name: data[name] for name in self.fields if data.get(name)}
         self.data, self.is_bound = {**self.usual, **asked}, True
@@ -177,7 +179,7 @@ class PlaygroundForm(forms.Form):
 
     def _check_against_models(self, data: dict[str, Any]) -> None:
         for name, number, fact in (("am", "k", "dimensions"), ("fm", "n", "order")):
-            model, asked = self._model(name), data.get(number)
+            model, asked = self._chosen(name), data.get(number)
             most = model.report.get("model", {}).get(fact) if model else None
             if asked and most and asked > most:
                 if str(self.data[number]) == str(self.usual[number]):
@@ -185,9 +187,12 @@ class PlaygroundForm(forms.Form):
                 else:
                     self.add_error(number, f"Found {asked}; accepted: 1 to {most}, as “{model}” has.")
 
-    def _model(self, name: str) -> TrainedModel | None:
-        wanted = self.cleaned_data.get(name)
-        return next((model for model in self.models.get(KINDS[name], []) if model.pk == wanted), None)
+    def _chosen(self, field: str) -> TrainedModel | None:
+        pk = self.cleaned_data.get(field)
+        return next((model for models in self.models.values() for model in models if model.pk == pk), None)
+
+    def _newest(self, kind: str) -> TrainedModel | None:
+        return next(iter(self.models.get(kind, [])), None)
 
     # --- What it says -------------------------------------------------------------------------------------------------
 
@@ -208,8 +213,7 @@ class PlaygroundForm(forms.Form):
             data["k"],
             data["n"],
             data["balance"],
-            {kind: self._model(name) for name, kind in KINDS.items()}
-            | {SentenceEncoder.kind: next(iter(self.models.get(SentenceEncoder.kind, [])), None)},
+            {name: self._chosen(kind.field) if kind.field else self._newest(name) for name, kind in KINDS.items()},
             int(self.versus) if self.versus.isdecimal() and len(self.versus) < 4 else None,
             asked,
         )

@@ -208,10 +208,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='trainedmodel',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['lsa', 'language_model', 'vectors', 'sentence'])), name='trainedmodel_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='trainedmodel',
             constraint=models.UniqueConstraint(fields=('project', 'slug', 'version'), name='trainedmodel_version_once_per_name'),
         ),
         migrations.AddConstraint(

@@ -49,7 +49,6 @@ class TrainedModel(Job):
         ordering = ("-id",)
         constraints = [
             *Job.Meta.constraints,
-            models.CheckConstraint(condition=Q(kind__in=list(KINDS)), name="trainedmodel_kind_known"),
             models.UniqueConstraint(fields=["project", "slug", "version"], name="trainedmodel_version_once_per_name"),
             models.CheckConstraint(
                 condition=~Q(state=JobState.DONE) | ~Q(digest=""), name="trainedmodel_done_is_hashed"

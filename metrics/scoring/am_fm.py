@@ -13,9 +13,10 @@ Speech and Language 55, 2019, sections 3.2 and 5.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.adequacy_fluency import (
@@ -27,6 +28,7 @@ from metrics.scoring.adequacy_fluency import (
     reference_parameter,
     weights_for,
 )
+from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
 from metrics.scoring.parameters import choice, real, trained
 
@@ -41,6 +43,7 @@ class AmFm(Metric):
     label: ClassVar[str] = "AM-FM"
     summary: ClassVar[str] = "Adequacy and fluency in one number, weighted."
     group: ClassVar[str] = "adequacy-fluency"
+    together: ClassVar[str] = "the best AM and the best FM, here of different references"
 
     balance: float = real(
         0.8, low=0, high=1, label="λ, the share of AM", key="lambda", hint="1 is AM alone, 0 is FM alone."
@@ -89,3 +92,21 @@ class AmFm(Metric):
     def combined(self, am: Any, fm: Any) -> Any:
         """``λ AM + (1 - λ) FM``, numbers or arrays."""
         return self.balance * am + (1 - self.balance) * fm
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        am = case.only_counted(case.prepared.cosines(self.am_model, self.k))
+        fm = case.only_counted(case.prepared.ratios(self.fm_model, self.order))
+        explanation = case.explanation((Column("AM", am), Column("FM", fm)))
+        if self.references != "max" or np.isnan(am).all():
+            return explanation
+        best_am = best_fm = explanation.chosen
+        if self.combine == "parts":
+            best_am, best_fm = int(np.nanargmax(am)), int(np.nanargmax(fm))
+        if best_am is None or best_fm is None:
+            return explanation
+        adequacy, fluency = float(am[best_am]), float(fm[best_fm])
+        return replace(
+            explanation,
+            parts=(Part("AM, adequacy", adequacy, best_am), Part("FM, fluency", fluency, best_fm)),
+            formula=f"{self.balance:g} × {adequacy:.3f} + {1 - self.balance:g} × {fluency:.3f}",
+        )

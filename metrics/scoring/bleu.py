@@ -113,6 +113,8 @@ class Bleu(Metric):
     name: ClassVar[str] = "bleu"
     label: ClassVar[str] = "BLEU"
     summary: ClassVar[str] = "Clipped n-gram precision of the whole corpus, times the brevity penalty."
+    is_bleu: ClassVar[bool] = True
+    together: ClassVar[str] = "an n-gram may match in any of them"
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

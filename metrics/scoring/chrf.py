@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sacrebleu.metrics.chrf import CHRF
 
-from metrics.scoring.aggregates import Bools, ChrfAggregate
+from metrics.scoring.aggregates import Bools, ChrfAggregate, Floats
+from metrics.scoring.explain.case import Column, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import flag, real, whole
@@ -143,3 +144,15 @@ class Chrf(Metric):
         scores[np.isnan(scores) & (segments.pairs.best(something, reference_mask) == 1)] = 0.0
         rows = segments.rows
         return MetricStatistics(packed[rows], valid[rows], scores[rows], aggregate)
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        if not case.counts.size:
+            return case.explanation()
+        hypothesis, reference, match = np.moveaxis(case.sums_alone.reshape(case.counts.size, -1, 3), -1, 0)
+        both = (hypothesis > 0) & (reference > 0)  # orders that have n-grams on both sides
+
+        def mean(counts: Floats) -> Floats:
+            share = np.where(both, match / np.maximum(counts, 1), 0.0)
+            return np.where(both.any(axis=1), share.sum(axis=1) / np.maximum(both.sum(axis=1), 1), np.nan)
+
+        return case.explanation([Column("Precision", mean(hypothesis)), Column("Recall", mean(reference))])

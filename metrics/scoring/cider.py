@@ -353,8 +353,11 @@ class Cider(Metric):
     name: ClassVar[str] = "cider"
     label: ClassVar[str] = "CIDEr"
     summary: ClassVar[str] = "How far a hypothesis shares with its references the n-grams that are rare elsewhere."
-    group: ClassVar[str] = "overlap"
     high: ClassVar[float] = SCALE
+    no_lone_score: ClassVar[str] = (
+        "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "
+        "is nothing to learn that from: score a data set."
+    )
 
     variant: str = choice(
         "cider_d",

@@ -71,6 +71,8 @@ class DeltaBleu(Metric):
     summary: ClassVar[str] = "BLEU that rewards matches with good references and punishes matches with bad ones."
     group: ClassVar[str] = "weighted"
     state_reads_texts: ClassVar[bool] = False
+    is_bleu: ClassVar[bool] = True
+    together: ClassVar[str] = "an n-gram counts with the highest weight of a reference that has it"
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

@@ -11,6 +11,7 @@ hypothesis and references. Without a token in hypothesis and source nothing was 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import SMOOTHINGS, IBleuAggregate
+from metrics.scoring.bleu import sentence_bleu
+from metrics.scoring.explain.case import Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.ngrams import MatchTable, NgramPreparation, checked_table
@@ -64,6 +67,7 @@ class IBleu(Metric):
     group: ClassVar[str] = "overlap"
     needs_sources: ClassVar[bool] = True
     low: ClassVar[float] = -1.0
+    together: ClassVar[str] = "an n-gram may match in any of them"
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     alpha: float = real(0.9, low=0, high=1, label="Weight of the references against the source", key="alpha")
@@ -91,3 +95,14 @@ class IBleu(Metric):
         return MetricStatistics(
             packed, adequate.valid, scores, IBleuAggregate(self.max_order, self.smoothing, self.alpha)
         )
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        references = case.workspace.segments.references[0]
+        texts = [text for text, counts in zip(references, case.counts, strict=True) if counts]
+        if not texts or math.isnan(case.score):
+            return case.explanation()
+        options: dict[str, Any] = {"max_order": self.max_order, "tokenize": self.tokenize, "lowercase": self.lowercase}
+        good = sentence_bleu(case.hypothesis, texts, **options)
+        copied = float(np.nan_to_num(sentence_bleu(case.hypothesis, [case.source or ""], **options)))
+        parts = (Part("BLEU+1, references", good), Part("BLEU+1, source", copied))
+        return case.explanation((), parts, f"{self.alpha:g} × {good:.3f} − {1 - self.alpha:g} × {copied:.3f}")

@@ -94,7 +94,7 @@ class Meteor(Metric):
     summary: ClassVar[str] = (
         "How many words match a reference in form, stem or sense, and how well they keep its order."
     )
-    group: ClassVar[str] = "overlap"
+    slow: ClassVar[str] = "METEOR's program is started for it, which takes a second or two."
 
     language: str = choice("en", LANGUAGES, label="Language", key="lang")
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring import VERSION
 from metrics.scoring.aggregates import Aggregate, MeanAggregate
+from metrics.scoring.explain.case import SegmentCase, SegmentExplanation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import Parameter, parameters_of
 from metrics.scoring.segments import Segments
@@ -199,6 +200,14 @@ class Metric(ABC):
         False where `corpus_state` looks at weights alone: then ``prepared`` may be None.
     low, high : float
         The range of its scores as published; infinite where there is no bound.
+    is_bleu : bool
+        Its precisions and lengths are stored, and a segment is explained n-gram by n-gram.
+    slow : str
+        Why a page computes it on request only: it starts a program, or loads a large model. Empty if it is fast.
+    no_lone_score : str
+        Why a segment has no score without the other segments; empty if it has one.
+    together : str
+        How several references make a score that is neither the best nor the mean of those against each one alone.
     version : str
         The last word of its signatures: raised whenever a score could change by more than rounding.
     """
@@ -215,6 +224,10 @@ class Metric(ABC):
     state_reads_texts: ClassVar[bool] = True
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
+    is_bleu: ClassVar[bool] = False
+    slow: ClassVar[str] = ""
+    no_lone_score: ClassVar[str] = ""
+    together: ClassVar[str] = "parts of several"
     version: ClassVar[str] = VERSION
 
     def __post_init__(self) -> None:
@@ -266,6 +279,10 @@ class Metric(ABC):
     ) -> CorpusState | None:
         """What `statistics` of a part must know of the whole; None where a segment's statistics are its own affair."""
         return None
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        """Explain one segment's score; a metric that is made of parts names them."""
+        return case.explanation()
 
     @abstractmethod
     def statistics(

@@ -23,12 +23,13 @@ Chin-Yew Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
 from metrics.scoring.lcs import pair_lcs
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
 from metrics.scoring.models.store import ModelStore
@@ -120,7 +121,7 @@ class RougeL(Metric):
     name: ClassVar[str] = "rouge_l"
     label: ClassVar[str] = "ROUGE-L"
     summary: ClassVar[str] = "How long a word sequence, gaps allowed, a hypothesis shares with its references."
-    group: ClassVar[str] = "overlap"
+    together: ClassVar[str] = "the best precision and the best recall, here of different references"
 
     variant: str = choice(
         "coco",
@@ -150,3 +151,17 @@ class RougeL(Metric):
         else:
             best = pairs.best(f_measure(precision, recall, self.beta), reference_mask)
         return mean_statistics(best[prepared.rows])
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        precision, recall = case.only_counted(case.prepared.precision), case.only_counted(case.prepared.recall)
+        parts: tuple[Part, ...] = ()
+        if self.variant == "coco" and not np.isnan(precision).all():
+            best_p, best_r = int(np.nanargmax(precision)), int(np.nanargmax(recall))
+            parts = (
+                Part("Best precision", float(precision[best_p]), best_p),
+                Part("Best recall", float(recall[best_r]), best_r),
+            )
+        explanation = case.explanation((Column("Precision", precision), Column("Recall", recall)), parts)
+        if explanation.chosen is None and not np.isnan(case.alone).all():
+            return replace(explanation, chosen=int(np.nanargmax(case.alone)))
+        return explanation

@@ -35,6 +35,8 @@ class SentenceBleu(Metric):
     name: ClassVar[str] = "sbleu"
     label: ClassVar[str] = "sBLEU"
     summary: ClassVar[str] = "BLEU of each sentence, one added to the counts of longer n-grams, averaged."
+    is_bleu: ClassVar[bool] = True
+    together: ClassVar[str] = "an n-gram may match in any of them"
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

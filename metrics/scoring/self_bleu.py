@@ -53,6 +53,7 @@ class SelfBleu(PoolMetric):
     label: ClassVar[str] = "Self-BLEU"
     summary: ClassVar[str] = "How much a system's outputs repeat each other: lower is more diverse, not better."
     higher_is_better: ClassVar[bool] = False
+    no_lone_score: ClassVar[str] = "It compares the outputs of a system with one another; here is one."
 
     max_order: int = whole(4, low=1, high=5, label="Longest n-gram", key="order")
     tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")

@@ -40,6 +40,7 @@ class SentenceCosine(Metric):
     summary: ClassVar[str] = "How close a text is to a reference under a neural model of whole sentences."
     group: ClassVar[str] = "embedding"
     low: ClassVar[float] = -1.0
+    slow: ClassVar[str] = "The sentence model is loaded for it, which can take a while."
 
     model: str = trained(
         SentenceEncoder.kind,

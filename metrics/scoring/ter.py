@@ -19,7 +19,7 @@ above the longer length, and defined for texts of any length.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from metrics.scoring.aggregates import Floats, TerAggregate
+from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import flag
@@ -140,7 +141,7 @@ class Ter(Metric):
     name: ClassVar[str] = "ter"
     label: ClassVar[str] = "TER"
     summary: ClassVar[str] = "How many word edits lead from a hypothesis to its closest reference, per reference word."
-    group: ClassVar[str] = "overlap"
+    together: ClassVar[str] = "edits to the closest, over the mean length of all"
     higher_is_better: ClassVar[bool] = False
     high: ClassVar[float] = float("inf")
 
@@ -172,3 +173,15 @@ class Ter(Metric):
         scores = TerAggregate()(packed)
         rows = prepared.segments.rows
         return MetricStatistics(packed[rows], valid[rows], scores[rows], TerAggregate())
+
+    def explanation(self, case: SegmentCase) -> SegmentExplanation:
+        if not case.counts.size:
+            return SegmentExplanation(case.score)
+        edits, lengths = (case.only_counted(values) for values in case.sums_alone.T)
+        columns = (Column("Edits", edits, 0), Column("Words", lengths, 0))
+        if not case.counts.any():
+            return case.explanation(columns)
+        closest, (fewest, length) = int(np.nanargmin(edits)), case.sums.tolist()
+        parts = (Part("Edits to the closest", fewest, closest, 0), Part("Mean words", length, None, 2))
+        explanation = case.explanation(columns, parts, f"{fewest:g} / {length:.4g}" if length else "")
+        return replace(explanation, chosen=closest) if explanation.rule == "parts" else explanation

@@ -8,23 +8,17 @@ import numpy as np
 
 from annotation.models import Item, ReleaseWeight, Response
 from metrics.models import ScoreRun
-from metrics.scoring.explain.segment import Part, SegmentAccount, SharedTokens, explain_segment, shared_tokens
+from metrics.scoring.explain.case import Part, SegmentExplanation
+from metrics.scoring.explain.segment import SharedTokens, explain_segment, shared_tokens
 from metrics.scoring.external import External
-from metrics.scoring.meteor import Meteor
 from metrics.scoring.metric import Metric
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.registry import METRICS
 from metrics.scoring.rouge_l import RougeL
-from metrics.scoring.sentence_cosine import SentenceCosine
 from metrics.selectors.explanations import release_rows
 from metrics.selectors.runs import run_metric
 from metrics.subsets import Subset
 
-BY_NGRAMS = ("bleu", "sbleu", "delta_bleu")
-# These start a program, or load a model of hundreds of megabytes: only when asked.
-ON_REQUEST = {
-    Meteor.name: "METEOR's program is started for it, which takes a second or two.",
-    SentenceCosine.name: "The sentence model is loaded for it, which can take a while.",
-}
 RULES = {
     "best": "The best reference counts.",
     "mean": "The mean over the references counts.",
@@ -73,7 +67,7 @@ class Account:
 
     metric: Metric | None
     references: list[ScoredReference]
-    told: SegmentAccount | None = None
+    told: SegmentExplanation | None = None
     reason: str = ""  # why nothing is told of single references
     on_request: str = ""  # what it would take
     words: Sequence[Word] = ()  # of the hypothesis, where some are marked
@@ -101,8 +95,9 @@ class Account:
         return [column.label for column in self.told.columns] if self.told else []
 
 
-def is_told_by_ngrams(run: ScoreRun) -> bool:
-    return run.metric in BY_NGRAMS
+def is_bleu(run: ScoreRun) -> bool:
+    """Tell whether its metric is of BLEU's family; a metric that is not installed is not."""
+    return run.metric in METRICS and METRICS[run.metric].is_bleu
 
 
 def account_of(
@@ -126,8 +121,8 @@ def account_of(
         account.reason = f"This installation has no metric “{run.metric}” with these parameters."
     elif metric.name == External.name:
         account.reason = "This score was made elsewhere: how, only its maker can tell."
-    elif metric.name in ON_REQUEST and not asked and not metric.unavailable():
-        account.on_request = ON_REQUEST[metric.name]
+    elif metric.slow and not asked and not metric.unavailable():
+        account.on_request = metric.slow
     else:
         texts = [row.response.text for row in rows]
         try:
@@ -141,7 +136,7 @@ def account_of(
     return account
 
 
-def _tell(account: Account, told: SegmentAccount, hypothesis: Response, marked: int | None) -> None:
+def _tell(account: Account, told: SegmentExplanation, hypothesis: Response, marked: int | None) -> None:
     account.reason = told.reason
     if told.alone is None:
         return

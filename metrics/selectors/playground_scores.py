@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.scoring.cider import Cider
-from metrics.scoring.explain.segment import combined_by
+from metrics.scoring.explain.case import combined_by
 from metrics.scoring.metric import GROUPS, Metric, Workspace
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.models.store import ModelStore
@@ -16,28 +15,11 @@ from metrics.scoring.models.vectors import WordVectors
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
 from metrics.scoring.segments import Segments
-from metrics.scoring.self_bleu import SelfBleu
 from metrics.scoring.ter import Ter
 from metrics.scoring.texts import tokenize_texts
 from metrics.scoring.word_embeddings import NLG_EVAL, WordEmbeddingMetric
-from metrics.selectors.accounts import ON_REQUEST
 from metrics.selectors.ranges import range_words
 
-ALONE = {
-    Cider.name: "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "
-    "is nothing to learn that from: score a data set.",
-    SelfBleu.name: "It compares the outputs of a system with one another; here is one.",
-}
-# What is put together where the score is none of those with one reference alone.
-TOGETHER = {
-    "bleu": "together: an n-gram may match in any of them",
-    "sbleu": "together: an n-gram may match in any of them",
-    "delta_bleu": "together: an n-gram counts with the highest weight of a reference that has it",
-    "ibleu": "together: an n-gram may match in any of them",
-    "rouge_l": "together: the best precision and the best recall, here of different references",
-    "ter": "together: edits to the closest, over the mean length of all",
-    "am_fm": "together: the best AM and the best FM, here of different references",
-}
 # TER tries shifts: of pairs of a word here and one there, so many in the time of a key press, and so many in seconds.
 TER_AT_ONCE, TER_AT_ALL = 2_000, 50_000
 
@@ -91,7 +73,7 @@ class MetricLine:
     def told_rule(self) -> str:
         """How the score comes from those against single references, where that does not show."""
         if self.rule == "parts":
-            return TOGETHER.get(self.metric.name, "together: parts of several")
+            return f"together: {self.metric.together}"
         return "their mean" if self.rule == "mean" else ""
 
     @property
@@ -126,8 +108,8 @@ def score_groups(given: Scored, models: ModelStore) -> list[Group]:
 def _line(metric: type[Metric], given: Scored, models: ModelStore) -> MetricLine:
     """What is known before anything is computed."""
     line = MetricLine(metric)
-    if line.metric.name in ALONE:
-        line.reason = ALONE[metric.name]
+    if metric.no_lone_score:
+        line.reason = metric.no_lone_score
     elif reason := metric.unavailable():
         line.reason = reason
     elif metric.needs_sources and not given.source.strip():
@@ -161,7 +143,7 @@ def _settle(line: MetricLine, given: Scored, models: ModelStore) -> None:
         return
     try:
         for parameter in line.metric.parameter_list():
-            if parameter.kind == "model" and line.metric.name not in ON_REQUEST:
+            if parameter.kind == "model" and not line.metric.slow:
                 models.load(parameter.choices[0], values[parameter.name])
         line.made = line.metric(**values)
     except (ValueError, OSError) as error:
@@ -179,7 +161,7 @@ def _fits(parameter: Parameter, value: object) -> bool:
 def _slow(metric: type[Metric], given: Scored) -> str:
     if metric is Ter and TER_AT_ONCE < given.ter_pairs <= TER_AT_ALL:
         return "With texts this long, TER tries shifts for up to ten seconds."
-    return ON_REQUEST.get(metric.name, "")
+    return metric.slow
 
 
 def _score(line: MetricLine, metric: Metric, given: Scored, workspace: Workspace) -> None:

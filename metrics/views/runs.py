@@ -29,6 +29,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, without_references
 from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
+from metrics.selectors.accounts import is_bleu
 from metrics.selectors.comparisons import comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.services.runs import score_run_create
@@ -36,7 +37,6 @@ from metrics.subsets import Subset
 
 MOST_CHOICES = 50
 AnyModel = TypeVar("AnyModel", bound=models.Model)
-BLEU_LIKE = ("bleu", "sbleu", "delta_bleu")  # whose precisions and lengths are stored
 SMOOTHED = (
     "Sentence-level scores, smoothed where the metric is not; a system's score is not their mean unless the metric "
     "says so."
@@ -255,8 +255,8 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "range": selectors.run_range(run),
             "no_intervals": why_no_intervals(run),
             "again_query": "" if run.metric == External.name else again_query(run),
-            "is_bleu": run.metric in BLEU_LIKE,
-            "segments_caption": SMOOTHED if run.metric in BLEU_LIKE else "",
+            "is_bleu": is_bleu(run),
+            "segments_caption": SMOOTHED if is_bleu(run) else "",
         }
     return render(request, "metrics/run_detail.html", context)
 

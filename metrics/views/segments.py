@@ -86,7 +86,7 @@ def run_segment(request: MemberRequest, run: ScoreRun, system_pk: int, item_pk: 
         **shared_context(request.project, run.dataset.language),
     }
     chosen = whole_number(request, "reference")
-    if not accounts.is_told_by_ngrams(run):
+    if not accounts.is_bleu(run):
         asked = request.GET.get("account") == "1"
         found = accounts.account_of(run, item, hypothesis, model_store(), asked=asked, marked=chosen)
         context |= {"account": found, "choose_query": "account=1&reference=" if asked else "reference="}
@@ -113,7 +113,7 @@ def run_segment_download(
     score = _score(run, system_pk)
     item, hypothesis, place = _item_and_hypothesis(run, system_pk, item_pk)
     name = f"{request.project.slug}-run-{run.pk}-{score.system.name}-{item.external_id[:40]}"
-    if accounts.is_told_by_ngrams(run):
+    if accounts.is_bleu(run):
         # What no reference holds has no winner and adds 0.
         (told,) = explanations.explain_segment_of_run(run, item, score.system.name, hypothesis).hypotheses
         ngrams = map(matches.match_row, told.ngrams)

@@ -91,6 +91,8 @@ class Kind:
         None where nothing here can train one.
     facts : callable
         What a model is like, in plain values.
+    field : str
+        Its field in addresses of the playground; empty if the playground takes the newest model of this kind.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Kind:
     model: Any
     options: type[Options] | None
     facts: Callable[[Any], dict[str, Any]]
+    field: str = ""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -158,6 +161,7 @@ KINDS: Mapping[str, Kind] = {
             LsaModel,
             LsaOptions,
             _lsa_facts,
+            "am",
         ),
         Kind(
             LanguageModel.kind,
@@ -167,6 +171,7 @@ KINDS: Mapping[str, Kind] = {
             LanguageModel,
             LanguageModelOptions,
             _language_model_facts,
+            "fm",
         ),
         Kind(
             WordVectors.kind,
@@ -176,6 +181,7 @@ KINDS: Mapping[str, Kind] = {
             WordVectors,
             VectorOptions,
             _vector_facts,
+            "wv",
         ),
         Kind(
             SentenceEncoder.kind,

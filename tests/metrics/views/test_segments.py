@@ -7,7 +7,8 @@ from django.urls import reverse
 from sacrebleu import sentence_chrf, sentence_ter
 
 from metrics.models import ScoreRun
-from metrics.selectors.accounts import BY_NGRAMS
+from metrics.scoring.chrf import Chrf
+from metrics.scoring.registry import METRICS
 from tests.metrics.runs import PLAIN_METRICS, TEXT_METRICS, finished_run
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401 # a fixture
 from tests.metrics.world import World
@@ -38,13 +39,13 @@ def test_pages_of_any_metric_are_there(world: World, viewer, as_user, metric: st
     system = client.get(address(world, run, "run-system-detail"))
 
     assert (segment.status_code, system.status_code) == (200, 200)
-    assert ("explanation" in segment.context) == (metric in BY_NGRAMS)
+    assert ("explanation" in segment.context) == METRICS[metric].is_bleu
     if metric in TEXT_METRICS:
         assert "reads none" in segment.content.decode()
         assert rows_of(client, world, run) == []
 
 
-@pytest.mark.parametrize("metric", [name for name in PLAIN_METRICS if name not in (*BY_NGRAMS, "cider")])
+@pytest.mark.parametrize("metric", [name for name in PLAIN_METRICS if not METRICS[name].is_bleu and name != "cider"])
 def test_a_segments_account_comes_to_the_score_that_was_stored(world: World, viewer, as_user, metric: str) -> None:
     run = finished_run(world, metric)
 
@@ -111,7 +112,7 @@ def test_where_a_models_files_are_missing_the_page_says_so(world: World, viewer,
 
 
 def test_what_is_dear_is_computed_on_request_only(world: World, viewer, as_user, monkeypatch) -> None:
-    monkeypatch.setattr("metrics.selectors.accounts.ON_REQUEST", {"chrf": "It takes long."})
+    monkeypatch.setattr(Chrf, "slow", "It takes long.")
     run, client = finished_run(world, "chrf"), as_user(viewer)
 
     assert client.get(segment_url(world, run)).context["account"].told is None
