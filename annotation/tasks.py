@@ -5,7 +5,7 @@ from django.conf import settings
 
 from annotation.core import jobs
 from annotation.datasets.tasks import dataset_import_execute
-from annotation.dry_runs import services as dry_runs
+from annotation.dry_runs.services.running import sandboxes_sweep
 from annotation.dry_runs.tasks import dry_run_execute
 from annotation.judgements.tasks import rating_import_execute
 from annotation.mining.tasks import corpus_index, mining_run_execute
@@ -54,7 +54,7 @@ def sweep() -> None:
     for model, task in work:
         for job_id in jobs.stale_ids(model):
             again(task, job_id)
-    dry_runs.sandboxes_sweep()
+    sandboxes_sweep()
     for campaign_id in snapshots.snapshots_waiting():
         again(campaign_snapshot, campaign_id)
     for recruitment_id in recruitment.recruitments_due():

@@ -38,7 +38,7 @@ class Plan:
 
     Attributes
     ----------
-    units : in the order in which their items were given; :func:`annotation.allocation.interleaved` mixes them.
+    units : in the order in which their items were given; ``interleaving.interleaved`` mixes them.
     n_responses : different responses shown.
     n_shared : sources beyond the first of their response: outputs rated under another system's name too.
     n_identical_pairs : system pairs whose two outputs are one text; no unit, they are tied.

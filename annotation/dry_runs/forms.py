@@ -7,7 +7,7 @@ from django import forms
 
 from annotation.core.forms import RefusableForm
 from annotation.dry_runs.selectors import LABELS
-from annotation.dry_runs.services import FIELDS, Specification
+from annotation.dry_runs.services.specification import FIELDS, Specification
 
 PERCENT = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
 WHOLE = ("raters", "seed")

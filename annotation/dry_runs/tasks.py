@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
-from annotation.dry_runs import services as dry_runs
+from annotation.dry_runs.services import running
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types
 def dry_run_execute(dry_run_id: int) -> None:
-    dry_runs.dry_run_execute(dry_run_id=dry_run_id)
+    running.dry_run_execute(dry_run_id=dry_run_id)

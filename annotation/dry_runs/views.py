@@ -17,9 +17,11 @@ from annotation.core.job_views import job_part, start_over
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.dry_runs import charts as charts_dry_runs
-from annotation.dry_runs import services, tasks
+from annotation.dry_runs import tasks
 from annotation.dry_runs.forms import DryRunForm
 from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
+from annotation.dry_runs.services import running
+from annotation.dry_runs.services.specification import Specification, estimate, suggested
 from annotation.models import Campaign, DryRun, JobState, Project, Role
 
 LISTED = 50
@@ -35,7 +37,7 @@ def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpRespons
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                made = services.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
+                made = running.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
                 tasks.dry_run_execute.delay_on_commit(made.pk)
         except AnnotationError as error:
             form.add_refusal(error)
@@ -47,7 +49,7 @@ def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpRespons
         "form": form,
         "runs": list(dry_runs_of(campaign)[:LISTED]),
         "may_manage": may_manage(project),
-        "estimate": services.estimate(campaign, suggestion),
+        "estimate": estimate(campaign, suggestion),
     }
     return render(request, "annotation/dry_runs/dry_run_list.html", context, status=400 if form.errors else 200)
 
@@ -128,7 +130,7 @@ def campaign_dry_run_retry(request: MemberRequest, run: DryRun) -> HttpResponse:
 def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse:
     number = run.pk
     try:
-        services.dry_run_delete(dry_run=run, by=request.user)
+        running.dry_run_delete(dry_run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
@@ -169,6 +171,6 @@ def campaign_dry_run_chart(request: MemberRequest, run: DryRun, name: str, file_
 # --- Parts ------------------------------------------------------------------------------------------------------------
 
 
-def _suggestion(request: HttpRequest, campaign: Campaign) -> services.Specification:
+def _suggestion(request: HttpRequest, campaign: Campaign) -> Specification:
     like = dry_runs_of(campaign).filter(pk=whole_number(request, "like") or 0).first()
-    return services.Specification.from_dict(like.specification) if like else services.suggested(campaign)
+    return Specification.from_dict(like.specification) if like else suggested(campaign)

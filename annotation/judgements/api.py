@@ -22,8 +22,9 @@ from annotation.datasets.api.imports import (
     uploaded,
 )
 from annotation.datasets.services.imports import resolve_format
-from annotation.judgements.services import rating_import_create, rating_preview
+from annotation.judgements.services.imports import rating_import_create
 from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
+from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Campaign, Dataset, RatingImport, User
 

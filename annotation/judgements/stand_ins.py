@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.models import RaterIdentity
-from annotation.weighting import WeightResult
+from annotation.weighting.result import WeightResult
 
 PROVIDER = "aggregate"
 REASON = "only medians or means were imported: their raters are not known"

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.judgements import services as imports
+from annotation.judgements.services import imports
 
 
 @shared_task  # type: ignore[untyped-decorator] # Celery has no types

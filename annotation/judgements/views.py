@@ -13,8 +13,8 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.services.report import report_rows
 from annotation.datasets.views.imports import RATING_EXAMPLES, import_page
-from annotation.judgements import services
 from annotation.judgements.forms import RatingOptionsForm, RatingUploadForm
+from annotation.judgements.services import imports, preview
 from annotation.judgements.services.options import SHAPES
 from annotation.judgements.services.preview import is_draft
 from annotation.judgements.tasks import rating_import_execute
@@ -37,7 +37,7 @@ def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         try:
-            job = services.rating_import_draft(
+            job = imports.rating_import_draft(
                 dataset=dataset,
                 by=request.user,
                 name=form.cleaned_data["name"],
@@ -72,20 +72,20 @@ def _shown_value(value: float | str | None) -> str:
 
 def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptionsForm) -> HttpResponseBase:
     """Return the preview of a file, to be confirmed."""
-    preview = job.report["preview"]
+    report = job.report["preview"]
     context = {
         "project": request.project,
         "dataset": job.dataset,
         "job": job,
-        "preview": preview,
-        "shape": SHAPES[preview["options"]["shape"]],
+        "preview": report,
+        "shape": SHAPES[report["options"]["shape"]],
         "sample": [
-            {**judgement, "cells": list(zip(preview["criteria"], map(_shown_value, judgement["values"]), strict=True))}
-            for judgement in preview["sample"]
+            {**judgement, "cells": list(zip(report["criteria"], map(_shown_value, judgement["values"]), strict=True))}
+            for judgement in report["sample"]
         ],
-        "counts": report_rows(preview["counts"]),
+        "counts": report_rows(report["counts"]),
         "may_manage": may_manage(request.project),
-        "more": preview["total"] - len(preview["errors"]),
+        "more": report["total"] - len(report["errors"]),
         "form": form,
     }
     return render(request, "annotation/judgements/rating_import_preview.html", context)
@@ -95,7 +95,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
 @object_view(_rating_import_or_404, Role.MANAGER)
 def rating_import_confirm(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     """Import the file as previewed; a second confirmation changes nothing."""
-    if services.rating_import_confirm(job=job):
+    if preview.rating_import_confirm(job=job):
         rating_import_execute.delay_on_commit(job.pk)
     return redirect("annotation:rating-import-detail", request.project.slug, job.pk)
 
@@ -106,7 +106,7 @@ def rating_import_read_again(request: MemberRequest, job: RatingImport) -> HttpR
     form = RatingOptionsForm(request.POST)
     if form.is_valid():
         try:
-            services.rating_import_read_again(job=job, options=form.cleaned_data["options"])
+            preview.rating_import_read_again(job=job, options=form.cleaned_data["options"])
         except AnnotationError as error:
             messages.error(request, error.message)
     elif is_draft(job):
@@ -118,7 +118,7 @@ def rating_import_read_again(request: MemberRequest, job: RatingImport) -> HttpR
 @object_view(_rating_import_or_404, Role.MANAGER)
 def rating_import_discard(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
     try:
-        services.rating_import_discard(job=job)
+        preview.rating_import_discard(job=job)
     except AnnotationError as error:
         messages.error(request, error.message)
         return redirect("annotation:rating-import-detail", request.project.slug, job.pk)

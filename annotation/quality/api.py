@@ -39,7 +39,7 @@ from annotation.quality.services.decisions import (
 )
 from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
 from annotation.quality.services.rules import rules_apply
-from annotation.weighting.exclusion import rules_from_data
+from annotation.weighting.exclusion.registry import rules_from_data
 
 # --- Changes of the campaign ------------------------------------------------------------------------------------------
 

@@ -216,7 +216,7 @@ def check_accuracy(checks: CheckLog, kind: RangeKind, n_raters: int, *, confiden
 
     References
     ----------
-    Interval: Wilson, JASA 1927 (:func:`annotation.weighting.intervals.wilson_interval`).
+    Interval: Wilson, JASA 1927 (``intervals.wilson_interval``).
 
     Examples
     --------

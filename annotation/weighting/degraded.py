@@ -92,7 +92,7 @@ def degraded_test(
     [1] Mann & Whitney, Annals of Mathematical Statistics 1947; ties as in Hollander & Wolfe, Nonparametric Statistical
     Methods, section 4.1. [2] Graham, Baldwin, Moffat & Zobel, Can machine translation systems be evaluated by the crowd
     alone, Natural Language Engineering 2017: raters kept by this test. Interval: Newcombe 2006
-    (:func:`annotation.weighting.intervals.auc_interval`).
+    (``intervals.auc_interval``).
 
     Examples
     --------

@@ -72,7 +72,7 @@ def sufficiency(
         Of a rater's ratings of one response the latest counts: a second one is no independent evidence. Responses
         without ratings, which a table may hold, need all of theirs.
     low, high : float
-        Ends of the scale, as in :func:`annotation.weighting.linear_weights`.
+        Ends of the scale, as in ``linear_weights``.
     target : float
         Half-width of the interval of a weight to reach, > 0.
     k : sequence of int

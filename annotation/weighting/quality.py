@@ -47,7 +47,7 @@ def rater_quality(
     checks : CheckLog, optional
         Its raters are the table's codes, 0..K-1. Without it every check has n = 0 and a reason.
     seconds, criterion
-        As in :func:`annotation.weighting.summarise_raters`; ``criterion`` names criteria as ``checks`` does.
+        As in ``summarise_raters``; ``criterion`` names criteria as ``checks`` does.
     confidence : float
         In (0, 1).
 

@@ -45,7 +45,7 @@ def reliability_weights(
     prior_ratings : float
         See :func:`fit_rater_model`.
     ratings, low, high, n_bootstrap, rng
-        As in :func:`annotation.weighting.linear_weights`. A resampled rater keeps the bias and noise estimated from
+        As in ``linear_weights``. A resampled rater keeps the bias and noise estimated from
         all ratings, so the interval holds the choice of raters, not the estimation of their parameters.
 
     Returns

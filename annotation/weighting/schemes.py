@@ -56,7 +56,7 @@ def bootstrap_weights(
     Parameters
     ----------
     ratings, low, high
-        As in :func:`annotation.weighting.linear_weights`.
+        As in ``linear_weights``.
     scheme : str
         A key of ``SCHEMES``.
     n_replicates : int

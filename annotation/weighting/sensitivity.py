@@ -80,7 +80,7 @@ def alternatives(
         The judgements that count; None for imported weights, whose judgements are unknown. Then the schemes are
         left out, and only what follows from the weights themselves is given.
     low, high : float
-        Ends of the scale, as in :func:`annotation.weighting.linear_weights`.
+        Ends of the scale, as in ``linear_weights``.
     own : float array, shape (R,)
         The release's weights; NaN where a reference has none.
 

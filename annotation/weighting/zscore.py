@@ -30,7 +30,7 @@ def zscore_weights(
     clip : float
         Largest |z| kept, in standard deviations (n - 1 in the denominator) of a rater's own ratings; > 0.
     ratings, low, high, n_bootstrap, rng
-        As in :func:`annotation.weighting.linear_weights`; both ends NaN for a scale that has none, such as magnitudes
+        As in ``linear_weights``; both ends NaN for a scale that has none, such as magnitudes
         relative to a standard, whose logarithms are the ratings: log(value / standard). A resampled rater keeps the
         mean and standard deviation estimated from all of that rater's ratings.
 

@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Item, Rating, ReleaseWeight, Response, ResponseSource
 from annotation.rating.selectors.ratings import campaign_criteria, judgements, rating_columns
-from annotation.weighting import RatingTable
 from annotation.weighting.evidence import Bins, histogram_bins, response_evidence
+from annotation.weighting.table import RatingTable
 from metrics.models import ScoreRun
 from metrics.selectors.arrays import FLOAT, INTEGER, shards_of
 from metrics.selectors.runs import run_metric

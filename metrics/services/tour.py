@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-from annotation.allocation import derive_seed
+from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.services import (
     CampaignDraft,
     CriterionDraft,
@@ -22,7 +22,8 @@ from annotation.datasets.services.content import DatasetContent, ItemDraft, Sour
 from annotation.datasets.services.imports import dataset_create
 from annotation.demo import load as demo
 from annotation.demo.raters import work_through
-from annotation.dry_runs.simulation import SimulatedRater, latent_quality
+from annotation.dry_runs.simulation.answers import latent_quality
+from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.mining.services.corpora import corpus_stream
 from annotation.mining.services.runs import mining_run_create, mining_run_execute
 from annotation.mining.services.storing import mining_run_store

@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.datasets.services.imports import dataset_import_execute
-from annotation.judgements.services import rating_import_execute
+from annotation.judgements.services.imports import rating_import_execute
 from annotation.models import Dataset, Project, User
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 from tests.api.world import ITEMS, jsonl, judgements

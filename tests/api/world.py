@@ -8,7 +8,7 @@ from annotation.campaigns.services import CampaignDraft, CriterionDraft, campaig
 from annotation.campaigns.services.lists import response_list_create
 from annotation.campaigns.services.rules import rules_register
 from annotation.datasets.services import imports
-from annotation.judgements import services as rating_imports
+from annotation.judgements.services import imports as rating_imports
 from annotation.mining import services as mining
 from annotation.models import Campaign, Membership, MiningRun, Project, Role, SeedSelection, User
 from annotation.quality.services.decisions import rater_flag

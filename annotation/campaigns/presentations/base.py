@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from annotation.allocation import Plan, Source
+from annotation.allocation.units import Plan, Source
 
 
 class PresentationKind(ABC):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from annotation.allocation import MAX_LIST, Plan, Source, plan_lists
+from annotation.allocation.units import MAX_LIST, Plan, Source, plan_lists
 from annotation.campaigns.presentations.base import PresentationKind
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from annotation.allocation import Plan, Source, all_pairs, plan_pairs
+from annotation.allocation.units import Plan, Source, all_pairs, plan_pairs
 from annotation.campaigns.presentations.base import PresentationKind
 from annotation.core.errors import AnnotationError
 

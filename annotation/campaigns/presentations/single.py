@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from annotation.allocation import Plan, Source, plan_singles
+from annotation.allocation.units import Plan, Source, plan_singles
 from annotation.campaigns.presentations.base import PresentationKind
 
 

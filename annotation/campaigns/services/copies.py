@@ -19,7 +19,8 @@ from annotation.datasets.selectors.lists import responses_named
 from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Dataset, Project, ResponseList, System, Target, User
 from annotation.projects.services.audit import audit_record
-from annotation.weighting.exclusion import RuleError, rules_from_data
+from annotation.weighting.exclusion.registry import rules_from_data
+from annotation.weighting.exclusion.rule import RuleError
 
 SUFFIX = " (copy)"
 

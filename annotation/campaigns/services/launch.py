@@ -11,13 +11,9 @@ from typing import Any
 from django.db import connection
 from django.db.models import Q
 
-from annotation.allocation import (
-    Plan,
-    PlannedUnit,
-    Source,
-    derive_seed,
-    interleaved,
-)
+from annotation.allocation.interleaving import interleaved
+from annotation.allocation.seeds import derive_seed
+from annotation.allocation.units import Plan, PlannedUnit, Source
 from annotation.campaigns.fields.table import CAMPAIGN
 from annotation.campaigns.scales import fewest_responses, with_standard
 from annotation.campaigns.selectors import rated_sources

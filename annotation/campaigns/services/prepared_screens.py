@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.allocation import PlannedUnit, derive_seed, order_keys
 from annotation.allocation.degrade import degrade
+from annotation.allocation.handout import order_keys
+from annotation.allocation.seeds import derive_seed
+from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.design import PreparedScreen, QualificationDesign, QualityDesign
 from annotation.campaigns.scales import with_standard
 from annotation.core.errors import AnnotationError

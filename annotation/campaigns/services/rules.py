@@ -10,13 +10,9 @@ from annotation.campaigns.services.gate import campaign_alone
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, QualityRules, Rater, User
 from annotation.projects.services.audit import audit_record
-from annotation.weighting.exclusion import (
-    ExcludeRaters,
-    ExcludeRatings,
-    ExclusionRule,
-    RuleError,
-    rules_from_data,
-)
+from annotation.weighting.exclusion.listed import ExcludeRaters, ExcludeRatings
+from annotation.weighting.exclusion.registry import rules_from_data
+from annotation.weighting.exclusion.rule import ExclusionRule, RuleError
 
 MOST_RULES = 50
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.allocation import derive_seed
-from annotation.dry_runs.simulation import ShownText, latent_quality
+from annotation.allocation.seeds import derive_seed
+from annotation.dry_runs.simulation.answers import latent_quality
+from annotation.dry_runs.simulation.screens import ShownText
 from annotation.models import Campaign, Criterion, Presentation, Purpose, UnitResponse
 
 

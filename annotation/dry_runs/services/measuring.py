@@ -13,13 +13,18 @@ from scipy import stats
 from annotation.dry_runs.services.knowing import true_quality
 from annotation.dry_runs.services.specification import Extent, Specification, checks_per_unit
 from annotation.dry_runs.services.walking import Journal, failed_the_test
-from annotation.dry_runs.simulation import SimulatedLog, SimulatedRater, Workload, detection_forecast, forecast
+from annotation.dry_runs.simulation.arrivals import Workload
+from annotation.dry_runs.simulation.forecast import SimulatedLog, detection_forecast, forecast
+from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.models import Campaign, Criterion, Participation, Presentation, PresentationOutcome, Purpose
 from annotation.quality.selectors.raters import Verdict, campaign_log, current_rules, moment, verdicts
 from annotation.rating.selectors.ratings import judgement_table
-from annotation.weighting import RatingTable, sufficiency
-from annotation.weighting.exclusion import ExclusionRule, MeasuredRule, RatingLog, rules_from_data
-from annotation.weighting.exclusion.rule import Standing
+from annotation.weighting.enough import sufficiency
+from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.measured import MeasuredRule
+from annotation.weighting.exclusion.registry import rules_from_data
+from annotation.weighting.exclusion.rule import ExclusionRule, Standing
+from annotation.weighting.table import RatingTable
 
 RESULT_VERSION = 1
 FOR_K = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)

@@ -13,7 +13,7 @@ from annotation.dry_runs.services.measuring import measured, times_shift
 from annotation.dry_runs.services.sandbox import sandbox_open, sandbox_purge, sandboxes_left
 from annotation.dry_runs.services.specification import Extent, Specification, extent
 from annotation.dry_runs.services.walking import Journal, Rules, Walk
-from annotation.dry_runs.simulation import SimulatedRater, population
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
 from annotation.models import Campaign, DryRun, User
 from annotation.projects.services.audit import audit_record
 

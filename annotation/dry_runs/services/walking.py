@@ -13,11 +13,11 @@ import numpy as np
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from annotation.allocation import derive_seed
 from annotation.allocation.leases import adaptive_lease
+from annotation.allocation.seeds import derive_seed
 from annotation.dry_runs.services.knowing import Knowledge, Known
 from annotation.dry_runs.services.loopback import Answer, Browser, Form, forms
-from annotation.dry_runs.simulation import SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.models import (
     Campaign,
     CommentField,

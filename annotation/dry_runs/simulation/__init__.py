@@ -1,45 +1,11 @@
 """Raters who do not exist, and what their work foretells: cost, time, certainty, and who would be caught.
 
-Pure functions on arrays: usable from a notebook without the rest of Assay.
+Pure functions on arrays: usable from a notebook without the rest of Assay. Scales say how raters answer on them, and
+lie below this room: they import from here what they need for that, and nothing else of the room.
 """
 
-from annotation.dry_runs.simulation.answers import QUALITY_KINDS, Ladder, answer, latent_quality, magnitude_ends, obey
-from annotation.dry_runs.simulation.arrivals import DurationForecast, Workload, duration_forecast
-from annotation.dry_runs.simulation.forecast import (
-    CostForecast,
-    DetectionForecast,
-    Forecast,
-    SimulatedLog,
-    WidthForecast,
-    cost_forecast,
-    detection_forecast,
-    forecast,
-    width_forecast,
-)
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.answers import Ladder, answer, magnitude_ends, obey
+from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.dry_runs.simulation.screens import ShownText, rate
 
-__all__ = [
-    "QUALITY_KINDS",
-    "CostForecast",
-    "DetectionForecast",
-    "DurationForecast",
-    "Forecast",
-    "Ladder",
-    "ShownText",
-    "SimulatedLog",
-    "SimulatedRater",
-    "WidthForecast",
-    "Workload",
-    "answer",
-    "cost_forecast",
-    "detection_forecast",
-    "duration_forecast",
-    "forecast",
-    "latent_quality",
-    "magnitude_ends",
-    "obey",
-    "population",
-    "rate",
-    "width_forecast",
-]
+__all__ = ["Ladder", "ShownText", "SimulatedRater", "answer", "magnitude_ends", "obey", "rate"]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from annotation.allocation import derive_seed, order_keys
+from annotation.allocation.handout import order_keys
+from annotation.allocation.seeds import derive_seed
 from annotation.dry_runs.simulation.raters import SimulatedRater
 
 FloatArray = npt.NDArray[np.float64]

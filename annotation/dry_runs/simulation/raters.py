@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from annotation.allocation import derive_seed, permutation
+from annotation.allocation.seeds import derive_seed, permutation
 
 Spam = Literal["random", "constant"]
 SPAM_KINDS: tuple[Spam, ...] = ("random", "constant")

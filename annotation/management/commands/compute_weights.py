@@ -12,7 +12,7 @@ from annotation.management.importing import progress_bar
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
 from annotation.references.sets.services import reference_set_create
-from annotation.weighting import DEFAULT_SCHEME, SCHEMES
+from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 EPILOG = """\
 examples:

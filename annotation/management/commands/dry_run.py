@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import AnnotationError
 from annotation.dry_runs.selectors import dry_run_report
-from annotation.dry_runs.services import FIELDS, dry_run_create, dry_run_execute, suggested
+from annotation.dry_runs.services.running import dry_run_create, dry_run_execute
+from annotation.dry_runs.services.specification import FIELDS, suggested
 from annotation.models import Campaign, DryRun, JobState, Project
 
 EPILOG = """\

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.datasets.services.synthetic import SyntheticFiles, SyntheticSize, synthetic_files
-from annotation.judgements.services import rating_import_create, rating_import_execute
+from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.management.importing import member_and_project, progress_bar
 from annotation.models import Dataset, DatasetImport, JobState, RatingImport
 

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.datasets.services.imports import resolve_format
 from annotation.datasets.services.report import report_rows
-from annotation.judgements.services import rating_import_create, rating_import_execute, rating_preview
+from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,
@@ -15,6 +15,7 @@ from annotation.judgements.services.options import (
     SHAPES,
     RatingOptions,
 )
+from annotation.judgements.services.preview import rating_preview
 from annotation.management.importing import (
     add_common_arguments,
     bad_rows,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.allocation import draws
+from annotation.allocation.splits import draws
 from annotation.core.errors import AnnotationError
 from annotation.core.progress import Beat
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft

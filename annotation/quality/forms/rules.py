@@ -7,7 +7,8 @@ from typing import Any, get_type_hints
 from django import forms
 
 from annotation.core.forms import RefusableForm
-from annotation.weighting.exclusion import ACTIONS, RULES, ExclusionRule, RuleError, rule_from_dict
+from annotation.weighting.exclusion.registry import RULES, rule_from_dict
+from annotation.weighting.exclusion.rule import ACTIONS, ExclusionRule, RuleError
 
 ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for a look"}
 MOST_CHARACTERS = 20_000

@@ -7,8 +7,8 @@ from django.db import connection
 
 from annotation.models import Campaign, Criterion, Rater
 from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
-from annotation.weighting import CheckLog
-from annotation.weighting.exclusion import RatingLog
+from annotation.weighting.checks import CheckLog
+from annotation.weighting.exclusion.log import RatingLog
 
 # One row per current answer and criterion. A mirrored answer is one choice, though it is stored for both texts: the one
 # counts of which something is expected, or else the first. A repeat is compared with what stood when it was answered.

@@ -22,15 +22,14 @@ from annotation.models import (
 )
 from annotation.quality.selectors.checks import check_log, quality_log, second_halves
 from annotation.rating.selectors.ratings import rating_columns
-from annotation.weighting import CheckLog, RaterQuality, RatingTable, rater_quality
-from annotation.weighting.exclusion import (
-    Evidence,
-    ExcludeRaters,
-    ExclusionRule,
-    RatingLog,
-    judge_raters,
-    rules_from_data,
-)
+from annotation.weighting.checks import CheckLog
+from annotation.weighting.exclusion.applying import judge_raters
+from annotation.weighting.exclusion.listed import ExcludeRaters
+from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.registry import rules_from_data
+from annotation.weighting.exclusion.rule import Evidence, ExclusionRule
+from annotation.weighting.quality import RaterQuality, rater_quality
+from annotation.weighting.table import RatingTable
 
 KEPT_SECONDS = 3600
 APPLIED = "rules.apply"  # verb of the audit log

@@ -8,18 +8,14 @@ import numpy as np
 from annotation.models import Campaign, Criterion
 from annotation.quality.selectors.decisions import filled
 from annotation.quality.selectors.raters import Moment, Verdict, campaign_log, excluded_as_of, moment, verdicts
-from annotation.weighting import (
-    AlphaResult,
-    IccResult,
-    RatingTable,
-    Sufficiency,
-    icc,
-    krippendorff_alpha,
-    scheme_for_scale,
-    sufficiency,
-)
-from annotation.weighting.exclusion import ExcludeRaters, ExclusionRule, apply_rules
+from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
+from annotation.weighting.enough import Sufficiency, sufficiency
+from annotation.weighting.exclusion.applying import apply_rules
+from annotation.weighting.exclusion.listed import ExcludeRaters
+from annotation.weighting.exclusion.rule import ExclusionRule
 from annotation.weighting.groups import codes_of
+from annotation.weighting.schemes import scheme_for_scale
+from annotation.weighting.table import RatingTable
 
 TARGET = 0.25  # of the half-width, in units of the weight; only the width itself is shown here
 

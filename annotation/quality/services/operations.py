@@ -11,7 +11,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Max
 
-from annotation.allocation import PlannedUnit, derive_seed, interleaved
+from annotation.allocation.interleaving import interleaved
+from annotation.allocation.seeds import derive_seed
+from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.services.launch import too_few_responses, units_hash, units_plan, units_store
 from annotation.core.errors import AnnotationError

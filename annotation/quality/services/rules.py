@@ -13,9 +13,7 @@ from annotation.models import Campaign, CampaignState, Participation, QualityRul
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.raters import APPLIED, Moment, Verdict, moment, verdict_record, verdicts
 from annotation.quality.services.decisions import rater_exclude, rater_flag
-from annotation.weighting.exclusion import (
-    rules_from_data,
-)
+from annotation.weighting.exclusion.registry import rules_from_data
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from annotation.quality.selectors.raters import (
 from annotation.quality.selectors.rule_preview import rules_preview
 from annotation.quality.services import decisions as deciding
 from annotation.quality.services.rules import rules_apply
-from annotation.weighting.exclusion import rules_from_data
+from annotation.weighting.exclusion.registry import rules_from_data
 
 PAGE = 100
 SCREENS = 50

@@ -8,7 +8,7 @@ from functools import lru_cache
 from django.db import connection
 from django.db.models import Count, QuerySet
 
-from annotation.allocation import checks_among
+from annotation.allocation.checks import checks_among
 from annotation.models import (
     MIXED_IN,
     Campaign,

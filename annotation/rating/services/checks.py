@@ -2,8 +2,8 @@
 
 from django.db.models.functions import Now
 
-from annotation.allocation import derive_seed, permutation
 from annotation.allocation.checks import check_at, pick_check, pick_repeat, repeat_order
+from annotation.allocation.seeds import derive_seed, permutation
 from annotation.models import (
     Campaign,
     CheckUnit,

@@ -12,7 +12,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from annotation.allocation import derive_seed, draw_order, systems_to_avoid
+from annotation.allocation.handout import systems_to_avoid
+from annotation.allocation.ordering import draw_order
+from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.services.gate import campaign_pass
 from annotation.core.errors import AnnotationError
 from annotation.models import (

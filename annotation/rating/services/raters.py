@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotation.allocation import derive_seed
+from annotation.allocation.seeds import derive_seed
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Participation, Project, Rater, Stage
 from annotation.rating.services.qualification import first_stage

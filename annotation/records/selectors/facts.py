@@ -21,8 +21,9 @@ from annotation.models import (
     Submission,
 )
 from annotation.records.selectors.payment import Payment, payment
-from annotation.weighting import AlphaResult, IccResult, RatingTable, icc, krippendorff_alpha
+from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.intervals import wilson_interval
+from annotation.weighting.table import RatingTable
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from annotation.rating.selectors.ratings import campaign_criteria
 from annotation.references.releases.selectors.releases import registered_rules, source_counts
 from annotation.references.releases.services.imports import ADDED_KINDS
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, MAX_BOOTSTRAP, MAX_REASON
-from annotation.weighting import DEFAULT_SCHEME, SCHEMES
+from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 MAX_RULE_CHARACTERS = 100_000
 

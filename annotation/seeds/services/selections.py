@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Max
 
-from annotation.allocation import assign_splits, split_sizes
+from annotation.allocation.splits import assign_splits, split_sizes
 from annotation.campaigns.services.lists import campaign_for_list, response_list_create
 from annotation.core.copying import copy_rows
 from annotation.core.errors import AnnotationError
@@ -48,7 +48,7 @@ from annotation.seeds.selectors import (
 MOST_SAMPLED = 1_000_000
 LARGEST_SEED = 2**63 - 1
 LONGEST_SPLIT = 40
-BINNING = "sha256-order/1"  # what annotation.allocation.assign_splits does
+BINNING = "sha256-order/1"  # what annotation.allocation.splits.assign_splits does
 MOST_BARS = 60
 
 
@@ -216,8 +216,7 @@ def seeds_select(
 
     ``criteria`` are further conditions, by the names of ``annotation.seeds.criteria.CRITERIA``. A seed with fewer
     ratings than planned is judged by those it has; a seed without any is never kept. The split of an item follows from
-    its external id and ``seed`` alone: see ``annotation.allocation.assign_splits``. Items that are not kept have no
-    split.
+    its external id and ``seed`` alone: see ``allocation.splits.assign_splits``. Items that are not kept have no split.
 
     A data set has one selection. ``again`` replaces it, which is possible until something was mined or rated for it.
     """

@@ -44,7 +44,7 @@ def apply_rules(rules: Sequence[ExclusionRule], log: RatingLog) -> Exclusion:
 
     Examples
     --------
-    >>> from annotation.weighting.exclusion import ExcludeRaters, MinSecondsPerRating
+    >>> from annotation.weighting.exclusion.listed import ExcludeRaters, MinSecondsPerRating
     >>> log = RatingLog(["ann", "ann", "bob", "eve"], seconds=[9.0, 0.5, 8.0, 7.0])
     >>> outcome = apply_rules([MinSecondsPerRating(1.0), ExcludeRaters(("eve",))], log)
     >>> outcome.keep.tolist(), outcome.counts
@@ -81,7 +81,7 @@ def judge_raters(rules: Sequence[ExclusionRule], log: RatingLog) -> list[RaterVe
 
     Examples
     --------
-    >>> from annotation.weighting.exclusion import MedianSecondsBelow
+    >>> from annotation.weighting.exclusion.measured import MedianSecondsBelow
     >>> log = RatingLog(["ann"] * 3 + ["bob"] * 3, seconds=[9, 8, 9, 1, 1, 2])
     >>> [verdict] = judge_raters([MedianSecondsBelow("flag", seconds=3, after=3)], log)
     >>> verdict.rater, verdict.action, verdict.evidence.estimate, verdict.evidence.n

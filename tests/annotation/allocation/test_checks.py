@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.allocation import CHECK_KINDS, check_at, checks_among, pick_check, pick_repeat, repeat_order
+from annotation.allocation.checks import CHECK_KINDS, check_at, checks_among, pick_check, pick_repeat, repeat_order
 
 seeds = st.integers(-(2**63), 2**63 - 1)
 periods = st.integers(2, 60)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.allocation import DEGRADE_OPERATIONS, degrade, replaced_words
+from annotation.allocation.degrade import OPERATIONS as DEGRADE_OPERATIONS
+from annotation.allocation.degrade import degrade, replaced_words
 
 seeds = st.integers(0, 2**63 - 1)
 operations = st.lists(st.sampled_from(DEGRADE_OPERATIONS), min_size=1, unique=True)

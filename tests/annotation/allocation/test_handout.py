@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.allocation import Candidate, next_unit, order_keys
+from annotation.allocation.handout import Candidate, next_unit, order_keys
 
 candidates = st.lists(
     st.builds(Candidate, st.integers(1, 10**6), st.integers(0, 3), st.sets(st.sampled_from("ABCD"), min_size=1)),

@@ -5,7 +5,7 @@ import random
 import pytest
 from django.db import connection
 
-from annotation.allocation import Candidate, next_unit
+from annotation.allocation.handout import Candidate, next_unit
 
 FIRST = """
     SELECT unit FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS waiting(unit, filled, systems)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from annotation.allocation import PlannedUnit, interleaved
+from annotation.allocation.interleaving import interleaved
+from annotation.allocation.units import PlannedUnit
 
 seeds = st.integers(0, 2**63 - 1)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.allocation import adaptive_lease
+from annotation.allocation.leases import adaptive_lease
 
 times = st.lists(st.floats(0, 1e5), min_size=20, max_size=60)
 BOUNDS = {"low": 60, "high": 3600, "initial": 600}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.allocation import draw_order
+from annotation.allocation.ordering import draw_order
 
 seeds = st.integers(0, 2**63 - 1)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.allocation import derive_seed, permutation
+from annotation.allocation.seeds import derive_seed, permutation
 
 
 def test_a_seed_is_the_head_of_a_sha256_of_its_path():

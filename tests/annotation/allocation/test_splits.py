@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from annotation.allocation import assign_splits, draws, split_sizes
+from annotation.allocation.splits import assign_splits, draws, split_sizes
 
 HALVES = {"dev": 0.5, "test": 0.5}
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.allocation import Source, all_pairs, plan_lists, plan_pairs, plan_singles
+from annotation.allocation.units import Source, all_pairs, plan_lists, plan_pairs, plan_singles
 
 SYSTEMS = ["A", "B", "C", "D"]
 

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from annotation.demo import load as demo
 from annotation.models import Campaign, Dataset, DatasetImport, Project, Rating, ResponseSource, User
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.weighting.exclusion import rules_from_data
+from annotation.weighting.exclusion.registry import rules_from_data
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.dry_runs import tasks
-from annotation.dry_runs.services import Specification
+from annotation.dry_runs.services.specification import Specification
 from annotation.models import AuditEntry, Campaign, DryRun, JobState, Project, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 

@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway
 
-from annotation.weighting import RatingTable, icc, krippendorff_alpha
+from annotation.weighting.agreement import icc, krippendorff_alpha
+from annotation.weighting.table import RatingTable
 
 # Shrout & Fleiss 1979, Table 2: six targets, four judges.
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, mannwhitneyu, ttest_1samp
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from annotation.weighting import CheckLog, RatingTable, check_accuracy, degraded_test, rater_quality, self_consistency
+from annotation.weighting.checks import CheckLog, check_accuracy, self_consistency
+from annotation.weighting.degraded import degraded_test
+from annotation.weighting.quality import rater_quality
+from annotation.weighting.table import RatingTable
 
 NAN = np.nan
 

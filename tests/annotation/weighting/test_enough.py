@@ -4,7 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
 
-from annotation.weighting import SCHEMES, RatingTable, linear_weights, sufficiency
+from annotation.weighting.enough import sufficiency
+from annotation.weighting.linear import linear_weights
+from annotation.weighting.schemes import SCHEMES
+from annotation.weighting.table import RatingTable
 
 rows_of_ratings = st.lists(st.lists(st.integers(1, 5), min_size=2, max_size=6), min_size=2, max_size=8)
 

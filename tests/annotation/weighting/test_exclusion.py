@@ -5,28 +5,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.weighting.exclusion import (
-    RULES,
+from annotation.weighting.exclusion.applying import apply_rules
+from annotation.weighting.exclusion.listed import (
+    ExcludeExtra,
+    ExcludeRaters,
+    ExcludeRatings,
+    MinRatingsPerRater,
+    MinSecondsPerRating,
+)
+from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.measured import (
     AgreementBelow,
     AnchorAccuracyBelow,
     AttentionAccuracyBelow,
     DegradedNotLower,
     EntropyBelow,
-    ExcludeExtra,
-    ExcludeRaters,
-    ExcludeRatings,
     FasterThanPercentile,
     GoldAccuracyBelow,
     MedianSecondsBelow,
-    MinRatingsPerRater,
-    MinSecondsPerRating,
-    RatingLog,
-    RuleError,
     SelfConsistencyBelow,
-    apply_rules,
-    rule_from_dict,
-    rules_from_data,
 )
+from annotation.weighting.exclusion.registry import RULES, rule_from_dict, rules_from_data
+from annotation.weighting.exclusion.rule import RuleError
 
 EVERY_RULE = [
     ExcludeRaters(("r1", "r2")),

@@ -5,11 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from annotation.weighting import RatingTable, get_scheme
 from annotation.weighting.aggregation import Contributions, weigh
 from annotation.weighting.influence import leave_one_rater_out
 from annotation.weighting.reliability import reliability_contributions
+from annotation.weighting.schemes import get_scheme
 from annotation.weighting.standing import is_best, signs
+from annotation.weighting.table import RatingTable
 
 
 def some_ratings(seed=1, *, n=400, responses=60, raters=9, points=5):

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from annotation.weighting import RatingTable, pairwise_weighted_kappa
+from annotation.weighting.kappa import pairwise_weighted_kappa
+from annotation.weighting.table import RatingTable
 
 NAN = np.nan
 

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.weighting import RatingTable, linear_weights, median_weights
+from annotation.weighting.linear import linear_weights, median_weights
+from annotation.weighting.table import RatingTable
 
 ratings_of_five = st.lists(st.lists(st.integers(1, 5), min_size=5, max_size=5), min_size=1, max_size=8)
 

@@ -10,9 +10,11 @@ from annotation.models import Project, Release
 from annotation.references.releases.files.card import data_card
 from annotation.references.releases.services.releases import release_build, stored_content_hash
 from annotation.references.weighing.selectors import comparisons, influences
-from annotation.weighting import SCHEMES, RatingTable, Scheme, SchemeParameter, WeighedResponse, WeightResult
 from annotation.weighting.aggregation import Contributions, weigh
-from annotation.weighting.table import as_table
+from annotation.weighting.result import WeightResult
+from annotation.weighting.scheme import Scheme, SchemeParameter, WeighedResponse
+from annotation.weighting.schemes import SCHEMES
+from annotation.weighting.table import RatingTable, as_table
 from tests.annotation.worlds.weighed import make_release, texts_of
 
 SHARE = SchemeParameter("share", 0.5, "Share of the scale's half")

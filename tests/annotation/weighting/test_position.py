@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, friedmanchisquare, permutation_test, rankdata, ttest_1samp, ttest_rel, wilcoxon
 
-from annotation.weighting import list_position_bias, pair_position_bias, preference_position_bias
+from annotation.weighting.position import list_position_bias, pair_position_bias, preference_position_bias
 
 NAN = np.nan
 

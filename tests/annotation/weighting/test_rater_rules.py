@@ -8,23 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, pearsonr
 
-from annotation.weighting.exclusion import (
+from annotation.weighting.checks import CheckLog
+from annotation.weighting.exclusion.applying import apply_rules, judge_raters
+from annotation.weighting.exclusion.listed import ExcludeRaters, ExcludeRatings, MinRatingsPerRater
+from annotation.weighting.exclusion.log import RatingLog
+from annotation.weighting.exclusion.measured import (
     AgreementBelow,
     AnchorAccuracyBelow,
     AttentionAccuracyBelow,
-    CheckLog,
     DegradedNotLower,
     EntropyBelow,
-    ExcludeRaters,
-    ExcludeRatings,
     FasterThanPercentile,
     GoldAccuracyBelow,
     MedianSecondsBelow,
-    MinRatingsPerRater,
-    RatingLog,
     SelfConsistencyBelow,
-    apply_rules,
-    judge_raters,
 )
 
 NAN = np.nan

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import entropy, norm, pearsonr, quantile_test, t, ttest_1samp
 
-from annotation.weighting import RatingTable, summarise_raters
+from annotation.weighting.raters import summarise_raters
+from annotation.weighting.table import RatingTable
 
 
 def test_summaries_are_numpys_and_scipys_rater_by_rater():

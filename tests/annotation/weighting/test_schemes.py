@@ -2,16 +2,11 @@ import numpy as np
 import pytest
 from scipy.stats import zscore
 
-from annotation.weighting import (
-    SCHEMES,
-    RatingTable,
-    bootstrap_weights,
-    fit_rater_model,
-    get_scheme,
-    linear_weights,
-    reliability_weights,
-    zscore_weights,
-)
+from annotation.weighting.linear import linear_weights
+from annotation.weighting.reliability import fit_rater_model, reliability_weights
+from annotation.weighting.schemes import SCHEMES, bootstrap_weights, get_scheme
+from annotation.weighting.table import RatingTable
+from annotation.weighting.zscore import zscore_weights
 
 
 @pytest.fixture(scope="module")

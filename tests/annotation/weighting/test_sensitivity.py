@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from annotation.weighting import RatingTable, get_scheme, icc
+from annotation.weighting.agreement import icc
+from annotation.weighting.schemes import get_scheme
 from annotation.weighting.sensitivity import (
     Alternative,
     alternatives,
@@ -12,6 +13,7 @@ from annotation.weighting.sensitivity import (
     shrunken_means,
 )
 from annotation.weighting.standing import best_weights, is_best
+from annotation.weighting.table import RatingTable
 
 
 def some_ratings(seed=1):

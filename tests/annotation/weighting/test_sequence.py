@@ -4,7 +4,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.weighting import drift, sequence_places
+from annotation.weighting.sequence import drift, sequence_places
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import numpy as np
 
 from annotation.models import Criterion
 from annotation.rating.selectors.ratings import FloatArray, IntArray
-from annotation.weighting import list_position_bias, pair_position_bias, preference_position_bias
 from annotation.weighting.groups import codes_of
 from annotation.weighting.intervals import mean_interval
+from annotation.weighting.position import list_position_bias, pair_position_bias, preference_position_bias
 
 BINS = 12
 

@@ -7,8 +7,10 @@ import numpy as np
 
 from annotation.models import Criterion
 from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, judgements, scale_values
-from annotation.weighting import RatingTable, scheme_for_scale, sufficiency
+from annotation.weighting.enough import sufficiency
 from annotation.weighting.groups import codes_of
+from annotation.weighting.schemes import scheme_for_scale
+from annotation.weighting.table import RatingTable
 
 TARGETS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)  # half-widths, in units of the weight
 

@@ -32,19 +32,11 @@ from annotation.rating.selectors.ratings import (
     rating_columns,
     scale_values,
 )
-from annotation.weighting import (
-    AlphaResult,
-    DriftResult,
-    IccResult,
-    PairwiseKappaResult,
-    RatingTable,
-    drift,
-    icc,
-    krippendorff_alpha,
-    pairwise_weighted_kappa,
-    sequence_places,
-)
+from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.groups import codes_of
+from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
+from annotation.weighting.sequence import DriftResult, drift, sequence_places
+from annotation.weighting.table import RatingTable
 
 RESAMPLES = 300
 FINEST = (

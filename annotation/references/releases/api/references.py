@@ -34,7 +34,7 @@ from annotation.references.releases.services.releases import (
 from annotation.references.releases.services.weights_imports import weights_import_create
 from annotation.references.sets.services import reference_set_add_campaign, reference_set_create, reference_set_edit
 from annotation.references.tasks import release_build, weights_import_execute
-from annotation.weighting import DEFAULT_SCHEME, SCHEMES
+from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES
 
 CHOSEN = ("source_kinds", "source_systems", "original_kinds", "original_systems")
 

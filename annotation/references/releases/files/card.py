@@ -18,7 +18,7 @@ from annotation.references.releases.selectors.facts import (
 )
 from annotation.references.releases.selectors.releases import release_name, same_content
 from annotation.references.weighing.selectors.guard import circularity
-from annotation.weighting import SCHEMES
+from annotation.weighting.schemes import SCHEMES
 
 # What the Hub calls the licences that data sets of texts come with.
 LICENCES = {

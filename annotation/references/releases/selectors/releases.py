@@ -31,7 +31,8 @@ from annotation.rating.selectors.ratings import (
     judgements,
     rating_columns,
 )
-from annotation.weighting.exclusion import apply_rules, rules_from_data
+from annotation.weighting.exclusion.applying import apply_rules
+from annotation.weighting.exclusion.registry import rules_from_data
 
 _NONE = np.array([], dtype=np.int64)
 # The scale is unknown, too: a weight's own, so that whoever walks its points finds some.

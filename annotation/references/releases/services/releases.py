@@ -45,10 +45,14 @@ from annotation.references.releases.selectors.releases import (
     used_ratings,
 )
 from annotation.references.releases.services.evidence import evidence_columns, release_bins, reported_bins
-from annotation.weighting import DEFAULT_SCHEME, SCHEMES, RatingTable, Scheme, WeightResult, get_scheme
 from annotation.weighting.evidence import Evidence, response_evidence
-from annotation.weighting.exclusion import ExcludeExtra, ExcludeRaters, ExcludeRatings, ExclusionRule, rules_from_data
-from annotation.weighting.table import scale_is_open
+from annotation.weighting.exclusion.listed import ExcludeExtra, ExcludeRaters, ExcludeRatings
+from annotation.weighting.exclusion.registry import rules_from_data
+from annotation.weighting.exclusion.rule import ExclusionRule
+from annotation.weighting.result import WeightResult
+from annotation.weighting.scheme import Scheme
+from annotation.weighting.schemes import DEFAULT_SCHEME, SCHEMES, get_scheme
+from annotation.weighting.table import RatingTable, scale_is_open
 
 STEPS = 5
 LISTED_ITEMS = 100

@@ -29,7 +29,7 @@ from annotation.references.releases.selectors.releases import latest_release, sa
 from annotation.references.releases.services.releases import release_deprecate as deprecate_release
 from annotation.references.releases.services.releases import release_restore as restore_release
 from annotation.references.sets.access import finished_release_or_404, release_or_404, release_url
-from annotation.weighting import SCHEMES
+from annotation.weighting.schemes import SCHEMES
 
 IMPORTED_LABEL = "Imported weights"
 

@@ -12,7 +12,8 @@ from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import references, release_campaigns, used_ratings
 from annotation.references.weighing.selectors.columns import Judged, judged, release_columns
 from annotation.references.weighing.selectors.stored import Figures
-from annotation.weighting import SCHEMES, Sufficiency, sufficiency
+from annotation.weighting.enough import Sufficiency, sufficiency
+from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.standing import best_weights, is_best, signs
 
 LISTS = {

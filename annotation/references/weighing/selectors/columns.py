@@ -11,7 +11,7 @@ from annotation.quality.selectors.checks import rater_names
 from annotation.rating.selectors.ratings import FloatArray, IntArray
 from annotation.references.releases.selectors.releases import release_judgements
 from annotation.references.weighing.selectors.stored import KEPT_SECONDS
-from annotation.weighting import RatingTable
+from annotation.weighting.table import RatingTable
 
 
 class Columns(NamedTuple):

@@ -11,8 +11,8 @@ from annotation.rating.selectors.ratings import IntArray
 from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.references.weighing.selectors.columns import judged, release_columns
 from annotation.references.weighing.selectors.stored import Figures
-from annotation.weighting import get_scheme
 from annotation.weighting.influence import Influence, leave_one_rater_out
+from annotation.weighting.schemes import get_scheme
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from annotation.models import FiguresPart, Release
 from annotation.rating.selectors.ratings import BoolArray, FloatArray, IntArray
 from annotation.references.weighing.selectors.columns import judged, release_columns
 from annotation.references.weighing.selectors.stored import Figures
-from annotation.weighting import SCHEMES
+from annotation.weighting.schemes import SCHEMES
 from annotation.weighting.sensitivity import Alternative, Movement, alternatives, movement
 from annotation.weighting.standing import is_best
 

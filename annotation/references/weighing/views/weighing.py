@@ -49,7 +49,7 @@ from annotation.references.weighing.selectors.sensitivity import (
     scheme_row,
 )
 from annotation.references.weighing.views.awaiting import awaits_figures
-from annotation.weighting import SCHEMES
+from annotation.weighting.schemes import SCHEMES
 
 PAGE = 50
 CHUNK = 1000

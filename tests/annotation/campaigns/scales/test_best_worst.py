@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from annotation.campaigns.services import CriterionDraft, campaign_launch, launch_report
 from annotation.core.errors import AnnotationError
-from annotation.dry_runs.simulation import ShownText, SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.screens import ShownText
 from annotation.models import Campaign, Project, Rating
 from annotation.rating.selectors.ratings import judgement_table
 from annotation.rating.services.handout import unit_request

@@ -12,7 +12,8 @@ from annotation.campaigns.presentations import PRESENTATIONS
 from annotation.campaigns.scales import SCALES
 from annotation.campaigns.services import CriterionDraft, campaign_import, draft_of
 from annotation.campaigns.services.documents import campaign_export
-from annotation.dry_runs.simulation import ShownText, SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.screens import ShownText
 from annotation.models import Campaign, Criterion, Project, Rating, User
 from annotation.rating.selectors.ratings import judgement_table
 from annotation.rating.selectors.screens import screen

@@ -19,7 +19,7 @@ from annotation.campaigns.services import (
 from annotation.campaigns.services.documents import campaign_document, campaign_export
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Project, QualityRules, ResponseSource, User
-from annotation.weighting.exclusion import GoldAccuracyBelow
+from annotation.weighting.exclusion.measured import GoldAccuracyBelow
 from tests.annotation.campaigns.services.test_drafts import full_draft
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 

@@ -29,7 +29,7 @@ from annotation.rating.selectors.screens import preview_screen
 from annotation.records.selectors.facts import campaign_facts
 from annotation.records.services.heds_record import recorded_answers
 from annotation.records.services.methods import methods_text
-from annotation.weighting.exclusion import GoldAccuracyBelow
+from annotation.weighting.exclusion.measured import GoldAccuracyBelow
 from tests.annotation.worlds.campaigns import RELEVANCE, join, make_campaign, make_dataset, rate_next
 
 

@@ -7,7 +7,7 @@ from annotation.core import rows
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services import imports as runs
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
-from annotation.judgements.services import rating_import_create, rating_import_execute
+from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
 from annotation.models import Campaign, Dataset, DatasetImport, Item, JobState, Project, RatingImport, Response, User
 

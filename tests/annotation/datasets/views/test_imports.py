@@ -7,7 +7,7 @@ from django.urls import reverse
 from annotation import tasks
 from annotation.datasets.services.imports import dataset_import_execute
 from annotation.datasets.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
-from annotation.judgements.services import rating_import_execute
+from annotation.judgements.services.imports import rating_import_execute
 from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.dry_runs.services import dry_run_create, dry_run_execute
+from annotation.dry_runs.services.running import dry_run_create, dry_run_execute
 from annotation.models import Campaign, DryRun, Project
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 from tests.annotation.worlds.designed import screen

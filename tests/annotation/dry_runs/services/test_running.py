@@ -11,8 +11,8 @@ from django.db import connection
 from annotation.campaigns.services import campaign_launch
 from annotation.core import jobs
 from annotation.core.errors import AnnotationError
-from annotation.dry_runs.services import dry_run_create, dry_run_execute, sandboxes_sweep
 from annotation.dry_runs.services import running as module
+from annotation.dry_runs.services.running import dry_run_create, dry_run_execute, sandboxes_sweep
 from annotation.dry_runs.services.sandbox import sandbox_open
 from annotation.dry_runs.services.specification import Specification, extent
 from annotation.models import AuditEntry, Campaign, CampaignState, DryRun, JobState, Project, QualityRules

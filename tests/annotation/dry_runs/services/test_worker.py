@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.dry_runs import tasks
-from annotation.dry_runs.services import dry_run_create
+from annotation.dry_runs.services.running import dry_run_create
 from annotation.models import DryRun, JobState, Project, Rating
 from tests.annotation.dry_runs.services.conftest import FEW, make_draft
 from tests.worker import Worker, wait_until

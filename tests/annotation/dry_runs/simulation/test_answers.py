@@ -7,16 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.dry_runs.simulation import (
-    Ladder,
-    SimulatedRater,
-    answer,
-    latent_quality,
-    magnitude_ends,
-    obey,
-    population,
-)
-from annotation.weighting import RatingTable, icc
+from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality, magnitude_ends, obey
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.weighting.agreement import icc
+from annotation.weighting.table import RatingTable
 
 shares = st.floats(0, 1)
 seeds = st.integers(0, 2**63 - 1)

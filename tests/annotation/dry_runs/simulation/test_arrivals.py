@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.dry_runs.simulation import SimulatedRater, Workload, duration_forecast, population
+from annotation.dry_runs.simulation.arrivals import Workload, duration_forecast
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
 
 INSTANT = [SimulatedRater(seed=1, median_seconds=1e-6, screen_sd=0)]
 MINUTE = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]

@@ -8,21 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.dry_runs.simulation import (
-    Ladder,
+from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
+from annotation.dry_runs.simulation.arrivals import Workload, duration_forecast
+from annotation.dry_runs.simulation.forecast import (
     SimulatedLog,
-    SimulatedRater,
-    Workload,
-    answer,
     cost_forecast,
     detection_forecast,
-    duration_forecast,
     forecast,
-    latent_quality,
-    population,
     width_forecast,
 )
-from annotation.weighting import RatingTable, linear_weights, summarise_raters
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.weighting.linear import linear_weights
+from annotation.weighting.raters import summarise_raters
+from annotation.weighting.table import RatingTable
 
 MONEY = {"payment_per_unit": Decimal("0.10"), "fee_percent": Decimal("33.3")}
 

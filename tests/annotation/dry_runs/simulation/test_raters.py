@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.dry_runs.simulation import SimulatedRater, population
+from annotation.dry_runs.simulation.raters import SimulatedRater, population
 
 TRAITS = ["seed", "bias", "noise", "spam", "dropout", "median_seconds", "screen_sd", "lapse", "habit"]
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.dry_runs.simulation import ShownText, SimulatedRater
+from annotation.dry_runs.simulation.raters import SimulatedRater
+from annotation.dry_runs.simulation.screens import ShownText
 from annotation.models import Criterion
 
 LIKERT = Criterion(name="quality", kind="likert", scale_min=1, scale_max=5).scale

@@ -8,14 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.campaigns.selectors import RATING_COLUMNS
-from annotation.judgements.services import (
-    rating_import_confirm,
-    rating_import_create,
-    rating_import_draft,
-    rating_import_execute,
-    rating_preview,
-)
+from annotation.judgements.services.imports import rating_import_create, rating_import_draft, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
+from annotation.judgements.services.preview import rating_import_confirm, rating_preview
 from annotation.judgements.services.recognition import recognised
 from annotation.models import Campaign, Dataset, Project, RaterIdentity, RatingImport, ResponseSource
 from tests.annotation.judgements.services.shapes import APPRAISE_DOCUMENTS, label_studio, read

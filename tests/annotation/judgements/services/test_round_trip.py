@@ -10,7 +10,9 @@ from annotation.campaigns.selectors import RATING_COLUMNS, rating_rows
 from annotation.core.exports import table_response
 from annotation.models import Campaign, Dataset, Project
 from annotation.rating.selectors.ratings import judgement_table, rating_columns
-from annotation.weighting import RatingTable, icc, krippendorff_alpha, linear_weights
+from annotation.weighting.agreement import icc, krippendorff_alpha
+from annotation.weighting.linear import linear_weights
+from annotation.weighting.table import RatingTable
 from tests.annotation.judgements.services.shapes import WIDE_BY_CRITERION, read, stored
 from tests.annotation.worlds.datasets import example_dataset
 from tests.annotation.worlds.rated import (

@@ -13,7 +13,7 @@ from annotation.rating.services.ratings import ratings_submit
 from annotation.references.releases.selectors.releases import release_judgements
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
-from annotation.weighting.exclusion import rules_from_data
+from annotation.weighting.exclusion.registry import rules_from_data
 from tests.annotation.worlds.campaigns import answer, join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.designed import QUALITY, make_designed
 

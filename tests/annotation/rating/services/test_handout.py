@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from annotation.allocation import Candidate, next_unit, systems_to_avoid
+from annotation.allocation.handout import Candidate, next_unit, systems_to_avoid
 from annotation.campaigns.services import campaign_close, campaign_pause, campaign_resume
 from annotation.core.errors import AnnotationError
 from annotation.models import (
