@@ -317,12 +317,13 @@ def _import_paths(project: Project, user: User) -> dict[str, str]:
         imports.dataset_import_execute(import_id=made.pk)
         dataset = DatasetImport.objects.get(pk=made.pk).dataset
     assert dataset is not None
-    job = RatingImport.objects.filter(dataset=dataset).first() or judgements.rating_import_draft(
+    job = RatingImport.objects.filter(dataset=dataset).first() or judgements.rating_import_create(
         dataset=dataset,
         by=user,
         name="Ratings by three raters",
         filename="ratings-by-rater.csv",
         content=(EXAMPLES / "ratings-by-rater.csv").read_bytes(),
+        draft=True,
     )
     return {
         "rating-import": reverse("annotation:rating-import", args=[project.slug, dataset.slug]),

@@ -21,9 +21,8 @@ from annotation.datasets.api.imports import (
     as_lines,
     uploaded,
 )
-from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services.imports import rating_import_create
-from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, RATING_FORMATS, SHAPES, RatingOptions
+from annotation.judgements.services.options import AGGREGATES, RATING_FORMATS, SHAPES, RatingOptions
 from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Campaign, Dataset, RatingImport, User
@@ -169,10 +168,8 @@ class RatingImportsViewSet(ImportsViewSet):
         dataset, upload, values = self._uploaded()
         preview = rating_preview(
             dataset=dataset,
-            filename=upload.filename,
-            content=upload.content,
-            file_format=resolve_format(upload.filename, upload.file_format, endings=RATING_ENDINGS),
             options=values.get("options") or RatingOptions(),
+            **upload._asdict(),
         )
         return ApiResponse(ReadSerializer(preview.as_json()).data)
 

@@ -37,7 +37,7 @@ def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         try:
-            job = imports.rating_import_draft(
+            job = imports.rating_import_create(
                 dataset=dataset,
                 by=request.user,
                 name=form.cleaned_data["name"],
@@ -45,6 +45,7 @@ def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
                 content=file.read(),
                 file_format=form.cleaned_data["file_format"],
                 options=form.cleaned_data["options"],
+                draft=True,
             )
         except AnnotationError as error:
             form.add_refusal(error)

@@ -1,6 +1,9 @@
 """Imports of ratings as jobs: queued by a person, executed by a worker, all or nothing."""
 
+from typing import Any
+
 from django.db import transaction
+from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run
@@ -10,10 +13,10 @@ from annotation.core.progress import Progress, noop
 from annotation.datasets.services.imports import STEPS, reading_beat, resolve_format, run_and_report_row_errors
 from annotation.judgements.services.files import RatingContent, RatingOptions, read_ratings
 from annotation.judgements.services.options import RATING_ENDINGS
-from annotation.judgements.services.preview import draft_store
+from annotation.judgements.services.preview import rating_preview
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import join_shared, known_of, match, store_aliases, store_campaign
-from annotation.models import Campaign, Dataset, Project, RatingImport, User
+from annotation.models import Campaign, Dataset, JobState, Project, RatingImport, User
 
 
 def check_campaign_name(project: Project, name: str) -> None:
@@ -31,12 +34,23 @@ def rating_import_create(
     content: bytes,
     file_format: str | None = None,
     options: RatingOptions | None = None,
+    draft: bool = False,
 ) -> RatingImport:
-    """Queue a file of ratings. The caller enqueues ``judgements.tasks.rating_import_execute`` with its id."""
+    """Store a file of ratings. The caller enqueues ``judgements.tasks.rating_import_execute`` with its id.
+
+    A draft is stored with its preview, and waits until ``rating_import_confirm`` queues it.
+    """
     check_campaign_name(dataset.project, name)
     resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     options = options or RatingOptions()
-    if not options.shape:
+    waiting: dict[str, Any] = {}
+    if draft:
+        preview = rating_preview(
+            dataset=dataset, filename=filename, content=content, file_format=resolved, options=options
+        )
+        options = preview.options
+        waiting = {"report": {"preview": preview.as_json()}, "state": JobState.CANCELLED, "finished_at": Now()}
+    elif not options.shape:
         options = recognised(content, file_format=resolved, options=options)
     return RatingImport.objects.create(
         project=dataset.project,
@@ -47,30 +61,7 @@ def rating_import_create(
         content=content,
         file_format=resolved,
         options=options.as_json(),
-    )
-
-
-def rating_import_draft(
-    *,
-    dataset: Dataset,
-    by: User | None,
-    name: str,
-    filename: str,
-    content: bytes,
-    file_format: str | None = None,
-    options: RatingOptions | None = None,
-) -> RatingImport:
-    """Store a file, with its preview in its report, until ``rating_import_confirm`` queues it."""
-    check_campaign_name(dataset.project, name)
-    resolved = resolve_format(filename, file_format, endings=RATING_ENDINGS)
-    return draft_store(
-        dataset=dataset,
-        by=by,
-        name=name,
-        filename=filename,
-        content=content,
-        file_format=resolved,
-        options=options or RatingOptions(),
+        **waiting,
     )
 
 

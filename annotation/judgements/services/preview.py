@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.jobs import job_requeue
 from annotation.core.problems import Problems, storable_json
+from annotation.datasets.services.imports import resolve_format
 from annotation.judgements.services.content import Judgement, RatingContent
 from annotation.judgements.services.files import read_ratings
-from annotation.judgements.services.options import AGGREGATES, SHAPES, RatingOptions
+from annotation.judgements.services.options import AGGREGATES, RATING_ENDINGS, SHAPES, RatingOptions
 from annotation.judgements.services.recognition import recognised
 from annotation.judgements.services.store import join_shared, known_of, match, rating_counts, with_aliases
-from annotation.models import Dataset, JobState, RatingImport, User
+from annotation.models import Dataset, JobState, RatingImport
 
 LOOKED_AT_BYTES = 4 * 1024 * 1024  # some seconds of reading at most
 SHOWN_JUDGEMENTS = 5
@@ -43,9 +43,10 @@ class Preview:
 
 
 def rating_preview(
-    *, dataset: Dataset, filename: str, content: bytes, file_format: str, options: RatingOptions
+    *, dataset: Dataset, filename: str, content: bytes, file_format: str | None, options: RatingOptions
 ) -> Preview:
     """Read the file, or its beginning, and match it with the data set. Nothing is written."""
+    file_format = resolve_format(filename, file_format, endings=RATING_ENDINGS)
     if not options.shape:
         options = recognised(content, file_format=file_format, options=options)
     partial = len(content) > LOOKED_AT_BYTES and file_format != "json"
@@ -133,35 +134,6 @@ def _shown(judgement: Judgement, read: RatingContent) -> dict[str, Any]:
 def is_draft(job: RatingImport) -> bool:
     """Return whether the file awaits confirmation; its state is cancelled, so that no worker takes it."""
     return job.state == JobState.CANCELLED and "preview" in job.report
-
-
-def draft_store(
-    *,
-    dataset: Dataset,
-    by: User | None,
-    name: str,
-    filename: str,
-    content: bytes,
-    file_format: str,
-    options: RatingOptions,
-) -> RatingImport:
-    """Store a file with its preview until it is confirmed. Name and format must be checked before."""
-    preview = rating_preview(
-        dataset=dataset, filename=filename, content=content, file_format=file_format, options=options
-    )
-    return RatingImport.objects.create(
-        project=dataset.project,
-        dataset=dataset,
-        requested_by=by,
-        name=name,
-        filename=filename[:255],
-        content=content,
-        file_format=file_format,
-        options=preview.options.as_json(),
-        report={"preview": preview.as_json()},
-        state=JobState.CANCELLED,
-        finished_at=Now(),
-    )
 
 
 def rating_import_read_again(*, job: RatingImport, options: RatingOptions) -> None:

@@ -1,14 +1,12 @@
 """Weigh the references of a set and store the result as its next release."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.core.errors import AnnotationError
-from annotation.management.importing import progress_bar
+from annotation.management.base import AssayCommand, json_list, progress_bar, project_by_slug, row_by_name
 from annotation.models import JobState, Project, ReferenceSet, Release, SourceKind
 from annotation.references.releases.services.releases import COMMON_PARAMETERS, release_build, release_create
 from annotation.references.sets.services import reference_set_create
@@ -33,11 +31,9 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -72,27 +68,21 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the release and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            release = self._release(options)
-        except AnnotationError as error:
-            raise CommandError(error.message) from error
+        release = self._release(options)
         if release.state != JobState.DONE:
             raise CommandError(release.error or f"The release ended as {release.state}.")
         self._print(release, as_json=options["json"])
 
     def _release(self, options: dict[str, Any]) -> Release:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"--project: no project has the slug {options['project']!r}.")
+        project = project_by_slug(options["project"])
         parameters = {"n_bootstrap": options["bootstrap"], "seed": options["seed"]}
         if options["criterion"]:
             parameters["criteria"] = options["criterion"]
-        rules = _rules(options["rules"])
         release = release_create(
             reference_set=_reference_set(project, options),
             method=options["method"],
             parameters=parameters,
-            exclusion_rules=rules,
+            exclusion_rules=json_list(options["rules"], option="--rules"),
             with_excluded=options["with_excluded"],
         )
         with progress_bar(quiet=options["verbosity"] == 0) as progress:
@@ -103,17 +93,9 @@ class Command(BaseCommand):
     def _print(self, release: Release, *, as_json: bool) -> None:
         report = release.report
         if as_json:
-            record = {
-                "reference_set": release.reference_set.slug,
-                "number": release.number,
-                "method": release.method,
-                "parameters": release.parameters,
-                "exclusion_rules": release.exclusion_rules,
-                "signature": release.signature,
-                "content_hash": release.content_hash,
-                "report": report,
-            }
-            self.stdout.write(json.dumps(record, ensure_ascii=False, indent=2))
+            names = ("number", "method", "parameters", "exclusion_rules", "signature", "content_hash", "report")
+            record = {name: getattr(release, name) for name in names}
+            self.print_json({"reference_set": release.reference_set.slug, **record})
             return
         references, items, ratings = report["references"], report["items"], report["ratings"]
         left_out = ratings["read"] - ratings["kept"]
@@ -130,21 +112,13 @@ class Command(BaseCommand):
 
 
 def _reference_set(project: Project, options: dict[str, Any]) -> ReferenceSet:
-    slug = options["reference_set"]
-    if slug:
-        found = project.reference_sets.filter(slug=slug).first()
-        if found is None:
-            raise CommandError(f"--reference-set: {slug!r} found; {_accepted(project.reference_sets, 'slug')}.")
-        return found
+    if options["reference_set"]:
+        existing: ReferenceSet = row_by_name(project.reference_sets, "--reference-set", options["reference_set"])
+        return existing
     if not options["dataset"]:
         raise CommandError("Give --reference-set, or --dataset, --name, --campaign and --source for a new one.")
-    dataset = project.datasets.filter(slug=options["dataset"]).first()
-    if dataset is None:
-        raise CommandError(f"--dataset: {options['dataset']!r} found; {_accepted(project.datasets, 'slug')}.")
-    campaigns = list(project.campaigns.filter(name__in=options["campaign"]))
-    missing = sorted(set(options["campaign"]) - {campaign.name for campaign in campaigns})
-    if missing:
-        raise CommandError(f"--campaign: {missing[0]!r} found; {_accepted(project.campaigns, 'name')}.")
+    dataset = row_by_name(project.datasets, "--dataset", options["dataset"])
+    campaigns = [row_by_name(project.campaigns, "--campaign", name, field="name") for name in options["campaign"]]
     kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
     return reference_set_create(
         project=project,
@@ -156,19 +130,3 @@ def _reference_set(project: Project, options: dict[str, Any]) -> ReferenceSet:
         original_kinds=[source for source in options["original"] if source in kinds],
         original_systems=[source for source in options["original"] if source not in kinds],
     )
-
-
-def _accepted(related: Any, field: str) -> str:
-    return "accepted: " + (", ".join(related.values_list(field, flat=True)[:20]) or "none is there yet")
-
-
-def _rules(path: Path | None) -> list[dict[str, Any]]:
-    if path is None:
-        return []
-    try:
-        rules: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CommandError(f"--rules: {path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise CommandError(f"--rules: {path} is not JSON: {error}.") from error
-    return rules

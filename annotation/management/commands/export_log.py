@@ -1,16 +1,15 @@
 """Write a campaign's record: complete as a zip, or one table of it; or check a record that was written."""
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.core.errors import AnnotationError
 from annotation.core.exports import CONTENT_TYPES
-from annotation.management.campaigns import campaign_named
+from annotation.management.base import AssayCommand, campaign_by_name
 from annotation.models import Campaign
 from annotation.records.selectors.tables import TABLES
 from annotation.records.services.archive import TABLE_FORMATS, record_chunks
@@ -31,19 +30,17 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", metavar="SLUG")
         parser.add_argument("--campaign", metavar="NAME|ID")
         parser.add_argument(
-            "--table", choices=sorted(TABLES), help="this table alone; the file's ending says its format"
+            "--table", choices=sorted(TABLES), help="only this table; the file's ending decides its format"
         )
-        parser.add_argument("--without-parquet", action="store_true", help="JSON Lines alone: half the size")
+        parser.add_argument("--without-parquet", action="store_true", help="only JSON Lines: half the size")
         parser.add_argument("--out", type=Path, metavar="FILE")
         parser.add_argument("--verify", type=Path, metavar="FILE", help="check this record instead")
 
@@ -54,15 +51,12 @@ class Command(BaseCommand):
         for name in ("project", "campaign", "out"):
             if not options[name]:
                 raise CommandError(f"Give --{name}, or --verify alone.")
-        campaign = campaign_named(options["project"], options["campaign"])
-        _write(options["out"], _chunks(campaign, options), shown=options["verbosity"] > 0)
+        campaign = campaign_by_name(options["project"], options["campaign"])
+        _write(options["out"], _chunks(campaign, options), quiet=options["verbosity"] == 0)
         self.stdout.write(f"{options['out']}: {options['out'].stat().st_size:,} bytes")
 
     def _verify(self, path: Path) -> None:
-        try:
-            findings = record_verify(path)
-        except AnnotationError as error:
-            raise CommandError(error.message) from error
+        findings = record_verify(path)
         for finding in findings:
             self.stdout.write(f"{'ok  ' if finding.ok else 'BAD '}{finding.what}")
         if bad := sum(not finding.ok for finding in findings):
@@ -80,11 +74,11 @@ def _chunks(campaign: Campaign, options: dict[str, Any]) -> Iterable[bytes]:
     return single_chunks(TABLES[options["table"]], campaign, ending)
 
 
-def _write(path: Path, chunks: Iterable[bytes], *, shown: bool) -> None:
-    """Under another name first, so that a record that is there is a whole one."""
+def _write(path: Path, chunks: Iterable[bytes], *, quiet: bool) -> None:
+    """Write under another name first: a file of this name is then complete."""
     unfinished = path.with_name(f"{path.name}.part")
     try:
-        with unfinished.open("wb") as file, tqdm(desc="Record", unit="B", unit_scale=True, disable=not shown) as bar:
+        with unfinished.open("wb") as file, tqdm(desc="Record", unit="B", unit_scale=True, disable=quiet) as bar:
             for chunk in chunks:
                 file.write(chunk)
                 bar.update(len(chunk))

@@ -1,16 +1,16 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.core.errors import AnnotationError
+from annotation.core.progress import Progress
 from annotation.datasets.services.imports import dataset_import_create, dataset_import_execute
 from annotation.datasets.services.synthetic import SyntheticFiles, SyntheticSize, synthetic_files
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
-from annotation.management.importing import member_and_project, progress_bar
-from annotation.models import Dataset, DatasetImport, JobState, RatingImport
+from annotation.management.base import AssayCommand, member_and_project, progress_bar
+from annotation.models import DatasetImport, JobState, RatingImport
 
 SIZES = {
     "items": "conversations",
@@ -28,31 +28,29 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = (
         "Make up a data set with ratings, by default at the scale of the first study with weighted references: "
         "2,114 items, 16 references each, 7 systems, 5 ratings of each response on 5 points. Write the files that "
         "import_dataset and import_ratings read, or import them into a project."
     )
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         for name, meaning in SIZES.items():
             default = getattr(SyntheticSize(), name)
             parser.add_argument(f"--{name}", type=int, default=default, help=f"{meaning} (%(default)s)")
-        parser.add_argument("--out", type=Path, help="folder to write the files to; made if it is not there")
+        parser.add_argument("--out", type=Path, help="folder to write the files to; created if missing")
         parser.add_argument("--project", help="slug of a project to import into")
         parser.add_argument("--user", help="... on behalf of this manager or owner")
         parser.add_argument(
             "--name", default="Synthetic conversations", help="... as a data set of this name (%(default)s)"
         )
-        parser.add_argument("--json", action="store_true", help="print what was made as JSON")
+        parser.add_argument("--json", action="store_true", help="print a summary as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["out"] and not options["project"]:
-            raise CommandError("Say where it shall go: --out FOLDER, or --project SLUG --user NAME.")
+            raise CommandError("Say where to put it: --out FOLDER, or --project SLUG --user NAME.")
         try:
             size = SyntheticSize(**{name: options[name] for name in SIZES})
         except ValueError as error:
@@ -66,7 +64,7 @@ class Command(BaseCommand):
             if options["project"]:
                 made |= self._import(files, options, progress)
             progress(4, 4, "Done")
-        self._tell(made, as_json=options["json"])
+        self._print(made, as_json=options["json"])
 
     def _write(self, files: SyntheticFiles, folder: Path) -> list[str]:
         try:
@@ -77,49 +75,41 @@ class Command(BaseCommand):
             raise CommandError(f"--out: found {folder} ({error.strerror}); accepted: a folder to write to.") from error
         return [str(folder / name) for name in files.named()]
 
-    def _import(self, files: SyntheticFiles, options: dict[str, Any], progress: Any) -> dict[str, Any]:
+    def _import(self, files: SyntheticFiles, options: dict[str, Any], progress: Progress) -> dict[str, Any]:
         user, project = member_and_project(options)
-        try:
-            progress(1, 4, "Importing the data set")
-            job = dataset_import_create(
-                project=project, by=user, name=options["name"], filename="items.jsonl", content=files.items_jsonl
+        progress(1, 4, "Importing the data set")
+        job = dataset_import_create(
+            project=project, by=user, name=options["name"], filename="items.jsonl", content=files.items_jsonl
+        )
+        dataset_import_execute(import_id=job.pk)
+        _check_done(job)
+        dataset = job.dataset
+        assert dataset is not None  # noqa: S101 - a finished import has one
+        campaigns = []
+        for step, (kind, content) in enumerate(
+            [("reference", files.reference_ratings_csv), ("output", files.output_ratings_csv)], start=2
+        ):
+            progress(step, 4, f"Importing the {kind} ratings")
+            name = f"{options['name']}: {kind} ratings"
+            ratings = rating_import_create(
+                dataset=dataset, by=user, name=name, filename=f"{kind}-ratings.csv", content=content
             )
-            dataset_import_execute(import_id=job.pk)
-            dataset = self._made(job)
-            campaigns = []
-            for step, (kind, content) in enumerate(
-                [("reference", files.reference_ratings_csv), ("output", files.output_ratings_csv)], start=2
-            ):
-                progress(step, 4, f"Importing the {kind} ratings")
-                ratings = rating_import_create(
-                    dataset=dataset,
-                    by=user,
-                    name=f"{options['name']}: {kind} ratings",
-                    filename=f"{kind}-ratings.csv",
-                    content=content,
-                )
-                rating_import_execute(import_id=ratings.pk)
-                self._check(ratings)
-                campaigns.append(ratings.name)
-        except AnnotationError as error:
-            raise CommandError(error.message) from error
+            rating_import_execute(import_id=ratings.pk)
+            _check_done(ratings)
+            campaigns.append(ratings.name)
         return {"dataset": dataset.slug, "campaigns": campaigns}
 
-    def _check(self, job: DatasetImport | RatingImport) -> None:
-        job.refresh_from_db()
-        if job.state != JobState.DONE:
-            raise CommandError(job.error)
-
-    def _made(self, job: DatasetImport) -> Dataset:
-        self._check(job)
-        assert job.dataset is not None  # noqa: S101 - a finished import has one
-        return job.dataset
-
-    def _tell(self, made: dict[str, Any], *, as_json: bool) -> None:
+    def _print(self, made: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(made, indent=2))
+            self.print_json(made)
             return
         for path in made.get("files", []):
             self.stdout.write(f"Wrote {path}")
         if "dataset" in made:
             self.stdout.write(f"Imported the data set {made['dataset']} and {' and '.join(made['campaigns'])}")
+
+
+def _check_done(job: DatasetImport | RatingImport) -> None:
+    job.refresh_from_db()
+    if job.state != JobState.DONE:
+        raise CommandError(job.error)

@@ -1,12 +1,19 @@
-import json
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.management.importing import bad_rows, member_and_project, progress_bar, refusing
+from annotation.management.base import (
+    DETAILS,
+    AssayCommand,
+    add_details,
+    add_member_arguments,
+    member_and_project,
+    progress_bar,
+    row_errors,
+)
 from annotation.mining.index import TOKENIZERS, IndexParameters
 from annotation.mining.opening import COMPRESSIONS, FORMATS
 from annotation.mining.reading import TURN_SEPARATOR
@@ -16,12 +23,13 @@ from annotation.models import Corpus, JobState
 
 DEFAULTS = IndexParameters()
 STANDARD_INPUT = "-"
+COLUMNS = ("context", "message", "response")
 EPILOG = """\
 examples:
-  A file, whose content and name tell what it is:
+  A file; its format follows from its content and name:
     manage.py import_corpus pool.jsonl.zst --project demo --user manager --name "Pool"
 
-  A stream of any length, here the columns named otherwise:
+  A stream of any length, here with other names of columns:
     zstdcat pool.tsv.zst | manage.py import_corpus - --format tsv --project demo --user manager \\
         --name "Pool" --message post --response reply
 
@@ -29,43 +37,40 @@ The formats are described in docs/mining.md. Memory does not grow with the file.
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Index a corpus of conversations from a file or standard input: whole, or not at all."
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE|-", help=f"{', '.join(FORMATS.values())}, perhaps compressed")
-        parser.add_argument("--project", required=True, help="slug of the project")
-        parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
+        add_member_arguments(parser)
         parser.add_argument("--name", required=True, help="name of the corpus to create")
-        parser.add_argument("--format", choices=FORMATS, help="where content and name do not tell it")
+        parser.add_argument("--format", choices=FORMATS, help="if content and name do not show it")
         parser.add_argument(
-            "--compression", choices=[one or "none" for one in COMPRESSIONS], help="where the content does not tell it"
+            "--compression",
+            choices=[name or "none" for name in COMPRESSIONS],
+            help="if the content does not show it",
         )
-        for name in ("context", "message", "response"):
+        for name in COLUMNS:
             parser.add_argument(
                 f"--{name}",
                 metavar="COLUMN",
                 help=f"column of the {name}: its name, or its number from 1 ({name})",
             )
-        parser.add_argument("--no-header", action="store_true", help="the first line of a TSV is a triple already")
+        parser.add_argument("--no-header", action="store_true", help="the first line of a TSV is already a triple")
         parser.add_argument(
             "--turn-separator", default=TURN_SEPARATOR, help="between turns of a context that is one text (%(default)s)"
         )
         parser.add_argument("--k1", type=float, default=DEFAULTS.k1, help="of BM25 (%(default)s)")
         parser.add_argument("--b", type=float, default=DEFAULTS.b, help="of BM25 (%(default)s)")
         parser.add_argument("--tokenizer", choices=TOKENIZERS, default=DEFAULTS.tokenizer, help="(%(default)s)")
-        for name in ("description", "language", "licence", "attribution"):
-            parser.add_argument(f"--{name}", default="")
+        add_details(parser)
         parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
-        details = {name: options[name] for name in ("description", "language", "licence", "attribution")}
         stream, size = _opened(options["file"])
-        with stream, refusing(), progress_bar() as progress:
+        with stream, progress_bar() as progress:
             corpus = corpus_stream(
                 project=project,
                 by=user,
@@ -75,11 +80,11 @@ class Command(BaseCommand):
                 size=size,
                 options=_reading(options),
                 progress=progress,
-                **details,
+                **{name: options[name] for name in DETAILS},
             )
-        self._tell(corpus, as_json=options["json"])
+        self._print(corpus, as_json=options["json"])
 
-    def _tell(self, corpus: Corpus, *, as_json: bool) -> None:
+    def _print(self, corpus: Corpus, *, as_json: bool) -> None:
         if as_json:
             document = {
                 "state": corpus.state,
@@ -92,18 +97,17 @@ class Command(BaseCommand):
                 "content_hash": corpus.content_hash,
                 **corpus.report,
             }
-            self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
+            self.print_json(document)
         if corpus.state != JobState.DONE:
-            raise CommandError(f"{corpus.error}{bad_rows(corpus.report)}")
+            raise CommandError(f"{corpus.error}{row_errors(corpus.report)}")
         if not as_json:
-            for what, count in corpus_report_rows(corpus.report["counts"]):
-                self.stdout.write(f"{count:>13,}  {what}")
+            self.print_counts(corpus_report_rows(corpus.report["counts"]), width=13)
             self.stdout.write(f"{corpus.index_bytes:>13,}  Bytes of the index, {corpus.index_signature}")
             self.stdout.write(f"  sha256 {corpus.content_hash}")
 
 
 def _opened(name: str) -> tuple[BinaryIO, int]:
-    """The stream, and how many bytes it has; 0 where that is not known."""
+    """Return the stream and its number of bytes; 0 if unknown."""
     if name == STANDARD_INPUT:
         return sys.stdin.buffer, 0
     path = Path(name)
@@ -118,7 +122,7 @@ def _name(name: str) -> str:
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    columns = {name: _column(options[name], options["no_header"]) for name in ("context", "message", "response")}
+    columns = {name: _column(options[name], options["no_header"]) for name in COLUMNS}
     return {
         "file_format": options["format"],
         "compression": {"none": ""}.get(options["compression"], options["compression"]),

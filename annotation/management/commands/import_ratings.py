@@ -1,32 +1,44 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.datasets.services.imports import resolve_format
 from annotation.datasets.services.report import report_rows
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import (
     AGGREGATES,
     DEFAULT_CRITERION,
     ITEM_TYPES,
-    RATING_ENDINGS,
     RATING_FORMATS,
     SHAPES,
     RatingOptions,
 )
-from annotation.judgements.services.preview import rating_preview
-from annotation.management.importing import (
-    add_common_arguments,
-    bad_rows,
+from annotation.judgements.services.preview import Preview, rating_preview
+from annotation.management.base import (
+    AssayCommand,
+    add_import_arguments,
     content_of,
     member_and_project,
-    progress_bar,
-    refusing,
-    tell,
+    row_by_name,
+    row_errors,
 )
-from annotation.models import Dataset
 
+# Options that may be repeated, by the field of RatingOptions that they fill.
+LISTS = {
+    "criteria": ("--criterion", "a column with ratings; all others if none"),
+    "only_systems": ("--only-system", "leave rows of other systems out"),
+    "raters": ("--rater", "if each rater has a column: one of them; all others if none"),
+}
+PAIRS = {
+    "columns": ("--column", "NAME=HEADER", "a column's name in the file"),
+    "aliases": ("--alias", "NAME=SYSTEM", "a name for another's outputs"),
+    "item_types": (
+        "--item-type",
+        "TYPE=SYSTEM",
+        f"Appraise: a check ({', '.join(ITEM_TYPES[1:])}) that is a judgement of a system; * keeps the row's system",
+    ),
+    "choices": ("--choice", "LABEL=NUMBER", "Label Studio: the number of a choice"),
+}
 EPILOG = """\
 examples:
   manage.py import_dataset demo/examples/dataset.csv --project demo --user manager --name "My data"
@@ -49,32 +61,12 @@ def pair(text: str) -> tuple[str, str]:
     return name, other
 
 
-def reading_of(options: dict[str, Any]) -> RatingOptions:
-    return RatingOptions(
-        shape=options["shape"] or "",
-        columns=dict(options["column"]),
-        criteria=options["criterion"],
-        raters=options["rater"],
-        criterion=options["name_criterion"],
-        aggregate=options["aggregate"],
-        only_systems=options["only_system"],
-        aliases=dict(options["alias"]),
-        item=options["item"],
-        item_types=dict(options["item_type"]),
-        choices=dict(options["choice"]),
-        scale_min=options["scale"][0],
-        scale_max=options["scale"][1],
-    )
-
-
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Import judgements collected elsewhere into a closed campaign: all of them, or none."
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_common_arguments(parser, formats=RATING_FORMATS)
+        add_import_arguments(parser, formats=RATING_FORMATS)
         parser.add_argument("--dataset", required=True, help="slug of the data set that was rated")
         parser.add_argument("--name", required=True, help="name of the campaign to create")
         parser.add_argument(
@@ -83,96 +75,42 @@ class Command(BaseCommand):
             type=int,
             default=[None, None],
             metavar=("LOW", "HIGH"),
-            help="(1 5; for Appraise 0 100)",
+            help="(1 5; Appraise: 0 100)",
         )
-        parser.add_argument("--shape", choices=SHAPES, help="what the file holds; recognised if not told")
-        parser.add_argument("--look", action="store_true", help="say what the file looks like, and import nothing")
+        parser.add_argument("--shape", choices=SHAPES, default="", help="what the file holds; recognised if left out")
+        parser.add_argument("--look", action="store_true", help="preview the file, and import nothing")
         parser.add_argument(
-            "--column",
-            action="append",
-            type=pair,
-            default=[],
-            metavar="NAME=HEADER",
-            help="a column's name in the file",
+            "--name-criterion", default=DEFAULT_CRITERION, help="its name if the file names none (%(default)s)"
         )
-        parser.add_argument(
-            "--criterion", action="append", default=[], help="a column with ratings; all others if none"
-        )
-        parser.add_argument("--only-system", action="append", default=[], help="leave rows of other systems out")
-        parser.add_argument(
-            "--alias",
-            action="append",
-            type=pair,
-            default=[],
-            metavar="NAME=SYSTEM",
-            help="a name for another's outputs",
-        )
-        parser.add_argument(
-            "--rater", action="append", default=[], help="for a column for each rater: one of them; all others if none"
-        )
-        parser.add_argument(
-            "--name-criterion", default=DEFAULT_CRITERION, help="where the file names none (%(default)s)"
-        )
-        parser.add_argument("--aggregate", choices=AGGREGATES, default="", help="of medians or means only: which")
+        parser.add_argument("--aggregate", choices=AGGREGATES, default="", help="only for medians or means: which")
         parser.add_argument("--item", default="{item}", help="Appraise: the item's id, such as {document}#{item}")
-        parser.add_argument(
-            "--item-type",
-            action="append",
-            type=pair,
-            default=[],
-            metavar="TYPE=SYSTEM",
-            help=f"Appraise: a check ({', '.join(ITEM_TYPES[1:])}) that is a judgement of a system; * is the row's own",
-        )
-        parser.add_argument(
-            "--choice",
-            action="append",
-            type=pair,
-            default=[],
-            metavar="LABEL=NUMBER",
-            help="Label Studio: the number of a choice",
-        )
+        for field, (option, meaning) in LISTS.items():
+            parser.add_argument(option, dest=field, action="append", default=[], help=meaning)
+        for field, (option, metavar, meaning) in PAIRS.items():
+            parser.add_argument(
+                option, dest=field, action="append", type=pair, default=[], metavar=metavar, help=meaning
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
-        dataset = Dataset.objects.filter(project=project, slug=options["dataset"]).first()
-        if dataset is None:
-            known = ", ".join(project.datasets.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(
-                f"--dataset: found {options['dataset']!r}; accepted: a data set of the project: {known}."
-            )
-        filename, content = options["file"].name, content_of(options["file"])
-        with refusing():
-            reading = reading_of(options)
-            if options["look"]:
-                self.look(dataset, filename, content, options["format"], reading)
-                return
-            job = rating_import_create(
-                dataset=dataset,
-                by=user,
-                name=options["name"],
-                filename=filename,
-                content=content,
-                file_format=options["format"],
-                options=reading,
-            )
-        with progress_bar() as progress:
-            rating_import_execute(import_id=job.pk, progress=progress)
-        job.refresh_from_db()
-        made = {"campaign": job.campaign.name} if job.campaign else {}
-        tell(self, job, made=made, as_json=options["json"])
+        dataset = row_by_name(project.datasets, "--dataset", options["dataset"])
+        reading: dict[str, Any] = {name: options[name] for name in ("shape", "aggregate", "item", *LISTS)}
+        reading |= {name: dict(options[name]) for name in PAIRS} | {"criterion": options["name_criterion"]}
+        reading |= dict(zip(("scale_min", "scale_max"), options["scale"], strict=True))
+        upload = {
+            "filename": options["file"].name,
+            "content": content_of(options["file"]),
+            "file_format": options["format"],
+            "options": RatingOptions(**reading),
+        }
+        if options["look"]:
+            self._look(rating_preview(dataset=dataset, **upload))
+            return
+        job = rating_import_create(dataset=dataset, by=user, name=options["name"], **upload)
+        self.run_import(job, rating_import_execute, options)
 
-    def look(
-        self, dataset: Dataset, filename: str, content: bytes, file_format: str | None, reading: RatingOptions
-    ) -> None:
-        found = rating_preview(
-            dataset=dataset,
-            filename=filename,
-            content=content,
-            file_format=resolve_format(filename, file_format, endings=RATING_ENDINGS),
-            options=reading,
-        )
-        self.stdout.write(found.sentence)
-        for what, count in report_rows(found.counts):
-            self.stdout.write(f"{count:>9,}  {what}")
-        if found.errors:
-            raise CommandError(f"So read, nothing could be imported.{bad_rows(vars(found))}")
+    def _look(self, preview: Preview) -> None:
+        self.stdout.write(preview.sentence)
+        self.print_counts(report_rows(preview.counts))
+        if preview.errors:
+            raise CommandError(f"Read like this, nothing can be imported.{row_errors(vars(preview))}")

@@ -1,13 +1,19 @@
 """Import reference weights that were made elsewhere, as a finished release: all of them, or none."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.core.errors import ImportRefused
-from annotation.management.importing import add_common_arguments, bad_rows, content_of, member_and_project, refusing
+from annotation.management.base import (
+    AssayCommand,
+    add_import_arguments,
+    content_of,
+    member_and_project,
+    row_by_name,
+    row_errors,
+)
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.releases.services.imports import ADDED_KINDS, release_import
 
@@ -27,14 +33,12 @@ The formats are described in docs/data-formats.md.
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_common_arguments(parser)
+        add_import_arguments(parser)
         parser.add_argument(
             "--dataset", required=True, help="slug of the data set whose items and texts the file names"
         )
@@ -52,41 +56,28 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
-        dataset = self._named(project.datasets.all(), options["dataset"], "--dataset")
+        dataset = row_by_name(project.datasets, "--dataset", options["dataset"])
         slug = options["reference_set"]
-        reference_set = self._named(dataset.reference_sets.all(), slug, "--reference-set") if slug else None
-        with refusing():
-            try:
-                release = release_import(
-                    dataset=dataset,
-                    filename=options["file"].name,
-                    content=content_of(options["file"]),
-                    by=user,
-                    name=options["name"],
-                    reference_set=reference_set,
-                    file_format=options["format"],
-                    add_texts=options["add_texts"],
-                    kind=options["kind"],
-                    origin=options["origin"],
-                    licence=options["licence"],
-                )
-            except ImportRefused as error:
-                found = {"errors": error.rows, "total": error.total}
-                raise CommandError(f"{error.message}{bad_rows(found)}") from error
+        reference_set = row_by_name(dataset.reference_sets, "--reference-set", slug) if slug else None
+        try:
+            release = release_import(
+                dataset=dataset,
+                filename=options["file"].name,
+                content=content_of(options["file"]),
+                by=user,
+                reference_set=reference_set,
+                file_format=options["format"],
+                **{name: options[name] for name in ("name", "add_texts", "kind", "origin", "licence")},
+            )
+        except ImportRefused as error:
+            report = {"errors": error.rows, "total": error.total}
+            raise CommandError(f"{error.message}{row_errors(report)}") from error
+        name, report = release_name(release), release.report
         if options["json"]:
-            record = {"release": release_name(release), "content_hash": release.content_hash, "report": release.report}
-            self.stdout.write(json.dumps(record, ensure_ascii=False, indent=2))
+            self.print_json({"release": name, "content_hash": release.content_hash, "report": report})
             return
-        report = release.report
-        self.stdout.write(f"{release_name(release)}: {report['references']['weighted']:,} weights imported")
         items = report["items"]
+        self.stdout.write(f"{name}: {report['references']['weighted']:,} weights imported")
         self.stdout.write(f"  {items['without_positive']:,} of {items['with_weight']:,} items have no positive weight")
         self.stdout.write(f"  {report['imported']['texts_added']:,} texts added to the data set “{dataset}”")
         self.stdout.write(f"  sha256 {release.content_hash}")
-
-    def _named(self, rows: Any, slug: str, option: str) -> Any:
-        found = rows.filter(slug=slug).first()
-        if found is None:
-            known = ", ".join(rows.values_list("slug", flat=True)[:20]) or "none yet"
-            raise CommandError(f"{option}: found {slug!r}; accepted: {known}.")
-        return found

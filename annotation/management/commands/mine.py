@@ -1,15 +1,22 @@
 """Mine references for the seeds of a data set from a corpus, here and now; --store adds them to the data set."""
 
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.core.errors import AnnotationError
-from annotation.management.importing import member_and_project, progress_bar, refusing
+from annotation.management.base import (
+    AssayCommand,
+    add_member_arguments,
+    content_of,
+    json_list,
+    member_and_project,
+    progress_bar,
+    row_by_name,
+)
 from annotation.mining.services import mining_run_create, mining_run_execute, mining_run_store
 from annotation.mining.services.report import run_report
 from annotation.mining.specification import MiningSpecification
@@ -39,53 +46,46 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
+        add_member_arguments(parser)
         parser.add_argument("--dataset", required=True, metavar="SLUG")
         parser.add_argument("--corpus", required=True, metavar="SLUG")
         parser.add_argument(
             "--seed-source", default=SourceKind.SEED.value, metavar="SYSTEM|KIND", help="what the seed is (%(default)s)"
         )
         parser.add_argument("--split", action="append", default=[], help="only items of this split; repeatable")
-        for name, what in NUMBERS.items():
+        for name, meaning in NUMBERS.items():
             default = getattr(DEFAULTS, name)
             parser.add_argument(
-                f"--{name.replace('_', '-')}", type=type(default), default=default, help=f"{what} (%(default)s)"
+                f"--{name.replace('_', '-')}", type=type(default), default=default, help=f"{meaning} (%(default)s)"
             )
         parser.add_argument("--no-parrot", action="store_true", help="without the message itself as a response")
         parser.add_argument("--hygiene", type=Path, metavar="FILE", help="JSON list of steps")
-        parser.add_argument("--store", action="store_true", help="add what was kept to the data set")
-        parser.add_argument(
-            "--no-near-duplicates", action="store_true", help="with --store: all but those marked as near"
-        )
+        parser.add_argument("--store", action="store_true", help="add the kept candidates to the data set")
+        parser.add_argument("--no-near-duplicates", action="store_true", help="with --store: without near-duplicates")
         parser.add_argument(
             "--leave-out",
             type=Path,
             metavar="FILE",
-            help="with --store: all near-duplicates but those in this JSON Lines, as candidates are downloaded",
+            help="with --store: without the candidates in this JSON Lines, in the format of a download",
         )
         parser.add_argument("--json", action="store_true", help="print the run and its report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
-        with refusing():
-            run = _asked(project, user, options)
+        run = _create_run(project, user, options)
         with progress_bar() as progress:
             mining_run_execute(run_id=run.pk, progress=progress)
         run.refresh_from_db()
         if run.state != JobState.DONE:
             raise CommandError(run.error or f"The run ended as {run.state}.")
         if options["store"]:
-            with refusing():
-                near = False if options["no_near_duplicates"] else None
-                mining_run_store(run=run, near_duplicates=near, leave_out=_left_out(run, options["leave_out"]), by=user)
+            near = False if options["no_near_duplicates"] else None
+            mining_run_store(run=run, near_duplicates=near, leave_out=_left_out(run, options["leave_out"]), by=user)
             run.refresh_from_db()
         self._print(run, as_json=options["json"])
 
@@ -99,14 +99,14 @@ class Command(BaseCommand):
                 "signature": run.signature,
                 "report": run.report,
             }
-            self.stdout.write(json.dumps(record, ensure_ascii=False, indent=2))
+            self.print_json(record)
             return
         report = run_report(run)
         self.stdout.write(f"{run}: {report.seeds:,} seeds, {report.n_kept:,} candidates kept")
         for row in report.kinds:
             fates = ", ".join(f"{n:,} {fate}" for fate, n in row.fates.items())
             self.stdout.write(f"{row.all:>13,}  {row.label} ({fates})")
-        self.stdout.write(f"{report.fewer:>13,}  Seeds with fewer mined texts than asked for")
+        self.stdout.write(f"{report.fewer:>13,}  Seeds with fewer mined texts than requested")
         self.stdout.write(f"{report.near_kept:>13,}  Near-duplicates kept")
         for step in report.steps:
             self.stdout.write(f"{step.n:>13,}  {step.step} ({step.fate})")
@@ -114,13 +114,13 @@ class Command(BaseCommand):
             stored = run.report["stored"]
             self.stdout.write(
                 f"{stored['new_responses']:>13,}  New responses of {run.dataset}, and {stored['known_responses']:,} "
-                "that were there and got a further source"
+                "known ones with a further source"
             )
 
 
-def _asked(project: Project, user: User, options: dict[str, Any]) -> MiningRun:
-    dataset = _found(project.datasets, "--dataset", options["dataset"])
-    corpus = _found(project.corpora.defer("content"), "--corpus", options["corpus"])
+def _create_run(project: Project, user: User, options: dict[str, Any]) -> MiningRun:
+    dataset = row_by_name(project.datasets, "--dataset", options["dataset"])
+    corpus = row_by_name(project.corpora.defer("content"), "--corpus", options["corpus"])
     kinds = [kind for kind in SourceKind.values if kind != SourceKind.SYSTEM]
     source = options["seed_source"]
     specification = {name: options[name] for name in NUMBERS} | {"parrot": not options["no_parrot"]}
@@ -128,50 +128,25 @@ def _asked(project: Project, user: User, options: dict[str, Any]) -> MiningRun:
         project=project,
         dataset=dataset,
         corpus=corpus,
-        specification=specification | {"hygiene": _hygiene(options["hygiene"])},
+        specification=specification | {"hygiene": json_list(options["hygiene"], option="--hygiene")},
         seed_choice={("kind" if source in kinds else "system"): source, "splits": options["split"]},
         by=user,
     )
 
 
-def _found(related: Any, option: str, slug: str) -> Any:
-    found = related.filter(slug=slug).first()
-    if found is None:
-        accepted = ", ".join(related.values_list("slug", flat=True)[:20]) or "none is there yet"
-        raise AnnotationError(f"{option}: found {slug!r}; accepted: {accepted}.")
-    return found
-
-
 def _left_out(run: MiningRun, path: Path | None) -> list[int] | None:
-    """Ids of the candidates that a file names by item, kind and rank."""
+    """Return the ids of the candidates that a file names by item, kind and rank."""
     if path is None:
         return None
-    found = []
-    for number, line in enumerate(_read("--leave-out", path).splitlines(), start=1):
+    ids = []
+    for number, line in enumerate(content_of(path, option="--leave-out").splitlines(), start=1):
         try:
             row = json.loads(line)
             named = {"item__external_id": row["item_id"], "kind": row["kind"], "rank": row["rank"]}
-            found.append(run.candidates.values_list("pk", flat=True).get(**named))
+            ids.append(run.candidates.values_list("pk", flat=True).get(**named))
         except (ValueError, LookupError, TypeError, ObjectDoesNotExist) as error:
-            raise AnnotationError(
-                f"--leave-out: {path}, line {number}: found {line[:80]}; accepted: item_id, kind and rank of a "
-                f"candidate of {run}."
+            raise CommandError(
+                f"--leave-out: {path}, line {number}: found {line.decode(errors='replace')[:80]}; accepted: item_id, "
+                f"kind and rank of a candidate of {run}."
             ) from error
-    return found
-
-
-def _read(option: str, path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise AnnotationError(f"{option}: {path} cannot be read: {error.strerror}.") from error
-
-
-def _hygiene(path: Path | None) -> list[Any]:
-    if path is None:
-        return []
-    try:
-        steps: list[Any] = json.loads(_read("--hygiene", path))
-    except ValueError as error:
-        raise AnnotationError(f"--hygiene: {path} is not JSON: {error}.") from error
-    return steps
+    return ids

@@ -1,14 +1,16 @@
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotation.core.errors import AnnotationError
-from annotation.core.normalisation import DEFAULT_RULE, RULES
 from annotation.datasets.services.imports import dataset_import_execute
-from annotation.management.importing import member_and_project, progress_bar, refusing, tell
+from annotation.management.base import (
+    AssayCommand,
+    add_member_arguments,
+    add_normalisation,
+    json_list,
+    member_and_project,
+    row_by_name,
+)
 from annotation.seeds.services.selections import seeds_sample
 
 EPILOG = """\
@@ -25,56 +27,26 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Draw triples of a corpus at random into a new data set, each with its response as seed: here and now."
-
-    def create_parser(self, *args: Any, **options: Any) -> Any:
-        return super().create_parser(*args, epilog=EPILOG, formatter_class=RawDescriptionHelpFormatter, **options)
+    epilog = EPILOG
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--user", required=True, help="username on whose behalf; a manager or owner of the project")
+        add_member_arguments(parser)
         parser.add_argument("--corpus", required=True, metavar="SLUG")
         parser.add_argument("--name", required=True, help="name of the data set to create")
         parser.add_argument("--n", type=int, required=True, help="triples, each drawn at most once")
-        parser.add_argument("--seed", type=int, default=20150726, help="decides what is drawn (%(default)s)")
+        parser.add_argument("--seed", type=int, default=20150726, help="random seed of the draw (%(default)s)")
         parser.add_argument("--hygiene", type=Path, metavar="FILE", help="JSON: a list of steps")
-        parser.add_argument(
-            "--normalisation", choices=RULES, default=DEFAULT_RULE, help="when two texts are one response (%(default)s)"
-        )
+        add_normalisation(parser)
         parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user, project = member_and_project(options)
-        corpus = project.corpora.filter(slug=options["corpus"]).first()
-        with refusing():
-            if corpus is None:
-                known = ", ".join(project.corpora.values_list("slug", flat=True)) or "none yet"
-                raise AnnotationError(f"--corpus: found {options['corpus']!r}; accepted: {known}.")
-            job = seeds_sample(
-                corpus=corpus,
-                name=options["name"],
-                n=options["n"],
-                seed=options["seed"],
-                hygiene=_steps(options["hygiene"]),
-                normalisation=options["normalisation"],
-                by=user,
-            )
-        with progress_bar() as progress:
-            dataset_import_execute(import_id=job.pk, progress=progress)
-        job.refresh_from_db()
-        tell(self, job, made={"dataset": job.dataset.slug} if job.dataset else {}, as_json=options["json"])
-
-
-def _steps(path: Path | None) -> list[Any]:
-    if path is None:
-        return []
-    try:
-        found = json.loads(path.read_text())
-    except OSError as error:
-        raise CommandError(f"--hygiene: found {path} ({error.strerror}); accepted: a file that can be read.") from error
-    except ValueError as error:
-        raise CommandError(f"--hygiene: {path} is no JSON: {error}") from error
-    if not isinstance(found, list):
-        raise CommandError(f"--hygiene: {path} holds no list; accepted: a list of steps.")
-    return found
+        job = seeds_sample(
+            corpus=row_by_name(project.corpora, "--corpus", options["corpus"]),
+            hygiene=json_list(options["hygiene"], option="--hygiene"),
+            by=user,
+            **{name: options[name] for name in ("name", "n", "seed", "normalisation")},
+        )
+        self.run_import(job, dataset_import_execute, options)

@@ -3,13 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.management.campaigns import campaign_named
+from annotation.management.base import AssayCommand, campaign_by_name
 from annotation.quality.services.amendments import chain_check
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--campaign", required=True, metavar="NAME|ID")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        check = chain_check(campaign_named(options["project"], options["campaign"]))
+        check = chain_check(campaign_by_name(options["project"], options["campaign"]))
         if check.broken is not None:
             raise CommandError(check.sentence)
         self.stdout.write(check.sentence)

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import job_requeue
-from annotation.management.importing import progress_bar
+from annotation.management.base import progress_bar
 from annotation.models import JobState, Project
 from correlations.management.specifications import as_json, read_specification
 from correlations.models import Study

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from annotation.core.errors import ImportRefused
 from annotation.core.problems import problem_sentence
-from annotation.management.importing import content_of, member_and_project, refusing
+from annotation.management.base import content_of, member_and_project, refusing
 from annotation.models import Dataset, Project
 from metrics.services.score_imports import ImportOptions, score_file_import, score_file_look
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import job_requeue
-from annotation.management.importing import progress_bar
+from annotation.management.base import progress_bar
 from annotation.models import Dataset, JobState, Project, Release, System
 from annotation.references.releases.selectors.releases import finished_releases, release_named, release_names
 from metrics.models import ScoreRun

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management import CommandError
 from django.core.management.base import BaseCommand
 
-from annotation.management.importing import member_and_project, progress_bar, refusing
+from annotation.management.base import member_and_project, progress_bar, refusing
 from annotation.models import JobState, Project, SourceKind
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, TRAINABLE

@@ -40,9 +40,9 @@ def test_it_creates_a_set_releases_it_and_prints_json(dataset, project, tmp_path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"reference_set": "nope"}, "--reference-set: 'nope' found; accepted: none is there yet"),
+        ({"reference_set": "nope"}, "--reference-set: found 'nope'; accepted: none is there yet"),
         ({}, "Give --reference-set, or --dataset"),
-        ({**NEW, "campaign": ["Charm"]}, "--campaign: 'Charm' found; accepted: Quality"),
+        ({**NEW, "campaign": ["Charm"]}, "--campaign: found 'Charm'; accepted: Quality"),
         ({**NEW, "source": ["Robot"]}, "has no system 'Robot'; it has: Human"),
     ],
 )

@@ -93,7 +93,7 @@ def test_other_shapes_are_imported_by_command(who: tuple[str, ...], project: Pro
 
 def test_an_unknown_data_set_is_refused_with_those_there_are(who: tuple[str, ...], project: Project) -> None:
     example_dataset(project)
-    with pytest.raises(CommandError, match="found 'large'; accepted: a data set of the project: small"):
+    with pytest.raises(CommandError, match="--dataset: found 'large'; accepted: small"):
         run("import_ratings", EXAMPLES / "ratings.csv", "--dataset", "large", "--name", "J", *who)
 
 

@@ -54,7 +54,7 @@ def test_it_adds_texts_when_told_to(run, dataset):
     ("options", "message"),
     [
         ({"dataset": "nowhere"}, "--dataset: found 'nowhere'; accepted: replies"),
-        ({"reference_set": "nowhere"}, "--reference-set: found 'nowhere'; accepted: none yet"),
+        ({"reference_set": "nowhere"}, "--reference-set: found 'nowhere'; accepted: none is there yet"),
         ({"name": ""}, "Found 0 characters; accepted: 1 to 120"),
         ({"user": "nobody"}, "accepted: a manager or owner"),
     ],

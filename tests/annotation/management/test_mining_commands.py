@@ -130,7 +130,7 @@ def test_near_duplicates_stay_behind_that_a_download_names(project, manager, tmp
         (["--dataset", "talk", "--corpus", "gone"], "--corpus: found 'gone'; accepted: pool"),
         (["--dataset", "talk", "--corpus", "pool", "--n", "-3"], "n: found -3"),
         (["--dataset", "talk", "--corpus", "pool", "--seed-source", "Nobody"], "System: found 'Nobody'"),
-        (["--dataset", "talk", "--corpus", "pool", "--hygiene", "nowhere.json"], "cannot be read"),
+        (["--dataset", "talk", "--corpus", "pool", "--hygiene", "nowhere.json"], "accepted: a file that can be read"),
     ],
 )
 def test_what_cannot_be_mined_is_told(project, manager, arguments: list[str], message: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.campaigns.selectors import RATING_COLUMNS
-from annotation.judgements.services.imports import rating_import_create, rating_import_draft, rating_import_execute
+from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
 from annotation.judgements.services.preview import rating_import_confirm, rating_preview
 from annotation.judgements.services.recognition import recognised
@@ -153,11 +153,12 @@ def test_everything_that_the_import_would_refuse_is_told_beforehand(dataset: Dat
 
 
 def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_numbers(dataset: Dataset) -> None:
-    job = rating_import_draft(
+    job = rating_import_create(
         dataset=dataset,
         by=None,
         name="J",
         filename="r.csv",
+        draft=True,
         content=b"item,system,ann,bob\n1,SystemA,9,x\n1,SystemB,nan,inf\n",
     )
     assert [one["values"] for one in job.report["preview"]["sample"]] == [[9], ["no number"], [None]]
@@ -165,7 +166,7 @@ def test_what_is_shown_of_a_file_can_be_kept_even_where_its_values_are_no_number
 
 @pytest.mark.parametrize("content", [b"item,system,a\x00b\n1,SystemA,3\n", b"rater,item,system,q\nann\x00,1,A\x00,3\n"])
 def test_characters_that_the_database_cannot_hold_are_told_and_do_no_harm(dataset: Dataset, content: bytes) -> None:
-    draft = rating_import_draft(dataset=dataset, by=None, name="J", filename="r.csv", content=content)
+    draft = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=content, draft=True)
     assert draft.report["preview"]["total"] > 0
     job = rating_import_create(dataset=dataset, by=None, name="J", filename="r.csv", content=content)
     rating_import_execute(import_id=job.pk)
@@ -181,8 +182,9 @@ def test_of_a_long_file_the_beginning_is_looked_at(dataset: Dataset, monkeypatch
 
 def test_a_waiting_file_is_imported_as_it_was_shown_and_once(dataset: Dataset) -> None:
     options = RatingOptions(criterion="quality")
-    job = rating_import_draft(
-        dataset=dataset, by=None, name="J", filename="r.csv", content=b"item,system,ann\n1,SystemA,3\n", options=options
+    content = b"item,system,ann\n1,SystemA,3\n"
+    job = rating_import_create(
+        dataset=dataset, by=None, name="J", filename="r.csv", content=content, options=options, draft=True
     )
     rating_import_execute(import_id=job.pk)  # no worker takes it
     assert not Campaign.objects.exists()
