@@ -1,4 +1,4 @@
-"""What the singular values of a space say: numbers in, Vega-Lite specification and a sentence out."""
+"""The chart of a space's singular values, and its summary."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,17 +10,17 @@ from annotation.core.charts import Spec, Theme, finish, palette
 
 
 def spectrum_points(values: Sequence[float]) -> list[dict[str, float]]:
-    """Each dimension with its singular value, and the share of the space's energy (squares) up to it."""
+    """Return each dimension with its singular value and the share of the squares up to it."""
     squares = np.square(np.asarray(values, dtype=np.float64))
     shares = np.cumsum(squares) / squares.sum()
     return [
-        {"dimension": place, "value": float(value), "share": float(share)}
-        for place, (value, share) in enumerate(zip(values, shares, strict=True), start=1)
+        {"dimension": dimension, "value": float(value), "share": float(share)}
+        for dimension, (value, share) in enumerate(zip(values, shares, strict=True), start=1)
     ]
 
 
-def spectrum_words(facts: Mapping[str, Any]) -> dict[str, float] | None:
-    """How soon a space holds half and nine tenths of what it holds; None of a model that is no such space."""
+def spectrum_summary(facts: Mapping[str, Any]) -> dict[str, float] | None:
+    """Return how many dimensions hold half and nine tenths of the squares; None for a model without such values."""
     values = facts.get("singular_values")
     if not values:
         return None
@@ -30,8 +30,8 @@ def spectrum_words(facts: Mapping[str, Any]) -> dict[str, float] | None:
 
 
 def spectrum(values: Sequence[float], *, theme: Theme = "light") -> Spec:
-    """Singular values by dimension, falling; where the line is flat, further dimensions tell little apart."""
-    drawn = (
+    """Draw the falling singular values; where the line is flat, further dimensions add little."""
+    chart = (
         alt.Chart(alt.InlineData(values=spectrum_points(values)))
         .mark_line(color=palette(theme).accent, point=alt.OverlayMarkDef(size=18, color=palette(theme).accent))
         .encode(
@@ -44,4 +44,4 @@ def spectrum(values: Sequence[float], *, theme: Theme = "light") -> Spec:
             ],
         )
     )
-    return finish(drawn, theme)
+    return finish(chart, theme)

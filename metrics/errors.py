@@ -1,11 +1,11 @@
-"""What this app's services refuse, for people to read."""
+"""Errors of the metrics app."""
 
 from annotation.core.errors import AnnotationError
 
 
 class MetricsError(AnnotationError):
-    """A score cannot be computed as asked; the message says what was found and what is accepted."""
+    """A score or model cannot be computed; the message says what was found and what is accepted."""
 
 
 class ScoreRunRefused(MetricsError):
-    """A score run is specified wrongly; ``fields`` names the parts."""
+    """A score run is specified wrongly; ``fields`` names the fields."""

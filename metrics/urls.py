@@ -35,7 +35,7 @@ model_urls: list[URLPattern | URLResolver] = [
     path("download/", models.model_download, name="model-download"),
     path("overlap.<str:file_format>", models.model_overlap_download, name="model-overlap-download"),
     path("singular-values/", models.model_spectrum, name="model-spectrum"),
-    path("singular-values.<str:file_format>", models.model_spectrum_download, name="model-spectrum-download"),
+    path("singular-values.<str:file_format>", models.model_spectrum, name="model-spectrum-download"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

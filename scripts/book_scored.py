@@ -32,7 +32,7 @@ from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from metrics.models import ScoreRun, SystemScore, TrainedModel
 from metrics.selectors.disagreements import disagreements_of
-from metrics.services.training import model_train_on_dataset
+from metrics.services.training import ModelRequest, model_train_on_dataset
 from scripts.book_scores import SCORES
 
 SYSTEMS = ("Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamG")
@@ -111,15 +111,9 @@ def _runs(project: Project) -> dict[str, str]:
 
 def _models(project: Project, dataset: Dataset, user: User) -> dict[str, str]:
     done = TrainedModel.objects.get(project=project, name="DSTC7 space")
-    asked = {
-        "texts": ["messages"],
-        "source_kinds": [SourceKind.HUMAN],
-        "dataset": dataset,
-        "project": project,
-        "by": user,
-    }
-    training = TrainedModel.objects.filter(project=project, name="DSTC7 trigrams").first() or model_train_on_dataset(
-        name="DSTC7 trigrams", kind="language_model", options={"order": 3}, **asked
+    request = ModelRequest(project, user, "DSTC7 trigrams", "language_model", {"order": 3})
+    training = TrainedModel.objects.filter(project=project, name=request.name).first() or model_train_on_dataset(
+        request=request, dataset=dataset, texts=["messages"], source_kinds=[SourceKind.HUMAN]
     )
     n = done.report["texts"]
     _at_work(training, n * 2 // 3, n, f"Training on {n:,} texts")

@@ -59,7 +59,7 @@ def look(page: Page) -> None:
     page.get_by_label("Highest possible score").fill("1")
     page.get_by_label("Where the scores come from").fill("Jaccard’s index of the words of output and message")
     page.locator("input[type=file]").set_input_files(SCORES)
-    page.get_by_role("button", name="Upload and look").click()
+    page.get_by_role("button", name="Upload and preview").click()
     expect(page.get_by_role("button", name="Import it")).to_be_visible()
 
 

@@ -1,8 +1,7 @@
-"""Trained models: asked for, polled, read by metrics under their hash."""
+"""Trained models: request, poll, delete. Metrics name them by their hash."""
 
-from typing import Any, cast
+from typing import Any
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,11 +9,12 @@ from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.core.api import JOB_FIELDS, JobSerializer, JobViewSet, Strict, find_named
+from annotation.core.uploads import in_bytes, upload_limit
 from annotation.mining.api import JsonTextField
-from annotation.models import Corpus, Dataset, User
+from annotation.models import Corpus, Dataset
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS
 from metrics.selectors.models import models_of, runs_using
@@ -22,11 +22,11 @@ from metrics.selectors.training_texts import corpora_to_train_on
 from metrics.services import training as services
 from metrics.tasks import train_model
 
-# --- What is asked and shown ------------------------------------------------------------------------------------------
+# --- Serializers ------------------------------------------------------------------------------------------------------
 
 
 class ModelRequestSerializer(Strict, serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=120, help_text="A name that is there already gets another version.")
+    name = serializers.CharField(max_length=120, help_text="An existing name gets another version.")
     kind = serializers.ChoiceField(choices=list(KINDS))
     options = JsonTextField(required=False, help_text="What its kind takes, such as {“components”: 100}.")
     keep_apart = serializers.BooleanField(
@@ -52,16 +52,11 @@ class ModelOfTextsSerializer(ModelRequestSerializer):
 
 
 class ModelFileSerializer(ModelRequestSerializer):
-    file = serializers.FileField(help_text="One text a line, perhaps compressed; or, with `made_elsewhere`, a model.")
+    file = serializers.FileField(
+        help_text="One text per line, perhaps compressed; or, with `made_elsewhere`, a model.",
+        validators=[upload_limit(", or any size by the command train_metric_model", write=in_bytes)],
+    )
     made_elsewhere = serializers.BooleanField(default=False, help_text="The file is a model: ARPA, word2vec, GloVe.")
-
-    def validate_file(self, file: "UploadedFile[bytes]") -> "UploadedFile[bytes]":
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            raise ValidationError(
-                f"Found {file.size} bytes; accepted: at most {settings.UPLOAD_MAX_BYTES}, or any size by the command "
-                "train_metric_model."
-            )
-        return file
 
 
 class TrainedModelSerializer(JobSerializer):
@@ -92,7 +87,7 @@ class TrainedModelSerializer(JobSerializer):
 
 
 class TrainedModelDetailSerializer(TrainedModelSerializer):
-    report = serializers.DictField(read_only=True, help_text="What it was trained on, in numbers, and what it is.")
+    report = serializers.DictField(read_only=True, help_text="Statistics of its texts and of the model.")
     score_runs = serializers.SerializerMethodField(help_text="Ids of the score runs that read it, newest first.")
 
     class Meta(TrainedModelSerializer.Meta):
@@ -124,42 +119,46 @@ class TrainedModelsViewSet(JobViewSet):
         return TrainedModelSerializer if self.action == "list" else TrainedModelDetailSerializer
 
     @extend_schema(parameters=[OpenApiParameter("kind", str, enum=list(KINDS))])
-    def list(self, request: Request, **kwargs: Any) -> Response:
+    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)
 
     @extend_schema(
         request={"multipart/form-data": ModelFileSerializer, "application/json": ModelOfTextsSerializer},
         responses={202: TrainedModelDetailSerializer},
     )
-    def create(self, request: Request, **_: Any) -> Response:
-        """A new version of a model, from texts that are here or from a file. Poll its ``url``."""
-        model = self._of_file(request) if request.content_type.startswith("multipart/") else self._of_texts(request)
+    def create(self, request: Request, **_: Any) -> ApiResponse:
+        """Create a version of a model from stored texts or from a file. Poll its ``url``."""
+        model = self._of_file() if request.content_type.startswith("multipart/") else self._of_texts()
         self.start(model)
         return self.answer(model, status.HTTP_202_ACCEPTED)
 
-    def _of_texts(self, request: Request) -> TrainedModel:
-        asked = self.validated(ModelOfTextsSerializer) | {"project": self.project, "by": request.user}
-        if "dataset" in asked:
-            (dataset,) = find_named(self.project.datasets.all(), [asked.pop("dataset")], field="dataset", by="slug")
-            return services.model_train_on_dataset(dataset=dataset, **asked)
+    def _of_texts(self) -> TrainedModel:
+        values = self.validated(ModelOfTextsSerializer)
+        new = self._model_request(values)
+        if "dataset" in values:
+            (dataset,) = find_named(self.project.datasets.all(), [values.pop("dataset")], field="dataset", by="slug")
+            return services.model_train_on_dataset(request=new, dataset=dataset, **values)
         for name in ("source_kinds", "source_systems"):
-            if name in asked:
+            if name in values:
                 raise ValidationError({name: ["Found with a corpus; accepted with a data set."]})
         done = corpora_to_train_on(self.project)
-        (corpus,) = find_named(done, [asked.pop("corpus")], field="corpus", by="slug")
-        return services.model_train_on_corpus(corpus=corpus, **asked)
+        (corpus,) = find_named(done, [values.pop("corpus")], field="corpus", by="slug")
+        return services.model_train_on_corpus(request=new, corpus=corpus, **values)
 
-    def _of_file(self, request: Request) -> TrainedModel:
-        asked = self.validated(ModelFileSerializer)
-        file: UploadedFile[bytes] = asked.pop("file")
-        made_elsewhere = asked.pop("made_elsewhere")
-        given = {"project": self.project, "by": request.user, "filename": file.name or "upload", "content": file.read()}
-        if not made_elsewhere:
-            return services.model_train_on_upload(**given, **asked)
-        return services.model_register_upload(**given, name=asked["name"], kind=asked["kind"])
+    def _of_file(self) -> TrainedModel:
+        values = self.validated(ModelFileSerializer)
+        file: UploadedFile[bytes] = values["file"]
+        create = services.model_register_upload if values["made_elsewhere"] else services.model_train_on_upload
+        new = self._model_request(values)
+        return create(request=new, filename=file.name or "upload", content=file.read())
+
+    def _model_request(self, values: dict[str, Any]) -> services.ModelRequest:
+        """Take the values of every new model out of a request's."""
+        names = [name for name in ModelRequestSerializer().get_fields() if name in values]
+        return services.ModelRequest(self.project, self.user, **{name: values.pop(name) for name in names})
 
     @extend_schema(responses={204: None})
-    def destroy(self, request: Request, **_: Any) -> Response:
+    def destroy(self, request: Request, **_: Any) -> ApiResponse:
         """Delete a model that no score run reads, with its files."""
-        services.model_delete(model=self.get_object(), by=cast(User, request.user))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        services.model_delete(model=self.get_object(), by=self.user)
+        return ApiResponse(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""What a person fills in to have a model trained, or taken in."""
+"""Forms that train a model or upload one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.text import capfirst
 
 from annotation.core.forms import RefusableForm, offer_choices
+from annotation.core.uploads import upload_limit
 from annotation.models import Corpus, Dataset, SourceKind
 from annotation.references.releases.selectors.releases import source_counts
 from metrics.scoring.models.kinds import Kind
@@ -20,22 +21,22 @@ OPTION = "option_"
 
 
 def option_field(parameter: Parameter) -> forms.Field:
-    """The input of a parameter."""
+    """Return the input of a kind's option."""
     common: dict[str, Any] = {"label": parameter.label, "help_text": parameter.hint, "initial": parameter.default}
     if parameter.kind == "flag":
         return forms.BooleanField(required=False, **common)
     if parameter.kind == "choice":
-        return forms.ChoiceField(choices=[(one, one) for one in parameter.choices], **common)
+        return forms.ChoiceField(choices=[(choice, choice) for choice in parameter.choices], **common)
     number: Callable[..., forms.Field] = forms.IntegerField if parameter.kind == "whole" else forms.FloatField
-    accepted = f"Accepted: {parameter.accepted}."
-    told = dict.fromkeys(("min_value", "max_value", "invalid"), accepted)
-    return number(min_value=parameter.low, max_value=parameter.high, error_messages=told, **common)
+    messages = dict.fromkeys(("min_value", "max_value", "invalid"), f"Accepted: {parameter.accepted}.")
+    return number(min_value=parameter.low, max_value=parameter.high, error_messages=messages, **common)
 
 
 class _ModelForm(RefusableForm):
-    """What every model is asked: what it is called."""
+    """``request_values`` are those of a ``ModelRequest``, ``source_values`` the texts or file it is made from."""
 
-    name = forms.CharField(label="Name", max_length=120, help_text="A name that is there already gets another version.")
+    name = forms.CharField(label="Name", max_length=120, help_text="An existing name gets another version.")
+    inputs = {"source_kinds": "texts", "source_systems": "texts"}
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,14 +44,26 @@ class _ModelForm(RefusableForm):
 
     def place(self, path: str) -> tuple[forms.Form, str | None]:
         option = f"{OPTION}{path}"
-        return super().place(option if option in self.fields else self.sources_field(path) or path)
+        return super().place(option if option in self.fields else path)
 
-    def sources_field(self, name: str) -> str:
-        return "texts" if name in ("source_kinds", "source_systems") else ""
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if not field.name.startswith(OPTION)]
+
+    @property
+    def option_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name.startswith(OPTION)]
+
+    def request_values(self) -> dict[str, Any]:
+        return {"name": self.cleaned_data["name"]}
+
+    def source_values(self) -> dict[str, Any]:
+        file = self.cleaned_data["file"]
+        return {"filename": file.name, "content": file.read()}
 
 
 class _TrainingForm(_ModelForm):
-    """The kind settles which options there are."""
+    """The kind decides which options there are."""
 
     keep_apart = forms.BooleanField(
         label="Leave out texts that are outputs or references here",
@@ -64,15 +77,7 @@ class _TrainingForm(_ModelForm):
         for parameter in kind.parameters:
             self.fields[f"{OPTION}{parameter.name}"] = option_field(parameter)
 
-    @property
-    def main(self) -> list[forms.BoundField]:
-        return [field for field in self if not field.name.startswith(OPTION)]
-
-    @property
-    def option_fields(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name.startswith(OPTION)]
-
-    def asked(self) -> dict[str, Any]:
+    def request_values(self) -> dict[str, Any]:
         data = self.cleaned_data
         options = {name.removeprefix(OPTION): data[name] for name in data if name.startswith(OPTION)}
         return {"name": data["name"], "options": options, "keep_apart": data["keep_apart"]}
@@ -84,25 +89,21 @@ class DatasetTrainingForm(_TrainingForm):
 
     def __init__(self, *args: Any, kind: Kind, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        sources = [(origin, name, count) for origin, name, count in source_counts(dataset)]
+        parts = [(part, PART_LABELS[part]) for part in (MESSAGES, CONTEXTS)]
         responses = [
             (f"system:{system}" if system else f"kind:{origin}", _source_label(origin, system, count))
-            for origin, system, count in sources
+            for origin, system, count in source_counts(dataset)
         ]
-        offer_choices(self, "texts", [(part, PART_LABELS[part]) for part in (MESSAGES, CONTEXTS)] + responses)
+        offer_choices(self, "texts", parts + responses)
         # Outputs are what is to be judged: never by default.
-        self.fields["texts"].initial = [
-            MESSAGES,
-            CONTEXTS,
-            *(value for value, _ in responses if value.startswith("kind:")),
-        ]
+        self.fields["texts"].initial = [value for value, _ in parts + responses if not value.startswith("system:")]
 
-    def asked(self) -> dict[str, Any]:
+    def source_values(self) -> dict[str, Any]:
         chosen = self.cleaned_data["texts"]
-        return super().asked() | {
-            "texts": [one for one in chosen if one in PART_LABELS],
-            "source_kinds": [one.removeprefix("kind:") for one in chosen if one.startswith("kind:")],
-            "source_systems": [one.removeprefix("system:") for one in chosen if one.startswith("system:")],
+        return {
+            "texts": [value for value in chosen if value in PART_LABELS],
+            "source_kinds": [value.removeprefix("kind:") for value in chosen if value.startswith("kind:")],
+            "source_systems": [value.removeprefix("system:") for value in chosen if value.startswith("system:")],
         }
 
 
@@ -120,26 +121,17 @@ class CorpusTrainingForm(_TrainingForm):
         super().__init__(*args, kind=kind, **kwargs)
         self.fields["texts"].help_text = f"Of {corpus.n_triples:,} triples."
 
-    def asked(self) -> dict[str, Any]:
-        return super().asked() | {"texts": self.cleaned_data["texts"]}
+    def source_values(self) -> dict[str, Any]:
+        return {"texts": self.cleaned_data["texts"]}
 
 
-class _FileField(forms.FileField):
-    """An upload within the limit; what is larger goes in by the command."""
-
-    def __init__(self, *, accepted: str, **options: Any) -> None:
-        limit = filesizeformat(settings.UPLOAD_MAX_BYTES)
-        help_text = f"{accepted}; up to {limit}. A larger one goes in by the command <code>train_metric_model</code>."
-        super().__init__(label="File", help_text=help_text, **options)
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        file = super().clean(data, initial)
-        if file.size is not None and file.size > settings.UPLOAD_MAX_BYTES:
-            found, accepted = filesizeformat(file.size), filesizeformat(settings.UPLOAD_MAX_BYTES)
-            raise forms.ValidationError(
-                f"Found {found}; accepted: at most {accepted}, or any size by the command train_metric_model."
-            )
-        return file
+def _file_field(accepted: str) -> forms.FileField:
+    limit = filesizeformat(settings.UPLOAD_MAX_BYTES)
+    return forms.FileField(
+        label="File",
+        help_text=f"{accepted}; up to {limit}. For a larger one use the command <code>train_metric_model</code>.",
+        validators=[upload_limit(", or any size by the command train_metric_model")],
+    )
 
 
 class UploadTrainingForm(_TrainingForm):
@@ -147,14 +139,8 @@ class UploadTrainingForm(_TrainingForm):
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        self.fields["file"] = _FileField(
-            accepted="One text a line, in UTF-8, perhaps compressed with gzip or Zstandard"
-        )
+        self.fields["file"] = _file_field("One text per line, in UTF-8, perhaps compressed with gzip or Zstandard")
         self.order_fields(self.field_order)
-
-    def asked(self) -> dict[str, Any]:
-        file = self.cleaned_data["file"]
-        return super().asked() | {"filename": file.name, "content": file.read()}
 
 
 class ModelUploadForm(_ModelForm):
@@ -162,12 +148,4 @@ class ModelUploadForm(_ModelForm):
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        self.fields["file"] = _FileField(accepted=capfirst(kind.made_elsewhere))
-
-    @property
-    def main(self) -> list[forms.BoundField]:
-        return list(self)
-
-    def asked(self) -> dict[str, Any]:
-        file = self.cleaned_data["file"]
-        return {"name": self.cleaned_data["name"], "filename": file.name, "content": file.read()}
+        self.fields["file"] = _file_field(capfirst(kind.made_elsewhere))

@@ -1,4 +1,4 @@
-"""Models that were made elsewhere, on their way into this installation's folder."""
+"""Reading models that other programs made."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,16 +15,16 @@ Progress = Callable[[int, int], None]
 
 
 @contextmanager
-def read_file(content: bytes, filename: str) -> Iterator[Path]:
-    """An uploaded file as one that libraries can open, for as long as it is needed."""
+def temporary_file(content: bytes, filename: str) -> Iterator[Path]:
+    """Write an upload to a file that libraries can open, until the context ends."""
     with tempfile.TemporaryDirectory(prefix="assay-model-") as folder:
         path = Path(folder) / (Path(filename).name or "model")
         path.write_bytes(content)
         yield path
 
 
-def stored(kind: Kind, reference: str, directory: Path, progress: Progress) -> Model:
-    """The model of a file or folder. Word vectors are turned into their folder below ``directory`` at once.
+def load_model(kind: Kind, reference: str, directory: Path, progress: Progress) -> Model:
+    """Load the model of a file or folder; a file of word vectors is first converted to a folder below ``directory``.
 
     An encoder may also be named by an installed package that carries it, or as the Hugging Face cache has it.
 

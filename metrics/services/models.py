@@ -1,4 +1,4 @@
-"""Which trained models a metric's parameters mean: names become content hashes before anything is signed."""
+"""Trained models in a metric's parameters: their names become content hashes, which signatures show."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,63 +7,48 @@ from annotation.models import Project
 from metrics.errors import ScoreRunRefused
 from metrics.scoring.models.kinds import KINDS, TRAINABLE
 from metrics.scoring.registry import METRICS
-from metrics.selectors.models import (
-    beyond_limit,
-    beyond_words,
-    model_limits,
-    model_named,
-    model_names,
-    model_parameters,
-)
+from metrics.selectors import models as selectors
 
 
 def parameters_with_models(project: Project, metric: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, each trained model among them as ``sha256:`` and its digest.
+    """Return the parameters with each trained model as ``sha256:`` and its digest.
 
-    A model may be written as ``name``, ``name/v2`` or ``sha256:...``; where none is, the project's newest of the kind
-    is meant. One that is not there is a refusal of the field, which says how to make one; so is a parameter that asks a
-    model for more than it has.
+    A model may be given as ``name``, ``name/v2`` or ``sha256:...``; the default is the project's newest of the kind.
+    An unknown model is refused, and so is a parameter that exceeds what the model has.
     """
-    settled = dict(parameters)
-    for parameter in model_parameters(metric):
-        written = settled.get(parameter.name)
-        written = "" if written is None else written
-        if isinstance(written, str):  # anything else the metric itself refuses, in its own words
-            settled[parameter.name] = _reference(project, parameter.choices[0], written, parameter.name)
-    _check_limits(project, metric, settled)
-    return settled
+    resolved = dict(parameters)
+    for parameter in selectors.model_parameters(metric):
+        name = "" if resolved.get(parameter.name) is None else resolved[parameter.name]
+        if isinstance(name, str):  # the metric itself refuses anything else
+            resolved[parameter.name] = _reference(project, parameter.choices[0], name, parameter.name)
+    _check_limits(project, metric, resolved)
+    return resolved
 
 
-def _check_limits(project: Project, metric: str, settled: dict[str, Any]) -> None:
-    models = model_parameters(metric)
+def _check_limits(project: Project, metric: str, resolved: dict[str, Any]) -> None:
+    models = selectors.model_parameters(metric)
     if not models:
         return
-    asked = {one.name: one.default for one in METRICS[metric].parameter_list()} | settled
-    if not all(isinstance(asked[one.name], str) for one in models):
+    values = {parameter.name: parameter.default for parameter in METRICS[metric].parameter_list()} | resolved
+    if not all(isinstance(values[parameter.name], str) for parameter in models):
         return
-    for name, most in model_limits(project, metric, asked).items():
-        found = beyond_limit([asked.get(name)], most)
-        if found is not None:
-            raise ScoreRunRefused.at(name, f"{name}: {beyond_words(found, most)}.")
+    for name, limit in selectors.model_limits(project, metric, values).items():
+        excess = selectors.beyond_limit([values.get(name)], limit)
+        if excess is not None:
+            raise ScoreRunRefused.at(name, f"{name}: {selectors.beyond_words(excess, limit)}.")
 
 
-def _reference(project: Project, kind: str, written: str, field: str) -> str:
-    model = model_named(project, kind, written)
+def _reference(project: Project, kind: str, name: str, field: str) -> str:
+    model = selectors.model_named(project, kind, name)
     if model is not None:
         return model.reference
-    label = KINDS[kind].label
-    names = model_names(project, kind)
+    names = selectors.model_names(project, kind)
     if names:
-        message = f"{field}: found {written!r}; accepted: {names}, or sha256: and 12 or more digits of one of them."
-    else:
-        found = f"found {written!r}, but" if written else "none was named, and"
-        message = f"{field}: {found} this project has no {label} yet. {how_to_make(project, kind)}"
-    raise ScoreRunRefused(message, fields={field: [message]})
-
-
-def how_to_make(project: Project, kind: str) -> str:
-    """How a project comes by a model of a kind."""
+        message = f"{field}: found {name!r}; accepted: {names}, or sha256: and 12 or more digits of one of them."
+        raise ScoreRunRefused.at(field, message)
     command = f"manage.py train_metric_model --project {project.slug} --kind {kind}"
+    remedy = f"Register one with {command} --register FOLDER."
     if kind in TRAINABLE:
-        return f"Train one under Models, or with {command}."
-    return f"Register one with {command} --register FOLDER."
+        remedy = f"Train one under Models, or with {command}."
+    found = f"found {name!r}, but" if name else "none was named, and"
+    raise ScoreRunRefused.at(field, f"{field}: {found} this project has no {KINDS[kind].label} yet. {remedy}")

@@ -1,4 +1,4 @@
-"""From the shards of a run to its result: scores and intervals, the same however the run was cut."""
+"""Compute a run's scores and intervals from its shards; they do not depend on how it was divided."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ from metrics.services.scoring import little_endian, system_score_fields
 FloatArray = npt.NDArray[np.float64]
 Step = Callable[[int, int], None]
 
-NAMED_ITEMS = 1000  # items left out that a run's report names; its shards name all
+NAMED_ITEMS = 1000  # left-out items that a run's report names; its shards name all
 COUNTS = ("items", "items_scored", "items_partly", "references", "references_in_release")
 
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """What is stored when all shards are done."""
+    """The result of a run whose shards are done."""
 
     report: dict[str, Any]
     bootstrap: dict[str, Any]
@@ -43,7 +43,7 @@ class RunResult:
 
 
 def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
-    """Sums, scores and intervals, from one shard at a time."""
+    """Compute sums, scores and intervals, reading one shard at a time."""
     report = joined_report(list(shards_of(run).values_list("report", flat=True)))
     if not report["items"]:
         counts = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in report["dropped"])
@@ -65,11 +65,11 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
     else:
         replicates, bootstrap = None, {"reason": REPEATED if n else "no segment counts"}
         for _ in summed() if is_pool else ():
-            pass  # nothing is drawn; their sum may be asked for
+            pass  # no resamples; a pool's scores may still need the sums
     scores = aggregate(sums) if pooled is None else np.array(pooled, dtype=np.float64)
     intervals: list[Interval | None] = [None] * len(systems)
     if replicates is not None:
-        intervals = [percentile_interval(own) for own in replicates.T]
+        intervals = [percentile_interval(column) for column in replicates.T]
     return RunResult(
         report | {"pooled": is_pool},
         bootstrap | _undefined(systems, intervals),
@@ -78,16 +78,16 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
             SystemScore(
                 run=run,
                 system=system,
-                position=place,
-                **system_score_fields(aggregate, sums[place], by_system[place], float(scores[place]), intervals[place]),
+                position=i,
+                **system_score_fields(aggregate, sums[i], by_system[i], float(scores[i]), intervals[i]),
             )
-            for place, system in enumerate(systems)
+            for i, system in enumerate(systems)
         ],
     )
 
 
 def run_store(run: ScoreRun, result: RunResult) -> dict[str, Any]:
-    """Store the scores, and return the report, with which the run's job ends. In the transaction that ends it."""
+    """Store the scores and return the run's report. Call it in the transaction that ends the run."""
     first = 0
     for pk, n in list(shards_of(run).values_list("pk", "n")):
         ScoreShard.objects.filter(pk=pk).update(first=first)
@@ -100,34 +100,34 @@ def run_store(run: ScoreRun, result: RunResult) -> dict[str, Any]:
 
 
 def counted_statistics(run: ScoreRun) -> Iterator[FloatArray]:
-    """(T, n, D) of each shard: the segments that count for any system. The others would add nothing."""
+    """Yield each shard's statistics (T, n, D) of segments that count for any system; the others add nothing."""
     for shard in iter_shards(run):
         if shard.item_ids.size:
             yield shard.packed[:, shard.valid.any(axis=0)]
 
 
 def blocks(parts: Iterable[FloatArray], size: int = BLOCK) -> Iterator[FloatArray]:
-    """Statistics (T, n, D) in parts of ``size`` segments; only the last may hold fewer.
+    """Yield statistics (T, n, D) in blocks of ``size`` segments; only the last may be smaller.
 
-    They do not depend on where the parts given were cut, and so neither does what is added up block by block.
+    The blocks, and so sums over them, do not depend on how ``parts`` were divided.
     """
-    held: list[FloatArray] = []
-    waiting = 0
+    waiting: list[FloatArray] = []
+    n_waiting = 0
     for part in parts:
-        place = 0
-        while part.shape[1] - place >= size - waiting:
-            stop = place + size - waiting
-            yield np.concatenate([*held, part[:, place:stop]], axis=1)
-            held, waiting, place = [], 0, stop
-        if place < part.shape[1]:
-            held.append(part[:, place:])
-            waiting += part.shape[1] - place
-    if waiting:
-        yield np.concatenate(held, axis=1)
+        start = 0
+        while part.shape[1] - start >= size - n_waiting:
+            stop = start + size - n_waiting
+            yield np.concatenate([*waiting, part[:, start:stop]], axis=1)
+            waiting, n_waiting, start = [], 0, stop
+        if start < part.shape[1]:
+            waiting.append(part[:, start:])
+            n_waiting += part.shape[1] - start
+    if n_waiting:
+        yield np.concatenate(waiting, axis=1)
 
 
 def joined_report(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Counts of all shards added up; of the items left out the first are named."""
+    """Add up the counts of all shards; name the first of the left-out items."""
     total: dict[str, Any] = dict.fromkeys(COUNTS, 0)
     counts: dict[str, int] = {}
     dropped: dict[str, list[str]] = {}
@@ -145,7 +145,7 @@ def joined_report(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _counted(run: ScoreRun, n_systems: int) -> tuple[int, list[int]]:
-    """How many segments count for any system, and for each."""
+    """Return how many segments count for any system, and for each."""
     total, by_system = 0, np.zeros(n_systems, dtype=np.int64)
     for content in shards_of(run).values_list("valid", flat=True).iterator(1):
         valid = np.frombuffer(content, dtype=np.bool_).reshape(n_systems, -1)
@@ -155,7 +155,7 @@ def _counted(run: ScoreRun, n_systems: int) -> tuple[int, list[int]]:
 
 
 def _undefined(systems: Sequence[System], intervals: Sequence[Interval | None]) -> dict[str, Any]:
-    """Systems whose interval is undefined though there are resamples, and why."""
+    """Return the reasons of intervals that are undefined although there are resamples."""
     pairs = zip(systems, intervals, strict=True)
-    reasons = {system.name: found.reason for system, found in pairs if found is not None and found.reason}
+    reasons = {system.name: interval.reason for system, interval in pairs if interval is not None and interval.reason}
     return {"undefined": reasons} if reasons else {}

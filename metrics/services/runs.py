@@ -4,6 +4,7 @@ import hashlib
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,32 +31,35 @@ from metrics.services.shards import run_finish, shard_work, shards_done, shards_
 from metrics.subsets import Subset
 
 ALL = Subset()
-HASHED = ("model", "text")  # kinds of parameters of which a signature may hold the first digits of a hash alone
-# In a signature; runs of before the hashes had as many digits are not recognised, and not checked.
+HASHED = ("model", "text")  # kinds of parameters of which a signature may show only the first digits of a hash
+# In a signature. Older runs, whose hashes have fewer digits, are not checked.
 TEXTS = re.compile(rf"\|(outputs|sources):(?:\d+-)?([0-9a-f]{{{SHOWN}}})(?=\|)")
-RESAMPLING_FROM = 90  # hundredths of a run, when its shards are scored
+RESAMPLING_FROM = 90  # percent of a run when its shards are scored
+
+
+@dataclass(frozen=True)
+class RunTexts:
+    """The texts of a run: outputs of systems, in the order of their names, and a release's references."""
+
+    dataset: Dataset
+    release: Release | None
+    systems: Sequence[System]
 
 
 def metric_from(name: str, parameters: Mapping[str, Any]) -> Metric:
-    """The metric, or a refusal that names the field."""
+    """Return the metric; the refusal names the field."""
     try:
         return get_metric(name, **parameters)
     except ValueError as error:
         field = str(error).split(":", 1)[0]
-        field = "parameters" if field == name else field  # an unknown parameter is told by the metric
-        raise ScoreRunRefused(str(error), fields={field: [str(error)]}) from error
+        field = "parameters" if field == name else field  # the metric itself names an unknown parameter
+        raise ScoreRunRefused.at(field, str(error)) from error
 
 
-def run_signature(
-    metric: Metric,
-    subset: Subset,
-    dataset: Dataset,
-    release: Release | None,
-    systems: Sequence[System],
-    digests: Mapping[str, str],
-) -> tuple[str, str]:
-    """One line that names everything the numbers depend on, by the first digits of its hashes; and, by which a run is
-    looked up, the SHA-256 of that line with all hashes in full."""
+def run_signature(texts: RunTexts, metric: Metric, subset: Subset, digests: Mapping[str, str]) -> tuple[str, str]:
+    """Return a line that names everything the numbers depend on, with the first digits of hashes; and, to look up a
+    run, the SHA-256 of that line with all hashes in full."""
+    release = texts.release
     fields = metric.signature_fields()
     if metric.needs_weights:
         fields.append(("weights", "release"))
@@ -63,16 +67,20 @@ def run_signature(
         fields.append(("refs", str(subset)))
     if release is not None:
         fields.append(("release", f"{release_name(release)}-{release.content_hash[:8]}"))
-    fields.append(("data", dataset.slug))
+    fields.append(("data", texts.dataset.slug))
     if release is not None:
         fields.append(("items", subset.items))
-    fields.append(("outputs", f"{len(systems)}-{digests['outputs'][:SHOWN]}"))
+    fields.append(("outputs", f"{len(texts.systems)}-{digests['outputs'][:SHOWN]}"))
     if metric.needs_sources:
         fields.append(("sources", digests["sources"][:SHOWN]))
     line = signature_line(metric.name, fields, metric.version)
     full = {
         "signature": line,
-        "named": {one.name: getattr(metric, one.name) for one in metric.parameter_list() if one.kind in HASHED},
+        "named": {
+            parameter.name: getattr(metric, parameter.name)
+            for parameter in metric.parameter_list()
+            if parameter.kind in HASHED
+        },
         "release": "" if release is None else release.content_hash,
         "outputs": digests["outputs"],
         "sources": digests["sources"] if metric.needs_sources else "",
@@ -91,18 +99,16 @@ def score_run_create(
     dataset: Dataset | None = None,
     subset: Subset = ALL,
 ) -> tuple[ScoreRun, bool]:
-    """The run with this signature, and whether it is new. A new one is queued; the caller enqueues its task.
+    """Return the run with this signature, and whether it is new. A new run is queued; the caller enqueues its task.
 
-    Without a release, for a metric that reads no references, the items are those of ``dataset`` with an output of every
-    system; with one they are its items, whatever the metric reads.
+    With a release the items are the release's. Without one, for a metric that reads no references, they are the items
+    of ``dataset`` that have an output of every system.
     """
     built = metric_from(metric, parameters_with_models(project, metric, parameters))
     if built.group == "external":
-        message = f"{built.label}: {built.unavailable()}"
-        raise ScoreRunRefused(message, fields={"metric": [message]})
-    dataset, ordered = _checked(project, release, dataset, systems)
-    digests = texts_digests(ordered, sources=built.needs_sources)
-    return _get_or_create(project, dataset, release, ordered, built, subset, digests, by)
+        raise ScoreRunRefused.at("metric", f"{built.label}: {built.unavailable()}")
+    texts = _checked_texts(project, release, dataset, systems)
+    return get_or_create_run(texts, built, subset, texts_digests(systems, sources=built.needs_sources), by)
 
 
 def score_runs_create(
@@ -113,67 +119,56 @@ def score_runs_create(
     rows: Sequence[tuple[Metric, Subset]],
     by: User | None,
 ) -> list[ScoreRun]:
-    """Runs of many metrics and subsets over the same texts, in the order of ``rows``."""
-    dataset, ordered = _checked(project, release, None, systems)
-    digests = texts_digests(ordered, sources=any(metric.needs_sources for metric, _ in rows))
-    return [
-        _get_or_create(project, dataset, release, ordered, metric, subset, digests, by)[0] for metric, subset in rows
-    ]
+    """Return runs of many metrics and subsets over the same texts, in the order of ``rows``."""
+    texts = _checked_texts(project, release, None, systems)
+    digests = texts_digests(systems, sources=any(metric.needs_sources for metric, _ in rows))
+    return [get_or_create_run(texts, metric, subset, digests, by)[0] for metric, subset in rows]
 
 
-def _checked(
+def _checked_texts(
     project: Project, release: Release | None, dataset: Dataset | None, systems: Sequence[System]
-) -> tuple[Dataset, list[System]]:
-    """The data set, and the systems in the order of their names."""
+) -> RunTexts:
     if release is not None:
         _check_release(project, release)
         dataset = release.reference_set.dataset
     elif dataset is None:
-        message = "Neither a release nor a data set was chosen."
-        raise ScoreRunRefused(message, fields={"dataset": ["Choose a data set, or a release of one."]})
+        raise ScoreRunRefused.at("dataset", "Choose a data set, or a release of one.")
     elif dataset.project_id != project.pk:
-        raise ScoreRunRefused("This data set belongs to another project.", fields={"dataset": ["Not in this project."]})
+        raise ScoreRunRefused.at("dataset", "This data set belongs to another project.")
     if not systems:
-        raise ScoreRunRefused("No system was chosen.", fields={"systems": ["Choose at least one system."]})
+        raise ScoreRunRefused.at("systems", "Choose at least one system.")
     foreign = [system.name for system in systems if system.dataset_id != dataset.pk]
     if foreign:
-        message = f"Not a system of data set {dataset}: {', '.join(foreign)}."
-        raise ScoreRunRefused(message, fields={"systems": [message]})
-    return dataset, sorted(set(systems), key=lambda system: system.name)
+        raise ScoreRunRefused.at("systems", f"Not a system of data set {dataset}: {', '.join(foreign)}.")
+    return RunTexts(dataset, release, sorted(set(systems), key=lambda system: system.name))
 
 
 def _check_release(project: Project, release: Release) -> None:
     if release.reference_set.project_id != project.pk:
-        raise ScoreRunRefused("This release belongs to another project.", fields={"release": ["Not in this project."]})
+        raise ScoreRunRefused.at("release", "This release belongs to another project.")
     if release.state != JobState.DONE:
         message = f"Release {release} is {release.get_state_display().lower()}; accepted: a finished release."
-        raise ScoreRunRefused(message, fields={"release": [message]})
+        raise ScoreRunRefused.at("release", message)
 
 
 @transaction.atomic
-def _get_or_create(
-    project: Project,
-    dataset: Dataset,
-    release: Release | None,
-    systems: Sequence[System],
-    metric: Metric,
-    subset: Subset,
-    digests: Mapping[str, str],
-    by: User | None,
+def get_or_create_run(
+    texts: RunTexts, metric: Metric, subset: Subset, digests: Mapping[str, str], by: User | None
 ) -> tuple[ScoreRun, bool]:
-    if release is None and (metric.needs_references or metric.needs_weights):
+    """Return the run with this signature, and whether it is new."""
+    if texts.release is None and (metric.needs_references or metric.needs_weights):
         message = f"{metric.label} reads references; accepted: a finished release of them."
-        raise ScoreRunRefused(message, fields={"release": [message]})
-    if not metric.needs_references:  # whatever the subset, the scores are the same: one run for all
-        subset = Subset(items=subset.items) if release else ALL
-    signature, signature_hash = run_signature(metric, subset, dataset, release, systems, digests)
+        raise ScoreRunRefused.at("release", message)
+    if not metric.needs_references:  # the scores are the same whatever the subset: one run for all
+        subset = Subset(items=subset.items) if texts.release else ALL
+    signature, signature_hash = run_signature(texts, metric, subset, digests)
     # The unique constraint decides a race: the loser reads the winner's row once that is committed.
     run, created = ScoreRun.objects.get_or_create(
-        project=project,
+        project_id=texts.dataset.project_id,
         signature_hash=signature_hash,
         defaults={
-            "dataset": dataset,
-            "release": release,
+            "dataset": texts.dataset,
+            "release": texts.release,
             "metric": metric.name,
             "parameters": metric.parameters(),
             "subset": subset.as_dict(),
@@ -182,12 +177,12 @@ def _get_or_create(
         },
     )
     if created:
-        run.systems.set(systems)
+        run.systems.set(texts.systems)
     return run, created
 
 
 def score_run_execute(*, run_id: int, progress: Progress = noop, enqueue: Enqueue = noop) -> None:
-    """Claim, work, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
+    """Claim, score, finish; safe to run twice. ``enqueue`` gets the number of helpers that would find work."""
     job_run(ScoreRun, run_id, lambda run, claim: _score(run, claim, enqueue), progress=progress)
 
 
@@ -210,22 +205,22 @@ def _score(run: ScoreRun, claim: Claim, enqueue: Enqueue) -> None:
     with transaction.atomic():
         claim.lock()
         report = run_store(run, result)
-        if not resumed:  # what an earlier attempt took is not known
+        if not resumed:  # the time of earlier attempts is not known
             report = report | {"job_seconds": round(time.monotonic() - started, 3)}
         claim.finish(report=report, progress_note="")
 
 
 def _check_outputs(run: ScoreRun) -> None:
-    """The signature names what was scored; a run that took longer than its texts lasted says so."""
+    """Fail the run if its texts are no longer those that its signature names."""
     named = dict(TEXTS.findall(run.signature))
-    now = texts_digests(ordered_systems(run), sources="sources" in named)
-    for what, digits in named.items():
-        if not now[what].startswith(digits):
-            raise MetricsError(f"The {what} were changed while they were scored. Ask for the run again.")
+    current = texts_digests(ordered_systems(run), sources="sources" in named)
+    for texts, digits in named.items():
+        if not current[texts].startswith(digits):
+            raise MetricsError(f"The {texts} were changed while they were scored. Start the run again.")
 
 
 class RunProgress:
-    """Report how far a run is, in hundredths."""
+    """Report a run's progress in percent."""
 
     def __init__(self, run: ScoreRun, claim: Claim) -> None:
         self.run, self.claim = run, claim
@@ -242,7 +237,12 @@ class RunProgress:
             self.claim.progress(RESAMPLING_FROM + (100 - RESAMPLING_FROM) * done // total, 100, "Resampling")
 
 
-def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatistics) -> None:
+def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatistics) -> None:
+    """Store statistics that the caller has computed, unless the run is done or another worker holds it."""
+    job_requeue(run)
+    claim = job_claim(ScoreRun, run.pk)
+    if claim is None:
+        return
     metric, subset = metric_from(run.metric, run.parameters), Subset.from_mapping(run.subset)
     fields = shard_fields(scorer, metric, subset, statistics)
     with transaction.atomic():
@@ -251,18 +251,10 @@ def _store(run: ScoreRun, claim: Claim, scorer: Scorer, statistics: MetricStatis
         claim.finish(report=run_finish(run))
 
 
-def score_run_compute(*, run: ScoreRun, scorer: Scorer, statistics: MetricStatistics) -> None:
-    """Store statistics that the caller already has (a study's), unless the run is done or somebody is at it."""
-    job_requeue(run)
-    claim = job_claim(ScoreRun, run.pk)
-    if claim is not None:
-        _store(run, claim, scorer, statistics)
-
-
 def score_run_statistics(run: ScoreRun, item_ids: IntArray) -> MetricStatistics | None:
-    """The statistics that a finished run stored, if it scored just these items (S,); None where it cannot tell.
+    """Return the statistics of a finished run that scored exactly these items (S,); otherwise None.
 
-    What pools a system's outputs has no statistics that could be stored: None, too.
+    Metrics that pool a system's outputs store no statistics: None, too.
     """
     if run.state != JobState.DONE or run.report.get("pooled"):
         return None

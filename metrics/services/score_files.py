@@ -1,6 +1,6 @@
-"""Files of scores made elsewhere, to arrays: tables, files of mt-metrics-eval, and archives of those.
+"""Read files of scores made elsewhere: tables, files of mt-metrics-eval, and archives of those.
 
-Everything is told that is wrong with a file; nothing here reads or writes the database.
+All errors of a file are reported. Nothing here reads or writes the database.
 """
 
 import io
@@ -9,7 +9,9 @@ import math
 import re
 import tarfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
@@ -17,19 +19,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core import rows as tables
 from annotation.core.errors import ImportRefused
 from annotation.core.problems import Problems
-from annotation.core.rows import (
-    ENDINGS,
-    Oddities,
-    check_header,
-    decode,
-    format_of,
-    json_object,
-    lines_of,
-    read_table,
-    square,
-)
+from annotation.core.rows import ENDINGS, Oddities, decode, format_of, json_object, lines_of
 from annotation.core.zips import DAMAGED
 from metrics.scoring.external import SEGMENT, SYSTEM
 
@@ -44,15 +37,15 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 JSON_NAN = re.compile(r'(":\s*)NaN(?=\s*[,}])')
 A_SCORE = "a finite number such as 0.8125, or None where there is no score"
 EXAMPLE = '{"system": "A", "item": "1", "score": 0.8125}'
-DESCRIPTION = "metrics.json"  # beside the scores, in the archives that leave here
+DESCRIPTION = "metrics.json"  # in exported archives, beside the scores
 MAX_FILES = 1000
 NAMED = 20
-NAMED_ITEMS = 3  # whose ids are often long hashes, and there are thousands
+NAMED_ITEMS = 3  # ids are often long hashes, and there are thousands
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the data set has: its systems, and its items in their order."""
+    """The names of a data set's systems and of its items, in their order."""
 
     systems: Sequence[str]
     items: Sequence[str]
@@ -71,11 +64,11 @@ class FileScores:
     systems : list of T str
         Those with a line in the file, by name.
     scores : (T, S) or (T, 1) float
-        Over all S items of the data set, or of each system; NaN where there is none.
+        Over all S items of the data set, or of each system; NaN for a missing score.
     lines : (T, S) or (T, 1) int
-        On which line each score stands; 0 where it was not given.
-    described : dict
-        What the archive's own description says of the metric.
+        The line of each score; 0 if the file has none.
+    description : dict
+        What an archive's description says about the metric.
     """
 
     filename: str
@@ -84,23 +77,15 @@ class FileScores:
     systems: list[str]
     scores: Floats
     lines: npt.NDArray[np.int64]
-    described: dict[str, Any] = field(default_factory=dict)
+    description: dict[str, Any] = field(default_factory=dict)
 
 
 def read_scores(
     content: bytes, filename: str, known: Known, problems: Problems, *, max_bytes: int = 256 * 1024 * 1024
 ) -> list[FileScores]:
-    """Every metric and level that the file holds. What is wrong with it is added to ``problems``, row by row.
+    """Return the scores of every metric and level in the file, whose ending names its format.
 
-    Parameters
-    ----------
-    content : bytes
-    filename : str
-        Its ending says what it is.
-    known : Known
-    problems : Problems
-    max_bytes : int
-        That an archive may unpack to.
+    Row errors are added to ``problems``. An archive may unpack to ``max_bytes``.
     """
     lowered = filename.lower()
     if lowered.endswith(".zip") or lowered.endswith(TAR_ENDINGS):
@@ -113,83 +98,83 @@ def read_scores(
     return []
 
 
-# --- One score at a time ----------------------------------------------------------------------------------------------
+# --- Scores -----------------------------------------------------------------------------------------------------------
 
 
 class _Grid:
-    """Scores as they are found, each system and item once."""
+    """Collect scores, one for each system and item."""
 
-    def __init__(self, known: Known, level: str, problems: Problems, *, extra: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, known: Known, level: str, problems: Problems, *, renamed: Mapping[str, str] | None = None
+    ) -> None:
         self.known, self.level, self.problems = known, level, problems
-        self.row = {name: place for place, name in enumerate(known.systems)}
-        self.column = {name: place for place, name in enumerate(known.items)} if level == SEGMENT else {"": 0}
+        self.row = {name: row for row, name in enumerate(known.systems)}
+        self.column = {name: column for column, name in enumerate(known.items)} if level == SEGMENT else {"": 0}
         shape = len(known.systems), len(self.column)
         self.scores = np.full(shape, np.nan)
         self.lines = np.zeros(shape, dtype=np.int64)
-        self.renamed = extra or {}
+        self.renamed = renamed or {}
         self._unknown: set[str] = set()
-        self._told_items = False  # what items are called is said once
+        self._items_named = False  # examples of items are given once
 
     def system(self, line: int | None, name: str, field_name: str = "system") -> int | None:
-        """The row of a system; an unknown one is told where it comes first."""
+        """Return the row of a system; report an unknown name at its first line."""
         name = self.renamed.get(name, name)
-        place = self.row.get(name)
-        if place is None and name not in self._unknown:
+        row = self.row.get(name)
+        if row is None and name not in self._unknown:
             self._unknown.add(name)
-            self.problems.add(line, field_name, name, f"a system of the data set: {_named(self.known.systems)}")
-        return place
+            self.problems.add(line, field_name, name, f"a system of the data set: {_listed(self.known.systems)}")
+        return row
 
     def item(self, line: int, name: str) -> int | None:
-        place = self.column.get(name)
-        if place is None:
-            such_as = "" if self._told_items else f": {_named(self.known.items, NAMED_ITEMS)}"
-            self._told_items = True
-            self.problems.add(line, "item", name, f"an item of the data set{such_as}")
-        return place
+        column = self.column.get(name)
+        if column is None:
+            examples = "" if self._items_named else f": {_listed(self.known.items, NAMED_ITEMS)}"
+            self._items_named = True
+            self.problems.add(line, "item", name, f"an item of the data set{examples}")
+        return column
 
-    def put(self, line: int, row: int | None, column: int | None, written: object, field_name: str = "score") -> None:
-        value = self.number(line, field_name, written)
+    def put(self, line: int, row: int | None, column: int | None, cell: object, field_name: str = "score") -> None:
+        value = self.number(line, field_name, cell)
         if row is None or column is None or value is None:
             return
-        before = int(self.lines[row, column])
-        if before:
-            what = f"system {self.known.systems[row]}"
-            what += f", item {self.known.items[column]}" if self.level == SEGMENT else ""
-            self.problems.add(line, field_name, f"a second score of {what}", f"one; the first is in line {before}")
+        first_line = int(self.lines[row, column])
+        if first_line:
+            key = f"system {self.known.systems[row]}"
+            key += f", item {self.known.items[column]}" if self.level == SEGMENT else ""
+            self.problems.add(line, field_name, f"a second score of {key}", f"one; the first is in line {first_line}")
             return
         self.lines[row, column] = line
         self.scores[row, column] = value
 
-    def number(self, line: int, field_name: str, written: object) -> float | None:
-        """The score, NaN where it is missing; None where it is neither, which is told."""
+    def number(self, line: int, field_name: str, cell: object) -> float | None:
+        """Return the score, NaN if it is missing; report anything else and return None."""
         value = math.inf
-        if written is None:
+        if cell is None:
             return math.nan
-        if isinstance(written, str):
-            if written.strip().lower() in MISSING:
+        if isinstance(cell, str):
+            if cell.strip().lower() in MISSING:
                 return math.nan
-            if NUMBER.fullmatch(written.strip()):
-                value = float(written)
-        elif isinstance(written, int | float) and not isinstance(written, bool):
-            try:
-                value = float(written)
-            except OverflowError:
-                value = math.inf
+            if NUMBER.fullmatch(cell.strip()):
+                value = float(cell)
+        elif isinstance(cell, int | float) and not isinstance(cell, bool):
+            with suppress(OverflowError):
+                value = float(cell)
         if math.isfinite(value):
             return value
-        self.problems.add(line, field_name, written, A_SCORE)
+        self.problems.add(line, field_name, cell, A_SCORE)
         return None
 
-    def finish(self, filename: str, name: str, described: dict[str, Any] | None = None) -> FileScores:
-        """The systems that came up, in the order of their names."""
-        rows = [self.row[one] for one in sorted(self.row) if self.lines[self.row[one]].any()]
+    def finish(self, filename: str, name: str = "", description: dict[str, Any] | None = None) -> FileScores:
+        """Return the systems that have a line, in the order of their names."""
+        rows = [self.row[system] for system in sorted(self.row) if self.lines[self.row[system]].any()]
         if not np.isfinite(self.scores).any() and not self.problems.total:
             self.problems.add(None, "scores", "none", "a file with at least one score")
         names = [self.known.systems[row] for row in rows]
-        return FileScores(filename, name, self.level, names, self.scores[rows], self.lines[rows], described or {})
+        return FileScores(filename, name, self.level, names, self.scores[rows], self.lines[rows], description or {})
 
 
-def _named(names: Sequence[str], most: int = NAMED) -> str:
+def _listed(names: Sequence[str], most: int = NAMED) -> str:
     if not names:
         return "it has none"
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
@@ -202,88 +187,84 @@ AnyRows = Iterator[tuple[int, Mapping[str, object]]]
 
 
 def _read_rows(content: bytes, filename: str, known: Known, problems: Problems) -> FileScores:
-    """Columns system, item, score; or system, score; or item and a column for each system."""
+    """Read columns system, item, score; or system, score; or item and a column for each system."""
     header, header_line, rows = _rows(content, filename, problems)
     if "score" in header and "system" in header:
-        long = [name for name in ("system", "item", "score") if name in header]
-        return _read_long(rows, "item" in header, _only(header, header_line, long, problems), known, problems)
+        names = [name for name in ("system", "item", "score") if name in header]
+        for name in header:
+            if name not in names:
+                problems.add(header_line, "columns", name, ", ".join(names))
+        problems.refuse()
+        return _read_long(rows, known, problems, of_segments="item" in header)
     if "item" in header and "score" not in header:
-        return _read_wide(header, header_line, rows, filename, known, problems)
+        return _read_wide(header, header_line, rows, known, problems)
     accepted = "system, item and score; or system and score; or item and a column named after each system"
     return _refuse(problems, header_line, "columns", ", ".join(header), accepted)
 
 
 def _refuse(problems: Problems, line: int | None, field_name: str, found: object, accepted: str) -> NoReturn:
-    """Refuse at once: what follows would make no sense."""
+    """Refuse at once: the rest of the file could not be read."""
     problems.add(line, field_name, found, accepted)
     problems.refuse()
     raise ImportRefused(accepted)
 
 
-def _only(header: Sequence[str], line: int, accepted: Sequence[str], problems: Problems) -> str:
-    """Refuse further columns; returns the name of the file."""
-    for name in header:
-        if name not in accepted:
-            problems.add(line, "columns", name, ", ".join(accepted))
-    problems.refuse()
-    return problems.filename
-
-
 def _rows(content: bytes, filename: str, problems: Problems) -> tuple[list[str], int, AnyRows]:
-    """The names of the columns, where they stand, and each line by column."""
+    """Return the names of the columns, their line, and each further line by column."""
     file_format = format_of(filename, ENDINGS) or ""
     if file_format == "jsonl":
         return _json_rows(content, problems)
-    table = read_table(content, file_format, problems)
-    check_header(table, problems, required=(), known=None)
-    square(table, problems)
+    table = tables.read_table(content, file_format, problems)
+    tables.check_header(table, problems, required=(), known=None)
+    tables.square(table, problems)
     problems.refuse()
     rows = ((row.line, dict(zip(table.header, row.cells, strict=True))) for row in table.rows)
     return table.header, table.header_line, rows
 
 
 def _json_rows(content: bytes, problems: Problems) -> tuple[list[str], int, AnyRows]:
-    """The first object says which columns there are; NaN, which is not JSON, is taken for a missing score."""
+    """Read JSON Lines: the first object names the columns; NaN, which is not JSON, is a missing score."""
     numbered = list(enumerate(lines_of(decode(content, problems, Oddities())), start=1))
-    written = [(number, JSON_NAN.sub(r"\1null", line)) for number, line in numbered if line.strip()]
-    objects = [(number, json_object(line, number, problems, example=EXAMPLE)) for number, line in written]
+    objects = [
+        (number, json_object(JSON_NAN.sub(r"\1null", line), number, problems, example=EXAMPLE))
+        for number, line in numbered
+        if line.strip()
+    ]
     problems.refuse()
-    rows = [(number, found) for number, found in objects if found is not None]
+    rows = [(number, row) for number, row in objects if row is not None]
     if not rows:
         _refuse(problems, 1, "line", "", f"a JSON object on each line, such as {EXAMPLE}")
     header = list(rows[0][1])
-    for number, found in rows:
-        for name in found:
+    for number, row in rows:
+        for name in row:
             if name not in header:
                 problems.add(number, "names", name, f"those of the first object: {', '.join(header)}")
     problems.refuse()
     return header, rows[0][0], iter(rows)
 
 
-def _read_long(rows: AnyRows, of_segments: bool, filename: str, known: Known, problems: Problems) -> FileScores:
+def _read_long(rows: AnyRows, known: Known, problems: Problems, *, of_segments: bool) -> FileScores:
     grid = _Grid(known, SEGMENT if of_segments else SYSTEM, problems)
     for line, cells in rows:
-        row = grid.system(line, _word(cells.get("system")))
-        column = grid.item(line, _word(cells.get("item"))) if of_segments else 0
+        row = grid.system(line, _name(cells.get("system")))
+        column = grid.item(line, _name(cells.get("item"))) if of_segments else 0
         grid.put(line, row, column, cells.get("score"))
-    return grid.finish(filename, "")
+    return grid.finish(problems.filename)
 
 
-def _read_wide(
-    header: Sequence[str], header_line: int, rows: AnyRows, filename: str, known: Known, problems: Problems
-) -> FileScores:
+def _read_wide(header: Sequence[str], header_line: int, rows: AnyRows, known: Known, problems: Problems) -> FileScores:
     grid = _Grid(known, SEGMENT, problems)
     systems = {name: grid.system(header_line, name, "columns") for name in header if name != "item"}
     problems.refuse()
     for line, cells in rows:
-        column = grid.item(line, _word(cells.get("item")))
+        column = grid.item(line, _name(cells.get("item")))
         for name, row in systems.items():
             grid.put(line, row, column, cells.get(name), name)
-    return grid.finish(filename, "")
+    return grid.finish(problems.filename)
 
 
-def _word(value: object) -> str:
-    """A name as it stands in a cell; a number of JSON as its digits."""
+def _name(value: object) -> str:
+    """Return a name as it stands in a cell; a whole number of JSON as its digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.strip() if isinstance(value, str) else repr(value)
@@ -295,17 +276,15 @@ def _word(value: object) -> str:
 def _read_score_file(
     content: bytes, filename: str, known: Known, problems: Problems, description: Mapping[str, Any]
 ) -> FileScores:
-    """A line ``system score`` each; of segments a block for each system, in the order of the items."""
-    found = SCORE_FILE.fullmatch(PurePosixPath(filename).name)
-    level = LEVELS.get(found["level"]) if found else None
-    if found is None or level is None:
+    """Read lines ``system score``; for segments a block of lines for each system, in the order of the items."""
+    match = SCORE_FILE.fullmatch(PurePosixPath(filename).name)
+    level = LEVELS.get(match["level"]) if match else None
+    if match is None or level is None:
         _refuse(problems, None, "name of the file", filename, "NAME.seg.score or NAME.sys.score")
-    metrics = description.get("metrics", {})
-    described = metrics.get(found["name"], {}) if isinstance(metrics, dict) else {}
-    systems = description.get("systems", {})
-    renamed = {str(key): str(value) for key, value in systems.items()} if isinstance(systems, dict) else {}
-    grid = _Grid(known, level, problems, extra=renamed)
-    counted: dict[str, int] = {}
+    about = _object(_object(description, "metrics"), match["name"])
+    renamed = {str(key): str(value) for key, value in _object(description, "systems").items()}
+    grid = _Grid(known, level, problems, renamed=renamed)
+    n_lines: Counter[str] = Counter()
     for line, text in enumerate(lines_of(decode(content, problems, Oddities())), start=1):
         if not text.strip():
             continue
@@ -314,17 +293,21 @@ def _read_score_file(
             problems.add(line, "line", text, "the name of a system, a tab, and a score")
             continue
         name = cells[0].strip()
-        place = counted.get(name, 0)
-        counted[name] = place + 1
-        row = grid.system(line, name)
-        if place < grid.scores.shape[1]:
-            grid.put(line, row, place, cells[1])
-    for name, n in counted.items():
+        row, column = grid.system(line, name), n_lines[name]
+        n_lines[name] += 1
+        if column < grid.scores.shape[1]:
+            grid.put(line, row, column, cells[1])
+    for name, n in n_lines.items():
         if n != grid.scores.shape[1] and renamed.get(name, name) in grid.row:
             accepted = f"{grid.scores.shape[1]:,}: one for each item of the data set, in its order"
             problems.add(None, "scores", f"{n:,} of system {name}", "one" if level == SYSTEM else accepted)
-    described = described if isinstance(described, dict) else {}
-    return grid.finish(filename, str(described.get("name") or found["name"]), described)
+    return grid.finish(filename, str(about.get("name") or match["name"]), about)
+
+
+def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the object under a key; an empty one if there is none."""
+    value = document.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 # --- Archives ---------------------------------------------------------------------------------------------------------
@@ -338,32 +321,32 @@ def _read_archive(content: bytes, filename: str, known: Known, problems: Problem
         files = {}
     problems.refuse()
     description = _description(files, problems)
-    chosen = _chosen(files)
-    if not chosen:
-        problems.add(None, "archive", _named(sorted(files)) if files else "no file of scores", "NAME.seg.score files")
-    folders = sorted({str(PurePosixPath(name).parent) for name in chosen})
+    names = _score_files(files)
+    if not names:
+        problems.add(None, "archive", _listed(sorted(files)) if files else "no file of scores", "NAME.seg.score files")
+    folders = sorted({str(PurePosixPath(name).parent) for name in names})
     if len(folders) > 1:
-        problems.add(None, "folders", _named(folders), "files of scores in one folder: that of this data set")
+        problems.add(None, "folders", _listed(folders), "files of scores in one folder: that of this data set")
     problems.refuse()
     read = []
-    for name in sorted(chosen):
-        own = Problems(name)
-        read.append(_read_score_file(files[name], name, known, own, description))
-        problems.include(own)
+    for name in sorted(names):
+        of_file = Problems(name)
+        read.append(_read_score_file(files[name], name, known, of_file, description))
+        problems.include(of_file)
     problems.refuse()
     return read
 
 
-def _chosen(files: Iterable[str]) -> list[str]:
-    """Of metrics, of segments or systems: what people said, and scores of documents, are left where they are."""
-    found = [name for name in files if re.search(r"\.(seg|sys)\.score$", name)]
-    found = [name for name in found if "human-scores" not in PurePosixPath(name).parts]
-    return [name for name in found if "metric-scores" in PurePosixPath(name).parts] or found
+def _score_files(files: Iterable[str]) -> list[str]:
+    """Return the files with metrics' scores of segments or systems; ratings and scores of documents are skipped."""
+    names = [name for name in files if re.search(r"\.(seg|sys)\.score$", name)]
+    names = [name for name in names if "human-scores" not in PurePosixPath(name).parts]
+    return [name for name in names if "metric-scores" in PurePosixPath(name).parts] or names
 
 
 def _description(files: Mapping[str, bytes], problems: Problems) -> dict[str, Any]:
-    """What an archive of this product says of its files: names as they were, directions, ranges."""
-    name = next((one for one in files if PurePosixPath(one).name == DESCRIPTION), None)
+    """Return the description in an archive that Assay exported: original names, directions, ranges."""
+    name = next((name for name in files if PurePosixPath(name).name == DESCRIPTION), None)
     if name is None:
         return {}
     try:
@@ -377,16 +360,16 @@ def _description(files: Mapping[str, bytes], problems: Problems) -> dict[str, An
 
 
 def _members(content: bytes, filename: str, problems: Problems, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the files that matter; nothing is unpacked to disk, nor beyond ``max_bytes``."""
-    left = max_bytes
-    for number, (name, opened) in enumerate(_entries(content, filename)):
+    """Yield name and content of the relevant files; nothing is unpacked to disk, nor beyond ``max_bytes``."""
+    remaining = max_bytes
+    for number, (name, file) in enumerate(_entries(content, filename)):
         if number >= MAX_FILES:
             problems.add(None, "archive", f"more than {MAX_FILES:,} files of scores", f"up to {MAX_FILES:,}")
             return
-        with opened as stream:
-            data = stream.read(left + 1)
-        left -= len(data)
-        if left < 0:
+        with file as stream:
+            data = stream.read(remaining + 1)
+        remaining -= len(data)
+        if remaining < 0:
             problems.add(None, "archive", f"more than {max_bytes:,} bytes, unpacked", f"up to {max_bytes:,}")
             return
         yield name, data
@@ -396,15 +379,15 @@ def _entries(content: bytes, filename: str) -> Iterator[tuple[str, Any]]:
     if filename.lower().endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in archive.infolist():
-                if _matters(entry.filename):
+                if _is_relevant(entry.filename):
                     yield entry.filename, archive.open(entry)
         return
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:*") as archive:
         for member in archive:
-            if member.isfile() and _matters(member.name):
+            if member.isfile() and _is_relevant(member.name):
                 yield member.name, archive.extractfile(member)
 
 
-def _matters(name: str) -> bool:
+def _is_relevant(name: str) -> bool:
     base = PurePosixPath(name).name
     return not base.startswith(".") and (base.endswith(".score") or base == DESCRIPTION)

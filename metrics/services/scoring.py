@@ -1,4 +1,4 @@
-"""Scores of any metric over any reference subset of one corpus; what metrics share is prepared once."""
+"""Scores of any metric over any reference subset of a corpus; preparations are shared between metrics."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,19 +14,19 @@ from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Pooled
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.resampling import Interval
 from metrics.scoring.segments import Segments
-from metrics.selectors.corpus import Corpus
+from metrics.selectors.corpus import Corpus, IntArray
 from metrics.subsets import Subset
 
 FloatArray = npt.NDArray[np.float64]
 
 
 def model_store() -> ModelStore:
-    """Where this installation keeps trained models."""
+    """Return the store of this installation's trained models."""
     return ModelStore([settings.MODELS_DIR])
 
 
 class Scorer:
-    """A corpus under the metrics that will be asked for. What scores many corpora shares ``models`` among them."""
+    """Scores of a corpus under several metrics. Several scorers can share ``models``."""
 
     def __init__(self, corpus: Corpus, metrics: Iterable[Metric], models: ModelStore | None = None) -> None:
         self.corpus = corpus
@@ -34,47 +34,46 @@ class Scorer:
         self.workspace = Workspace(segments, metrics, models or model_store())
 
     def statistics(self, metric: Metric, subset: Subset, state: CorpusState | None = None) -> MetricStatistics:
-        """``state`` is the whole data set's, where the corpus is a part of it."""
-        given = self._given(metric, subset)
-        return metric.statistics(self.workspace.prepared(metric), **given, state=state)
+        """Return the statistics; ``state`` is the whole data set's if the corpus is a part of it."""
+        return metric.statistics(self.workspace.prepared(metric), **self._references(metric, subset), state=state)
 
     def threshold_sweep(self, metric: Metric, thresholds: Sequence[float]) -> list[MetricStatistics]:
-        """Against the references of weight >= t, for each of ``thresholds``, which ascend."""
+        """Return the statistics with the references of weight >= t, for each t of the ascending ``thresholds``."""
         return self.workspace.threshold_sweep(metric, weights=self.corpus.weights, thresholds=thresholds)
 
     def corpus_state(self, metric: Metric, subset: Subset) -> CorpusState | None:
-        """What parts of a data set must know of each other: this part's share of it."""
-        return metric.corpus_state(self._read(metric), **self._given(metric, subset))
+        """Return this part's share of what the parts of a data set must know about each other."""
+        return metric.corpus_state(self._state_texts(metric), **self._references(metric, subset))
 
     def state_of_texts(self, metric: Metric, state: CorpusState) -> CorpusState:
-        """What this part must know of the whole data set's state, or of one range of it."""
-        return state.of_texts(self._read(metric))
+        """Return what this part needs of the whole data set's state, or of one range of it."""
+        return state.of_texts(self._state_texts(metric))
 
-    def _read(self, metric: Metric) -> Any:
-        """The texts as the metric's states read them."""
+    def _state_texts(self, metric: Metric) -> Any:
+        """Return the texts as the metric's states read them."""
         return self.workspace.prepared(metric) if metric.state_reads_texts else None
 
-    def _given(self, metric: Metric, subset: Subset) -> dict[str, Any]:
+    def _references(self, metric: Metric, subset: Subset) -> dict[str, Any]:
         corpus = self.corpus
         mask = subset.mask(corpus.weights, corpus.is_original)
         return {"weights": corpus.weights if metric.needs_weights else None, "reference_mask": mask}
 
 
 def unusable_reason(metric: Metric, subset: Subset) -> str:
-    """Why an item is left out of this metric under this subset."""
+    """Return why an item is left out of this metric under this subset."""
     if not metric.needs_references:
         return "no system has a score there"
     if subset.kind == "threshold":
-        which = f"no reference with {subset.label}"
-        return f"{which} and above 0" if metric.needs_weights and subset.value < 0 else which
-    which = "no original reference" if subset.kind == "original" else "no reference"
-    return f"{which} of positive weight" if metric.needs_weights else which
+        reason = f"no reference with {subset.label}"
+        return f"{reason} and above 0" if metric.needs_weights and subset.value < 0 else reason
+    reason = "no original reference" if subset.kind == "original" else "no reference"
+    return f"{reason} of positive weight" if metric.needs_weights else reason
 
 
 def system_score_fields(
     aggregate: Aggregate, sums: FloatArray, n_segments: int, score: float, interval: Interval | None
 ) -> dict[str, Any]:
-    """What is stored of one system, whose segments that count have these sums."""
+    """Return what is stored for a system; ``sums`` are those of its segments that count."""
     fields: dict[str, Any] = {
         "score": finite_or_none(score),
         "low": None if interval is None else finite_or_none(interval.low),
@@ -93,7 +92,7 @@ def system_score_fields(
 
 
 def bleu_details(aggregate: BleuAggregate, sums: FloatArray) -> dict[str, Any]:
-    """Precisions, brevity penalty, lengths and sums, in units of matches (BLEU) or weight (ΔBLEU)."""
+    """Return precisions, brevity penalty, lengths and sums, in units of matches (BLEU) or weight (ΔBLEU)."""
     order, scale = aggregate.max_order, aggregate.weight_scale
     return {
         "precisions": aggregate.precisions(sums).tolist(),
@@ -106,47 +105,51 @@ def bleu_details(aggregate: BleuAggregate, sums: FloatArray) -> dict[str, Any]:
 
 
 def shard_fields(scorer: Scorer, metric: Metric, subset: Subset, statistics: MetricStatistics) -> dict[str, Any]:
-    """What is stored of some segments: their arrays, and counts that say what the scores rest on."""
+    """Return what is stored for a shard: its segments' arrays, and counts of items and references."""
     corpus = scorer.corpus
     mask = subset.mask(corpus.weights, corpus.is_original)
     dropped: dict[str, list[str]] = dict(corpus.dropped)
-    # In a pool of outputs every one counts, whether or not it has a score of its own.
+    # In a pool of outputs every output counts, whether or not it has a segment score.
     counted = statistics.valid.any(axis=0) | metric.pools
     unused = np.flatnonzero(~counted).tolist()
     if unused:
-        dropped[unusable_reason(metric, subset)] = [corpus.external_ids[place] for place in unused]
+        dropped[unusable_reason(metric, subset)] = [corpus.external_ids[index] for index in unused]
     n_items = corpus.item_ids.size
     report = {
         "items": int(n_items),
         "items_scored": int(n_items) - len(unused),
         "items_partly": partly_scored(statistics),
         "dropped": dropped,
-        "references": int(np.count_nonzero(mask & np.repeat(counted, [len(own) for own in corpus.references]))),
+        "references": int(np.count_nonzero(mask & np.repeat(counted, list(map(len, corpus.references))))),
         "references_in_release": int(mask.size),
         "aggregate": statistics.aggregate.parameters(),
     }
     if isinstance(statistics, PooledStatistics):
         scores = None if statistics.means else statistics.system_scores().tolist()
         report["pooled"] = scores and [finite_or_none(score) for score in scores]
+    return {**array_fields(corpus.item_ids, statistics, statistics.sentence_scores), "report": report}
+
+
+def array_fields(item_ids: IntArray, statistics: MetricStatistics, scores: FloatArray) -> dict[str, Any]:
+    """Return a shard's arrays as they are stored."""
     return {
-        "n": corpus.item_ids.size,
-        "item_ids": little_endian(corpus.item_ids, "<i8"),
-        "segment_scores": little_endian(statistics.sentence_scores, "<f8"),
+        "n": item_ids.size,
+        "item_ids": little_endian(item_ids, "<i8"),
+        "segment_scores": little_endian(scores, "<f8"),
         "valid": little_endian(statistics.valid, "?"),
         "statistics": little_endian(statistics.packed, "<f8"),
-        "report": report,
     }
 
 
 def partly_scored(statistics: MetricStatistics) -> int:
-    """Segments that some system has a score for, and another has not."""
+    """Return how many segments have a score of some systems, but not of all."""
     return int((statistics.valid.any(axis=0) & ~statistics.valid.all(axis=0)).sum())
 
 
 def empty_shard_fields(corpus: Corpus) -> dict[str, Any]:
-    """Of a part of a data set whose items are all left out."""
-    nothing = dict.fromkeys(("items", "items_scored", "references", "references_in_release"), 0)
-    return {"n": 0, "report": nothing | {"dropped": corpus.dropped}}
+    """Return what is stored for a shard whose items are all left out."""
+    counts = dict.fromkeys(("items", "items_scored", "references", "references_in_release"), 0)
+    return {"n": 0, "report": counts | {"dropped": corpus.dropped}}
 
 
 def little_endian(array: npt.NDArray[Any], kind: str) -> bytes:

@@ -1,7 +1,6 @@
-"""A score run in shards: items by position, in steps, arrays into the database a shard at a time."""
+"""A score run in shards: each holds the items of a range of positions."""
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,14 @@ from metrics.subsets import Subset
 
 IntArray = npt.NDArray[np.int64]
 
-EVERY_POSITION = 2**31 - 1  # after the last that an item can have
-SHARD_TEXTS = 100_000  # hypotheses of all systems, and references, that a shard is of
-POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool of outputs takes, where it cannot be put together
-JOINED_BYTES = 128 << 20  # of states of parts, that are held at once
-PIECES = 8  # in which what is held is joined
+LAST_POSITION = 2**31 - 1  # after that of every item
+SHARD_TEXTS = 100_000  # hypotheses of all systems, and references, in a shard
+POOLED_TEXTS = 500_000  # hypotheses that a metric over one pool accepts if it cannot be computed in parts
+JOINED_BYTES = 128 << 20  # of states held at once
+PIECES = 8  # in which the states of a range are joined
 
 
-# --- Where a run is cut -----------------------------------------------------------------------------------------------
+# --- Ranges of positions ----------------------------------------------------------------------------------------------
 
 WITH_REFERENCES = """
 SELECT item_position::bigint AS position, count(*) AS n_references
@@ -47,7 +46,7 @@ ALL_ITEMS = "SELECT position::bigint, 0::bigint FROM annotation_item WHERE datas
 
 
 def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
-    """Positions from and to which each shard looks at items; small runs are one shard, as are pools without a state."""
+    """Return where each shard starts and stops. Small runs, and pools without a state, are one shard."""
     query = ALL_ITEMS if run.release_id is None else WITH_REFERENCES
     parameters = {"release": run.release_id, "dataset": run.dataset_id}
     positions, n_references = number_columns(query, parameters, ["bigint", "bigint"])
@@ -55,20 +54,20 @@ def ranges(run: ScoreRun, metric: Metric) -> list[tuple[int, int]]:
     if metric.pools and not has_state(metric):
         if positions.size * n_systems > POOLED_TEXTS:
             raise MetricsError(
-                f"{metric.label} takes all outputs as one pool, which cannot be put together from parts: found "
+                f"{metric.label} takes all outputs as one pool, which cannot be computed in parts: found "
                 f"{positions.size * n_systems:,} outputs; accepted: at most {POOLED_TEXTS:,}. Choose fewer systems."
             )
-        return [(0, EVERY_POSITION)]
-    cuts = positions[where_cut(n_references * metric.needs_references + n_systems, SHARD_TEXTS)].tolist()
-    return list(zip([0, *cuts], [*cuts, EVERY_POSITION], strict=True))
+        return [(0, LAST_POSITION)]
+    cuts = positions[shard_starts(n_references * metric.needs_references + n_systems, SHARD_TEXTS)].tolist()
+    return list(zip([0, *cuts], [*cuts, LAST_POSITION], strict=True))
 
 
-def where_cut(n_texts: IntArray, size: int) -> IntArray:
-    """Places of the items with which a new shard begins: those before which another ``size`` texts are full.
+def shard_starts(n_texts: IntArray, size: int) -> IntArray:
+    """Return the indices of the items with which a new shard begins, after each further ``size`` texts.
 
     Examples
     --------
-    >>> where_cut(np.array([3, 3, 3, 3, 9, 9]), 6).tolist()
+    >>> shard_starts(np.array([3, 3, 3, 3, 9, 9]), 6).tolist()
     [2, 4, 5]
     """
     shard = (np.cumsum(n_texts) - n_texts) // size
@@ -76,49 +75,47 @@ def where_cut(n_texts: IntArray, size: int) -> IntArray:
 
 
 def has_state(metric: Metric) -> bool:
-    """Whether parts of a corpus must know of each other."""
+    """Return whether the parts of a corpus must know about each other."""
     return type(metric).corpus_state is not Metric.corpus_state
 
 
 def whole_run_store(run: ScoreRun, fields: dict[str, Any]) -> None:
-    """The only shard of a run, done."""
+    """Store the only shard of a run."""
     run.shards.all().delete()
-    ScoreShard.objects.create(
-        run=run,
-        number=0,
-        start=0,
-        stop=EVERY_POSITION,
-        state=JobState.DONE,
-        started_at=Now(),
-        finished_at=Now(),
-        **fields,
-    )
+    _store_done(run, ShardStep.SCORES, 0, fields)
+
+
+def _store_done(run: ScoreRun, step: ShardStep, number: int, fields: dict[str, Any]) -> None:
+    done = {"state": JobState.DONE, "started_at": Now(), "finished_at": Now()}
+    ScoreShard.objects.create(run=run, step=step, number=number, start=0, stop=LAST_POSITION, **done, **fields)
 
 
 def run_finish(run: ScoreRun) -> dict[str, Any]:
-    """Scores and intervals of a run whose shards are stored, and its report. In the transaction that ends it."""
+    """Store the scores and intervals of a run whose shards are done; return its report.
+
+    Call it in the transaction that ends the run.
+    """
     return run_store(run, run_result(run))
 
 
-# --- Working ----------------------------------------------------------------------------------------------------------
+# --- Work -------------------------------------------------------------------------------------------------------------
 
 
 def shards_work(run: ScoreRun, claim: Claim, metric: Metric, beat: Beat, enqueue: Enqueue) -> None:
-    """Cut the run into shards, unless an earlier attempt has, and see to it that all are done."""
+    """Divide the run into shards, unless an earlier attempt did, and work until all are done."""
     jobs_requeue(run.shards.all())
     work = shard_work(run, metric)
 
     def finish(step: ShardStep) -> None:
         shards_finish(run.shards.filter(step=step), work, failure=_failure, beat=beat, enqueue=enqueue)
 
-    begun = list(run.shards.filter(step=ShardStep.SCORES).values_list("start", "stop"))
-    cut = begun or ranges(run, metric)
-    if len(cut) > 1 and has_state(metric) and not begun:
-        _make(run, claim, ShardStep.STATE, cut)
-        finish(ShardStep.STATE)
-        _join_states(run, claim, beat)
-    if not begun:
-        _make(run, claim, ShardStep.SCORES, cut)
+    if not run.shards.filter(step=ShardStep.SCORES).exists():
+        positions = ranges(run, metric)
+        if len(positions) > 1 and has_state(metric):
+            _create(run, claim, ShardStep.STATE, positions)
+            finish(ShardStep.STATE)
+            _join_states(run, claim, beat)
+        _create(run, claim, ShardStep.SCORES, positions)
     finish(ShardStep.SCORES)
 
 
@@ -128,26 +125,26 @@ def shards_done(run: ScoreRun) -> tuple[int, int]:
     return states.count(JobState.DONE), len(states)
 
 
-def _make(run: ScoreRun, claim: Claim, step: ShardStep, cut: Iterable[tuple[int, int]]) -> None:
+def _create(run: ScoreRun, claim: Claim, step: ShardStep, positions: Iterable[tuple[int, int]]) -> None:
     with transaction.atomic():
         claim.lock()
         if not run.shards.filter(step=step).exists():
             ScoreShard.objects.bulk_create(
                 ScoreShard(run=run, step=step, number=number, start=start, stop=stop)
-                for number, (start, stop) in enumerate(cut)
+                for number, (start, stop) in enumerate(positions)
             )
 
 
 def _failure(shard: ScoreShard) -> MetricsError:
-    where = "" if shard.stop == EVERY_POSITION and not shard.start else f"Items from position {shard.start} on: "
-    return MetricsError(f"{where}{shard.error}")
+    is_whole = shard.stop == LAST_POSITION and not shard.start
+    return MetricsError(shard.error if is_whole else f"Items from position {shard.start} on: {shard.error}")
 
 
-# --- One shard --------------------------------------------------------------------------------------------------------
+# --- A shard ----------------------------------------------------------------------------------------------------------
 
 
 def shard_work(run: ScoreRun, metric: Metric) -> Work[ScoreShard]:
-    """Return what scores a shard of the run; its arrays are written in the statement that ends it."""
+    """Return a function that scores a shard; the statement that ends the shard writes its arrays."""
     models = model_store()
 
     def work(shard: ScoreShard, claim: Claim, beat: Beat) -> None:
@@ -170,22 +167,23 @@ def shard_work(run: ScoreRun, metric: Metric) -> Work[ScoreShard]:
 
 
 def shard_corpus(run: ScoreRun, shard: ScoreShard, subset: Subset) -> Corpus:
-    stop = None if shard.stop == EVERY_POSITION else shard.stop
+    stop = None if shard.stop == LAST_POSITION else shard.stop
     return load_corpus(run.release, ordered_systems(run), items=subset.items, start=shard.start, stop=stop)
 
 
 def _corpus_state(run: ScoreRun, scorer: Scorer, metric: Metric) -> CorpusState | None:
-    """What these texts must know of the whole; None where they are the whole, or need to know nothing."""
+    """Return what these texts must know of the whole corpus; None if they are all of it, or need nothing."""
     joined: CorpusState | None = None
     for state in _states(run, ShardStep.JOINED):
-        joined = _both(joined, scorer.state_of_texts(metric, state))
+        part = scorer.state_of_texts(metric, state)
+        joined = part if joined is None else joined.joined(part)
     return joined
 
 
 def _join_states(run: ScoreRun, claim: Claim, beat: Beat) -> None:
-    """Join the states of all parts, a range at a time: so many ranges that the parts of one are not too much to hold.
+    """Join the states of all parts, a range at a time, so that the parts of a range fit into memory.
 
-    Nobody scores before all ranges are there; whoever takes the run up again begins with the first.
+    Scoring begins when all ranges are joined; a worker that resumes the run begins with the first range.
     """
     n_ranges = ranges_of_states(run)
     with transaction.atomic():
@@ -199,27 +197,17 @@ def _join_states(run: ScoreRun, claim: Claim, beat: Beat) -> None:
             continue
         with transaction.atomic():
             claim.lock()
-            ScoreShard.objects.create(
-                run=run,
-                step=ShardStep.JOINED,
-                number=index,
-                start=0,
-                stop=EVERY_POSITION,
-                state=JobState.DONE,
-                started_at=Now(),
-                finished_at=Now(),
-                corpus_state=state_to_bytes(joined),
-            )
+            _store_done(run, ShardStep.JOINED, index, {"corpus_state": state_to_bytes(joined)})
 
 
 def ranges_of_states(run: ScoreRun) -> int:
-    """So many that the parts of one can be held."""
+    """Return the number of ranges; the parts of one fit into memory."""
     size: int = run.shards.filter(step=ShardStep.STATE).aggregate(size=Coalesce(Sum(Length("corpus_state")), 0))["size"]
     return -(-size // JOINED_BYTES)
 
 
 def _states(run: ScoreRun, step: ShardStep) -> Iterator[CorpusState]:
-    """One after the other, in order; shards without one are passed over."""
+    """Yield the states in order, one at a time; shards without a state are skipped."""
     stored = run.shards.filter(step=step).order_by("number")
     for content in stored.values_list("corpus_state", flat=True).iterator(1):
         if content:
@@ -227,22 +215,18 @@ def _states(run: ScoreRun, step: ShardStep) -> Iterator[CorpusState]:
 
 
 def _joined_range(parts: list[CorpusState], index: int, of: int) -> CorpusState | None:
-    """One range of all parts, settled; piece by piece, because joining takes several times what it joins."""
+    """Return a range of all parts, settled; in pieces, because joining takes several times the memory of the parts."""
     settled = []
     for piece in range(index * PIECES, (index + 1) * PIECES):
-        own = [found for part in parts if (found := part.ranged(piece, of * PIECES)) is not None]
-        if own:
-            settled.append(_joined(own).settled())
+        pieces = [ranged for part in parts if (ranged := part.ranged(piece, of * PIECES)) is not None]
+        if pieces:
+            settled.append(_joined(pieces).settled())
     return _joined(settled) if settled else None
 
 
 def _joined(parts: list[CorpusState]) -> CorpusState:
-    """Two and two, so that what has grown large is not copied for each that is small."""
+    """Join neighbours until one state is left, so that a large state is not copied for each small one."""
     while len(parts) > 1:
-        pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
-        parts = [reduce(lambda one, other: one.joined(other), pair) for pair in pairs]
+        pairs = [parts[index : index + 2] for index in range(0, len(parts), 2)]
+        parts = [pair[0].joined(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
     return parts[0]
-
-
-def _both(one: CorpusState | None, other: CorpusState) -> CorpusState:
-    return other if one is None else one.joined(other)

@@ -1,7 +1,4 @@
-"""The whole path on real conversations and simulated raters: sample, rate, select, mine, rate, weigh, release, score.
-
-Each step goes through the service that its page and its command go through; nothing here is a shortcut.
-"""
+"""The whole path on real conversations with simulated raters. Each step calls the service that its page calls."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from annotation.campaigns.services import (
 )
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
+from annotation.core.progress import noop
 from annotation.datasets.services.content import DatasetContent, ItemDraft, SourceDraft
 from annotation.datasets.services.imports import dataset_create
 from annotation.demo import load as demo
@@ -33,11 +31,9 @@ from annotation.models import (
     Dataset,
     JobState,
     Membership,
-    MiningRun,
     Presentation,
     Project,
     Rater,
-    ReferenceSet,
     Release,
     Role,
     SourceKind,
@@ -56,92 +52,78 @@ from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 
 SYSTEMS = ("TeamB", "TeamD", "TeamG", "Baseline")
-RATERS, TURN = 8, 5  # so many screens, and the next rater comes
+RATERS, TURN = 8, 5  # items that a rater rates before the next one's turn
 SEED = 20150726
 CRITERION = CriterionDraft(
     name="quality",
     question="How good is this answer, given what was said before?",
     labels=("Very bad", "Bad", "In between", "Good", "Very good"),
 )
-# What a text is worth in the simulation: its kind says where the middle is, chance how far from it.
-MIDDLES = {
-    SourceKind.SEED: 0.85,
-    SourceKind.MINED: 0.68,
-    SourceKind.PARROT: 0.35,
-    SourceKind.RANDOM: 0.08,
-}
+# A text's quality in the simulation: the middle of its kind, and a chance deviation.
+MIDDLES = {SourceKind.SEED: 0.85, SourceKind.MINED: 0.68, SourceKind.PARROT: 0.35, SourceKind.RANDOM: 0.08}
 SPREAD = 0.6
 
-Watch = Callable[[int, str], None]
+StepProgress = Callable[[int, str], None]  # called at each step with its number and a summary
 
 
 @dataclass(frozen=True)
 class Tour:
-    """What was made, in the order it was made."""
+    """The results of a tour."""
 
     project: Project
-    dataset: Dataset
-    corpus: Corpus
-    mining_run: MiningRun
-    reference_set: ReferenceSet
     release: Release
     runs: list[ScoreRun]
-    answers: int  # that simulated raters gave
+    answers: int  # by simulated raters
 
 
-def tour(*, by: User, items: int = 40, n: int = 15, negatives: int = 2, watch: Watch) -> Tour:
-    """Walk once through everything, in a new project of ``by``. ``watch`` hears of each step: number, and what."""
+def tour(*, by: User, items: int = 40, n: int = 15, negatives: int = 2, progress: StepProgress = noop) -> Tour:
+    """Walk the whole path in a new project that ``by`` owns."""
     project = _project(by)
-    watch(1, f"A data set of {items} conversations, each with its original response and the outputs of four systems")
+    progress(1, f"A data set of {items} conversations, each with its original response and the outputs of four systems")
     dataset = _dataset(project, items)
-    watch(2, "Three ratings of each original response")
+    progress(2, "Three ratings of each original response")
     raters = [rater_create(project=project, name=f"Simulated {number}") for number in range(1, RATERS + 1)]
     judged = _campaign(dataset, "Original responses", [SourceKind.SEED], ratings=3)
     answers = _rate(judged, raters)
-    watch(3, "Those with a mean of 4 or more become seeds, in two splits")
+    progress(3, "Those with a mean of 4 or more become seeds, in two splits")
     selection = seeds_select(
         dataset=dataset, campaigns=[judged], threshold=4, shares={"dev": 0.5, "test": 0.5}, seed=SEED, by=by
     )
-    watch(4, "A corpus of 35,161 replies, indexed")
+    progress(4, "A corpus of 35,161 replies, indexed")
     corpus = _corpus(project, by)
-    watch(5, f"The {n} best replies for each seed, its message, and {negatives} random replies")
-    mined = _mine(dataset, corpus, n, negatives, by)
-    watch(6, "Five ratings of each mined text, and two more of each seed")
+    progress(5, f"The {n} best replies for each seed, its message, and {negatives} random replies")
+    _mine(dataset, corpus, n, negatives, by)
+    progress(6, "Five ratings of each mined text, and two more of each seed")
     kinds = [SourceKind.MINED, SourceKind.PARROT, *([SourceKind.RANDOM] if negatives else [])]
     references = _campaign(dataset, "Mined references", kinds, ratings=5)
     answers += _rate(references, raters)
-    more = campaign_launch(campaign=seeds_rate_again(selection=selection, by=by), by=by)
-    answers += _rate(more, raters[3:])
-    watch(7, "Weights, released")
-    reference_set, release = _release(dataset, [judged, references, more], [SourceKind.SEED, *kinds], by)
-    watch(8, "BLEU and ΔBLEU of the four systems")
-    runs = _score(release, by)
-    return Tour(project, dataset, corpus, mined, reference_set, release, runs, answers)
+    follow_up = campaign_launch(campaign=seeds_rate_again(selection=selection, by=by), by=by)
+    answers += _rate(follow_up, raters[3:])
+    progress(7, "Weights, released")
+    release = _release(dataset, [judged, references, follow_up], [SourceKind.SEED, *kinds], by)
+    progress(8, "BLEU and ΔBLEU of the four systems")
+    return Tour(project, release, _score(release, by), answers)
 
 
 def _project(by: User) -> Project:
     taken = set(Project.objects.filter(slug__startswith="tour").values_list("slug", flat=True))
-    number = next(number for number in range(1, len(taken) + 2) if _named(number)[0] not in taken)
-    slug, name = _named(number)
+    names = [("tour", "Tour"), *((f"tour-{number}", f"Tour {number}") for number in range(2, len(taken) + 2))]
+    slug, name = next(pair for pair in names if pair[0] not in taken)
     project = Project.objects.create(slug=slug, name=name, description="From a corpus to a score, step by step.")
     Membership.objects.create(project=project, user=by, role=Role.OWNER)
     return project
-
-
-def _named(number: int) -> tuple[str, str]:
-    return ("tour", "Tour") if number == 1 else (f"tour-{number}", f"Tour {number}")
 
 
 def _dataset(project: Project, items: int) -> Dataset:
     published, _ = demo.read_raw_dataset()
     content = DatasetContent()
     usable = [item for item in published.items.values() if any(not source.system for source in item.sources)]
-    for found in usable[:items]:
-        seed = next(source for source in found.sources if not source.system)
-        outputs = [source for source in found.sources if source.system in SYSTEMS]
+    for item in usable[:items]:
+        seed = next(source for source in item.sources if not source.system)
+        outputs = [source for source in item.sources if source.system in SYSTEMS]
         original = SourceDraft(seed.line, seed.text, SourceKind.SEED.value)
-        content.items[found.external_id] = ItemDraft(
-            found.line, found.external_id, message=found.message, sources=[original, *outputs]
+        content.items[item.external_id] = ItemDraft(
+            item.line, item.external_id, message=item.message, sources=[original, *outputs]
         )
     return dataset_create(
         project=project,
@@ -180,7 +162,7 @@ def _corpus(project: Project, by: User) -> Corpus:
     return corpus
 
 
-def _mine(dataset: Dataset, corpus: Corpus, n: int, negatives: int, by: User) -> MiningRun:
+def _mine(dataset: Dataset, corpus: Corpus, n: int, negatives: int, by: User) -> None:
     run = mining_run_create(
         project=dataset.project,
         dataset=dataset,
@@ -193,7 +175,6 @@ def _mine(dataset: Dataset, corpus: Corpus, n: int, negatives: int, by: User) ->
     run.refresh_from_db()
     _check_done(run, "Nothing was mined")
     mining_run_store(run=run, by=by)
-    return run
 
 
 def _campaign(dataset: Dataset, name: str, kinds: Sequence[str], *, ratings: int) -> Campaign:
@@ -210,45 +191,43 @@ def _campaign(dataset: Dataset, name: str, kinds: Sequence[str], *, ratings: int
 
 
 def _rate(campaign: Campaign, raters: list[Rater]) -> int:
-    """Raters take turns until nothing is left for anybody; then the campaign is closed."""
-    worth = _worth(campaign)
-    people = {
+    """Let the raters take turns until no item is left, and close the campaign; return the number of answers."""
+    quality = _quality(campaign)
+    simulated = {
         rater: SimulatedRater(seed=derive_seed(SEED, campaign.name, number), noise=0.12, bias=0.02 * (number - 3))
         for number, rater in enumerate(raters)
     }
-    for rater in people:
+    for rater in simulated:
         participation_start(campaign=campaign, rater=rater)
     answers = 0
-    while people:
-        for rater, who in list(people.items()):
-            done = work_through(campaign, rater, who, worth, screens=TURN)
+    while simulated:
+        for rater, behaviour in list(simulated.items()):
+            done = work_through(campaign, rater, behaviour, quality, screens=TURN)
             answers += done
             if done < TURN:
-                del people[rater]
+                del simulated[rater]
     campaign_close(campaign=campaign)
     return answers
 
 
-def _worth(campaign: Campaign) -> Callable[[Presentation], float]:
-    """By text, not by id: the same everywhere."""
+def _quality(campaign: Campaign) -> Callable[[Presentation], float]:
+    """Return the quality of a presented text; it follows from the text, so that it is the same in every database."""
     shown = dict(UnitResponse.objects.filter(unit__campaign=campaign).values_list("unit_id", "response_id"))
-    worth: dict[int, float] = {}
+    quality: dict[int, float] = {}
     texts = Text.objects.filter(pk__in=shown.values()).prefetch_related("sources")
     for text in texts:
         middle = max(MIDDLES.get(SourceKind(source.kind), 0.5) for source in text.sources.all())
         chance = float(latent_quality([int(text.text_key[:15], 16)], SEED)[0])
-        worth[text.pk] = min(max(middle + SPREAD * (chance - 0.5), 0.0), 1.0)
-    return lambda presentation: worth[shown[presentation.unit_id or 0]]
+        quality[text.pk] = min(max(middle + SPREAD * (chance - 0.5), 0.0), 1.0)
+    return lambda presentation: quality[shown[presentation.unit_id or 0]]
 
 
-def _release(
-    dataset: Dataset, campaigns: list[Campaign], kinds: Sequence[str], by: User
-) -> tuple[ReferenceSet, Release]:
+def _release(dataset: Dataset, campaigns: list[Campaign], kinds: Sequence[str], by: User) -> Release:
     reference_set = reference_set_create(
         project=dataset.project,
         dataset=dataset,
         name="Mined references",
-        description="The raters are simulated: these weights show a way, and say nothing about the texts.",
+        description="The raters are simulated: these weights say nothing about the texts.",
         campaigns=campaigns,
         source_kinds=kinds,
         original_kinds=[SourceKind.SEED],
@@ -257,7 +236,7 @@ def _release(
     release_build(release_id=release.pk)
     release.refresh_from_db()
     _check_done(release, "No weights were released")
-    return reference_set, release
+    return release
 
 
 def _score(release: Release, by: User) -> list[ScoreRun]:
@@ -280,6 +259,6 @@ def _score(release: Release, by: User) -> list[ScoreRun]:
     return runs
 
 
-def _check_done(job: Any, otherwise: str) -> None:
+def _check_done(job: Any, problem: str) -> None:
     if job.state != JobState.DONE:
-        raise AnnotationError(f"{otherwise}: {job.error or job.get_state_display().lower()}")
+        raise AnnotationError(f"{problem}: {job.error or job.get_state_display().lower()}")

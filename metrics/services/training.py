@@ -1,10 +1,12 @@
-"""Trained models: asked for, trained or taken in by a worker, deleted. Equal texts and options are trained once."""
+"""Create, train, register and delete models. The same training is done once."""
 
 import hashlib
 import io
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,51 +26,47 @@ from metrics.scoring import VERSION
 from metrics.scoring.models.distinct_texts import Survey, kept_texts, survey
 from metrics.scoring.models.kinds import Kind, get_kind
 from metrics.scoring.models.store import Model
+from metrics.selectors import training_texts
 from metrics.selectors.models import folder_of, runs_using
-from metrics.selectors.training_texts import (
-    CONTEXTS,
-    MESSAGES,
-    OUTPUTS,
-    PARTS,
-    REFERENCES,
-    RESPONSES,
-    Texts,
-    compared_keys,
-    corpus_texts,
-    dataset_texts,
-    file_texts,
-)
-from metrics.services.model_files import read_file, stored
+from metrics.selectors.training_texts import OUTPUTS, PARTS, REFERENCES, Texts
+from metrics.services.model_files import load_model, temporary_file
 from metrics.services.scoring import model_store
 
 LISTED = 20
 OpenFile = Callable[[], BinaryIO]
 
 
-# --- What may be asked for --------------------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """A new model. Its name gets another version if it exists; ``keep_apart`` leaves out the project's outputs and
+    references."""
+
+    project: Project
+    by: User | None
+    name: str
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    keep_apart: bool = True
 
 
 def model_train_on_dataset(
     *,
-    project: Project,
-    by: User | None,
-    name: str,
-    kind: str,
+    request: ModelRequest,
     dataset: Dataset,
-    options: Mapping[str, Any] | None = None,
     texts: Sequence[str] = (),
     source_kinds: Sequence[str] = (),
     source_systems: Sequence[str] = (),
-    keep_apart: bool = True,
 ) -> TrainedModel:
-    """Queue a training on texts of a data set: ``texts`` of messages, contexts; responses of chosen kinds or systems.
+    """Queue a training on a data set's ``texts``, messages or contexts, and on responses of these kinds or systems.
 
-    ``keep_apart`` leaves out whatever is an output or a reference in the project. The caller enqueues
-    ``metrics.tasks.train_model`` with the id.
+    The caller enqueues ``metrics.tasks.train_model`` with the id.
     """
-    if dataset.project_id != project.pk:
+    if dataset.project_id != request.project.pk:
         raise MetricsError.at("dataset", f"Data set “{dataset}” belongs to another project.")
-    _check_parts(texts, (MESSAGES, CONTEXTS))
+    _check_parts(texts, (training_texts.MESSAGES, training_texts.CONTEXTS))
     check_sources(dataset, source_kinds, source_systems)
     if not (texts or source_kinds or source_systems):
         raise MetricsError.at("texts", "No texts are chosen; accepted: messages, contexts, or a source of responses.")
@@ -77,24 +75,15 @@ def model_train_on_dataset(
         "texts": sorted(texts),
         "source_kinds": sorted(source_kinds),
         "source_systems": sorted(source_systems),
-        "keep_apart": keep_apart,
     }
-    return _create(project, by, name, kind, options, source, dataset=dataset)
+    return _create(request, source, dataset=dataset)
 
 
 def model_train_on_corpus(
-    *,
-    project: Project,
-    by: User | None,
-    name: str,
-    kind: str,
-    corpus: Corpus,
-    options: Mapping[str, Any] | None = None,
-    texts: Sequence[str] = (RESPONSES,),
-    keep_apart: bool = True,
+    *, request: ModelRequest, corpus: Corpus, texts: Sequence[str] = (training_texts.RESPONSES,)
 ) -> TrainedModel:
     """Queue a training on texts of an indexed corpus: contexts, messages, responses."""
-    if corpus.project_id != project.pk:
+    if corpus.project_id != request.project.pk:
         raise MetricsError.at("corpus", f"Corpus “{corpus}” belongs to another project.")
     if corpus.state != JobState.DONE:
         message = f"Corpus “{corpus}” is {corpus.get_state_display().lower()}; accepted: one whose index is done."
@@ -102,64 +91,38 @@ def model_train_on_corpus(
     _check_parts(texts, PARTS)
     if not texts:
         raise MetricsError.at("texts", f"No texts are chosen; accepted: {', '.join(PARTS)}.")
-    source = {"corpus": corpus.slug, "texts": sorted(texts), "keep_apart": keep_apart}
-    return _create(project, by, name, kind, options, source, corpus=corpus)
+    return _create(request, {"corpus": corpus.slug, "texts": sorted(texts)}, corpus=corpus)
 
 
-def model_train_on_upload(
-    *,
-    project: Project,
-    by: User | None,
-    name: str,
-    kind: str,
-    filename: str,
-    content: bytes,
-    options: Mapping[str, Any] | None = None,
-    keep_apart: bool = True,
-) -> TrainedModel:
-    """Queue a training on an uploaded file: one text a line, in UTF-8, perhaps compressed."""
+def model_train_on_upload(*, request: ModelRequest, filename: str, content: bytes) -> TrainedModel:
+    """Queue a training on an uploaded file in UTF-8 with one text per line; it may be compressed."""
     if not content:
         raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: a text a line.")
-    source = {"file": filename[:255], "keep_apart": keep_apart}
-    return _create(project, by, name, kind, options, source, content=content)
+    return _create(request, {"file": filename[:255]}, content=content)
 
 
-def model_train_on_file(
-    *,
-    project: Project,
-    by: User | None,
-    name: str,
-    kind: str,
-    path: Path,
-    options: Mapping[str, Any] | None = None,
-    keep_apart: bool = True,
-    progress: Progress = noop,
-) -> TrainedModel:
-    """Train on a file of this host of any length, here and now."""
-    source = {"file": path.name[:255], "keep_apart": keep_apart, "here": True}
-    model = _create(project, by, name, kind, options, source)
-    return _here_and_now(model, lambda job, claim: _train(job, claim, lambda: path.open("rb")), progress)
+def model_train_on_file(*, request: ModelRequest, path: Path, progress: Progress = noop) -> TrainedModel:
+    """Train at once on a file of this host, of any length."""
+    model = _create(request, {"file": path.name[:255], "here": True})
+    return _run_at_once(model, lambda job, claim: _train(job, claim, lambda: path.open("rb")), progress)
 
 
-def model_register_upload(
-    *, project: Project, by: User | None, name: str, kind: str, filename: str, content: bytes
-) -> TrainedModel:
+def model_register_upload(*, request: ModelRequest, filename: str, content: bytes) -> TrainedModel:
     """Queue the reading of an uploaded model that another program made."""
-    readable = get_kind_or_refuse(kind)
-    if not readable.made_elsewhere:
-        raise MetricsError.at("file", f"A file of kind {kind!r} cannot be uploaded; train one, or register a folder.")
+    kind = get_kind_or_refuse(request.kind)
+    if not kind.made_elsewhere:
+        message = f"A file of kind {kind.name!r} cannot be uploaded; train one, or register a folder."
+        raise MetricsError.at("file", message)
     if not content:
-        raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: {readable.made_elsewhere}.")
-    return _create(project, by, name, kind, None, {"registered": filename[:255]}, content=content)
+        raise MetricsError.at("file", f"File: {filename!r} is empty; accepted: {kind.made_elsewhere}.")
+    return _create(request, {"registered": filename[:255]}, content=content)
 
 
-def model_register(
-    *, project: Project, by: User | None, name: str, kind: str, path: str, progress: Progress = noop
-) -> TrainedModel:
-    """Take in a model that lies on this host, here and now: a file made elsewhere, or a folder of a model."""
-    get_kind_or_refuse(kind)
-    model = _create(project, by, name, kind, None, {"registered": Path(path).name[:255], "here": True})
-    return _here_and_now(model, lambda job, claim: _take_in(job, claim, path), progress)
+def model_register(*, request: ModelRequest, path: str, progress: Progress = noop) -> TrainedModel:
+    """Read at once a model on this host: a file of another program, or a model's folder."""
+    get_kind_or_refuse(request.kind)
+    model = _create(request, {"registered": Path(path).name[:255], "here": True})
+    return _run_at_once(model, lambda job, claim: _register(job, claim, path), progress)
 
 
 def get_kind_or_refuse(name: str) -> Kind:
@@ -175,18 +138,13 @@ def _check_parts(given: Sequence[str], accepted: Sequence[str]) -> None:
         raise MetricsError.at("texts", f"Texts: found {unknown[0]!r}; accepted: {', '.join(accepted)}.")
 
 
-def _create(
-    project: Project,
-    by: User | None,
-    name: str,
-    kind: str,
-    options: Mapping[str, Any] | None,
-    source: Mapping[str, Any],
-    **fields: Any,
-) -> TrainedModel:
-    """The next version of that name."""
-    checked = {} if "registered" in source else _checked_options(get_kind_or_refuse(kind), options or {})
-    name = name.strip()
+def _create(request: ModelRequest, source: dict[str, Any], **fields: Any) -> TrainedModel:
+    """Create the next version of the name."""
+    is_trained = "registered" not in source
+    if is_trained:
+        source["keep_apart"] = request.keep_apart
+    options = _checked_options(request) if is_trained else {}
+    project, name, kind = request.project, request.name.strip(), request.kind
     slug = slug_of(name)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)  # versions are counted one request at a time
@@ -196,48 +154,72 @@ def _create(
             raise MetricsError.at("name", message)
         model = TrainedModel.objects.create(
             project=project,
-            requested_by=by,
+            requested_by=request.by,
             name=name,
             slug=slug,
             version=1 if newest is None else newest[0] + 1,
             kind=kind,
-            options=checked,
-            source=dict(source),
+            options=options,
+            source=source,
             **fields,
         )
         audit_record(
-            verb="model.register" if "registered" in source else "model.train",
-            summary=f"Asked for the {model.kind_label} “{model}”.",
+            verb="model.train" if is_trained else "model.register",
+            summary=f"Requested the {model.kind_label} “{model}”.",
             project=project,
-            by=by,
-            data={"model": f"{slug}/v{model.version}", "kind": kind, "options": checked, "source": dict(source)},
+            by=request.by,
+            data={"model": f"{slug}/v{model.version}", "kind": kind, "options": options, "source": source},
         )
     return model
 
 
-def _checked_options(kind: Kind, options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_options(request: ModelRequest) -> dict[str, Any]:
     try:
-        return kind.checked(options).as_dict()
+        return get_kind_or_refuse(request.kind).checked(request.options).as_dict()
     except ValueError as error:
         raise MetricsError.at(str(error).split(":", 1)[0], f"{error}.") from error
 
 
 # --- Work -------------------------------------------------------------------------------------------------------------
 
+Fields = dict[str, Any]  # of a finished model
+Work = Callable[[TrainedModel, Claim], Fields]
+
 
 def model_execute(*, model_id: int, progress: Progress = noop) -> None:
     """Claim, work, finish; safe to run twice."""
-    job_run(TrainedModel, model_id, _work, progress=progress)
+    job_run(TrainedModel, model_id, partial(_finish, work=_train_or_register), progress=progress)
 
 
-def _work(model: TrainedModel, claim: Claim) -> None:
+def _run_at_once(model: TrainedModel, work: Work, progress: Progress) -> TrainedModel:
+    def interruptible(job: TrainedModel, claim: Claim) -> None:
+        try:
+            _finish(job, claim, work)
+        except (KeyboardInterrupt, SystemExit):
+            claim.fail("Interrupted.")
+            raise
+
+    job_run(TrainedModel, model.pk, interruptible, progress=progress)
+    model.refresh_from_db()
+    return model
+
+
+def _finish(model: TrainedModel, claim: Claim, work: Work) -> None:
+    started = time.monotonic()
+    fields = work(model, claim)
+    fields["report"]["seconds"] = round(time.monotonic() - started, 3)
+    with transaction.atomic():
+        claim.lock()
+        claim.finish(**fields, content=None, progress_note="")
+
+
+def _train_or_register(model: TrainedModel, claim: Claim) -> Fields:
     if model.source.get("here"):
         raise MetricsError("A command read the file and ended early. Run the command again.")
     if "registered" in model.source:
-        with read_file(_content(model), model.source["registered"]) as path:
-            _take_in(model, claim, str(path))
-    else:
-        _train(model, claim, lambda: io.BytesIO(_content(model)))
+        with temporary_file(_content(model), model.source["registered"]) as path:
+            return _register(model, claim, str(path))
+    return _train(model, claim, lambda: io.BytesIO(_content(model)))
 
 
 def _content(model: TrainedModel) -> bytes:
@@ -246,45 +228,30 @@ def _content(model: TrainedModel) -> bytes:
     return bytes(model.content)
 
 
-def _here_and_now(model: TrainedModel, work: Callable[[TrainedModel, Claim], None], progress: Progress) -> TrainedModel:
-    def watched(job: TrainedModel, claim: Claim) -> None:
-        try:
-            work(job, claim)
-        except (KeyboardInterrupt, SystemExit):
-            claim.fail("Interrupted.")
-            raise
-
-    job_run(TrainedModel, model.pk, watched, progress=progress)
-    model.refresh_from_db()
-    return model
-
-
-def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> None:
-    started = time.monotonic()
+def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> Fields:
     kind = get_kind_or_refuse(model.kind)
-    read = _texts(model, open_file)
-    groups = compared_keys(model.project)
+    texts = _texts(model, open_file)
+    groups = training_texts.compared_keys(model.project)
     claim.progress(0, 0, "Reading texts")
-    found = survey(
-        read,
+    counts = survey(
+        texts,
         groups=groups,
         keep_apart=model.source["keep_apart"],
         progress=lambda n: claim.progress(n, 0, f"Reading: {n:,} texts"),
     )
-    if not found.n_texts:
-        raise MetricsError(_nothing_left(found))
-    training_hash = _training_hash(model, found)
-    facts = survey_facts(found, {name: len(keys) for name, keys in groups.items()})
-    known = _trained_before(model, training_hash)
-    if known is not None:
-        facts |= {"model": known.report["model"], "same_as": {"id": known.pk, "name": str(known)}}
-        _finish(model, claim, known.digest, known.size, facts, started, training_hash)
-        return
-    n = found.n_texts
+    n = counts.n_texts
+    if not n:
+        raise MetricsError(_nothing_left(counts))
+    training_hash = _training_hash(model, counts)
+    report = survey_report(counts, {name: len(keys) for name, keys in groups.items()})
+    earlier = _trained_before(model, training_hash)
+    if earlier is not None:
+        report |= {"model": earlier.report["model"], "same_as": {"id": earlier.pk, "name": str(earlier)}}
+        return {"digest": earlier.digest, "size": earlier.size, "report": report, "training_hash": training_hash}
     claim.progress(0, n, f"Training on {n:,} texts")
     try:
         trained = kind.train(
-            kept_texts(read, found),
+            kept_texts(texts, counts),
             kind.checked(model.options),
             lambda done: claim.progress(
                 min(done, n), n, f"Training on {n:,} texts" if done < n else "All texts read, computing"
@@ -292,27 +259,24 @@ def _train(model: TrainedModel, claim: Claim, open_file: OpenFile) -> None:
         )
     except ValueError as error:
         raise MetricsError(f"{error}.") from error
-    _keep(model, claim, kind, trained, facts, started, training_hash)
+    return _store(model, kind, trained, report) | {"training_hash": training_hash}
 
 
-def _take_in(model: TrainedModel, claim: Claim, path: str) -> None:
-    def read(done: int, total: int) -> None:
+def _register(model: TrainedModel, claim: Claim, path: str) -> Fields:
+    def progress(done: int, total: int) -> None:
         claim.progress(done // 1024, total // 1024, "Reading the model")
 
-    started = time.monotonic()
     kind = get_kind_or_refuse(model.kind)
-    claim.progress(0, 0, "Reading the model")
+    progress(0, 0)
     try:
-        taken = stored(kind, path, Path(settings.MODELS_DIR), read)
+        loaded = load_model(kind, path, Path(settings.MODELS_DIR), progress)
     except (ValueError, OSError) as error:
-        message = str(error).replace(f"{Path(path).parent}/", "")  # of an upload nobody knows the folder
+        message = str(error).replace(f"{Path(path).parent}/", "")  # an upload's folder means nothing to a reader
         raise MetricsError(f"{message}.") from error
-    _keep(model, claim, kind, taken, {}, started, "")
+    return _store(model, kind, loaded, {})
 
 
-def _keep(
-    model: TrainedModel, claim: Claim, kind: Kind, made: Model, facts: dict[str, Any], started: float, training: str
-) -> None:
+def _store(model: TrainedModel, kind: Kind, made: Model, report: dict[str, Any]) -> Fields:
     try:
         model_store().add(made)
     except OSError as error:
@@ -320,69 +284,58 @@ def _keep(
         raise MetricsError(message) from error
     model.digest = made.digest
     size = sum(file.stat().st_size for file in folder_of(model).rglob("*") if file.is_file())
-    _finish(model, claim, made.digest, size, facts | {"model": kind.facts(made)}, started, training)
-
-
-def _finish(
-    model: TrainedModel, claim: Claim, digest: str, size: int, facts: dict[str, Any], started: float, training: str
-) -> None:
-    report = facts | {"seconds": round(time.monotonic() - started, 3)}
-    with transaction.atomic():
-        claim.lock()
-        claim.finish(digest=digest, size=size, report=report, training_hash=training, content=None, progress_note="")
+    return {"digest": made.digest, "size": size, "report": report | {"model": kind.facts(made)}, "training_hash": ""}
 
 
 def _texts(model: TrainedModel, open_file: OpenFile) -> Texts:
     source = model.source
     if "file" in source:
-        return lambda: file_texts(open_file, source["file"])
-    dataset, corpus = model.dataset, model.corpus
-    if dataset is not None:
-        kinds, systems = source["source_kinds"], source["source_systems"]
-        return lambda: dataset_texts(dataset, source["texts"], kinds, systems)
-    if corpus is not None:
-        return lambda: corpus_texts(corpus, source["texts"])
+        return partial(training_texts.file_texts, open_file, source["file"])
+    if model.dataset is not None:
+        choice = source["texts"], source["source_kinds"], source["source_systems"]
+        return partial(training_texts.dataset_texts, model.dataset, *choice)
+    if model.corpus is not None:
+        return partial(training_texts.corpus_texts, model.corpus, source["texts"])
     raise MetricsError("The data set or corpus it was to be trained on is gone.")
 
 
-def _nothing_left(found: Survey) -> str:
-    apart = f", {found.apart:,} kept apart because they are outputs or references" if found.apart else ""
-    return f"Nothing to train on: {found.n_read:,} texts were read, {found.empty:,} of them empty{apart}."
+def _nothing_left(counts: Survey) -> str:
+    apart = f", {counts.apart:,} kept apart because they are outputs or references" if counts.apart else ""
+    return f"Nothing to train on: {counts.n_read:,} texts were read, {counts.empty:,} of them empty{apart}."
 
 
-def _training_hash(model: TrainedModel, found: Survey) -> str:
-    what = {"kind": model.kind, "options": model.options, "texts": found.digest, "version": VERSION}
-    return hashlib.sha256(canonical_json(what)).hexdigest()
+def _training_hash(model: TrainedModel, counts: Survey) -> str:
+    training = {"kind": model.kind, "options": model.options, "texts": counts.digest, "version": VERSION}
+    return hashlib.sha256(canonical_json(training)).hexdigest()
 
 
 def _trained_before(model: TrainedModel, training_hash: str) -> TrainedModel | None:
-    """The same training in this project, if its files are on this host."""
+    """Return a model of the same training in this project whose files are on this host."""
     done = TrainedModel.objects.filter(
         project=model.project_id, kind=model.kind, training_hash=training_hash, state=JobState.DONE
     )
-    return next((one for one in done.defer("content").order_by("pk") if folder_of(one).exists()), None)
+    return next((other for other in done.defer("content").order_by("pk") if folder_of(other).exists()), None)
 
 
-def survey_facts(found: Survey, sizes: Mapping[Any, int]) -> dict[str, Any]:
-    """What was trained on, in numbers; for each data set what it shares with it."""
-    datasets = dict.fromkeys(pk for pk, _ in sizes)
+def survey_report(counts: Survey, sizes: Mapping[Any, int]) -> dict[str, Any]:
+    """Return the numbers of the texts, and for each data set how many of its texts are among them."""
     return {
-        "texts": found.n_texts,
-        "words": found.words,
-        "texts_read": found.n_read,
-        "empty": found.empty,
-        "repeated": found.repeated,
-        "kept_apart": found.apart,
-        "texts_digest": found.digest,
+        "texts": counts.n_texts,
+        "words": counts.words,
+        "texts_read": counts.n_read,
+        "empty": counts.empty,
+        "repeated": counts.repeated,
+        "kept_apart": counts.apart,
+        "texts_digest": counts.digest,
         "overlap": [
             {
                 "dataset_id": pk,
-                "outputs": found.shared[pk, OUTPUTS],
+                "outputs": counts.shared[pk, OUTPUTS],
                 "outputs_of": sizes[pk, OUTPUTS],
-                "references": found.shared[pk, REFERENCES],
+                "references": counts.shared[pk, REFERENCES],
                 "references_of": sizes[pk, REFERENCES],
             }
-            for pk in datasets
+            for pk in dict.fromkeys(pk for pk, _ in sizes)
         ],
     }
 
@@ -392,7 +345,7 @@ def survey_facts(found: Survey, sizes: Mapping[Any, int]) -> dict[str, Any]:
 
 @transaction.atomic
 def model_delete(*, model: TrainedModel, by: User | None) -> None:
-    """The model with its files. Refused where a score run of the project needs it, or while a worker is at it."""
+    """Delete a model with its files, unless a score run of the project needs it or a worker is training it."""
     model = TrainedModel.objects.select_for_update(of=("self",)).defer("content").get(pk=model.pk)
     if model.state == JobState.RUNNING:
         raise MetricsError(f"“{model}” is being trained; cancel that first.")

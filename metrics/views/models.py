@@ -1,7 +1,7 @@
-"""Trained models: list, train or take in, watch, cancel, repeat, download, delete."""
+"""Pages of trained models."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib import messages
@@ -46,41 +46,21 @@ def get_model_or_404(project: Project, pk: int) -> TrainedModel:
 def model_list(request: MemberRequest) -> HttpResponseBase:
     project = request.project
     uses = selectors.uses_by_reference(project)
-    rows = [
-        {
-            "model": model,
-            "facts": model.report.get("model", {}),
-            "source": source_label(model),
-            "n_runs": uses[model.reference] if model.digest else 0,
-        }
+    rows: list[dict[str, Any]] = [
+        {"model": model, "source": source_label(model), "n_runs": uses[model.reference] if model.digest else 0}
         for model in selectors.models_of(project)
     ]
-    if wanted := request.GET.get("format"):
-        return table_response(
-            format=wanted,
-            filename=f"{project.slug}-models",
-            columns=MODEL_COLUMNS,
-            rows=[_list_row(**row) for row in rows],
-        )
+    if file_format := request.GET.get("format"):
+        filename, table = f"{project.slug}-models", [_table_row(row["model"], row["n_runs"]) for row in rows]
+        return table_response(format=file_format, filename=filename, columns=MODEL_COLUMNS, rows=table)
     context = {"project": project, "rows": rows, "kinds": KINDS.values(), "may_manage": may_manage(project)}
     return render(request, "metrics/model_list.html", context)
 
 
-def _list_row(*, model: TrainedModel, facts: dict[str, Any], source: str, n_runs: int) -> tuple[object, ...]:
+def _table_row(model: TrainedModel, n_runs: int) -> tuple[object, ...]:
     report = model.report
-    return (
-        model.slug,
-        model.version,
-        model.kind,
-        model.state,
-        report.get("texts"),
-        report.get("words"),
-        facts.get("vocabulary"),
-        model.size or None,
-        model.digest,
-        n_runs,
-        model.finished_at,
-    )
+    counts = (report.get("texts"), report.get("words"), report.get("model", {}).get("vocabulary"), model.size or None)
+    return model.slug, model.version, model.kind, model.state, *counts, model.digest, n_runs, model.finished_at
 
 
 # --- New --------------------------------------------------------------------------------------------------------------
@@ -88,53 +68,39 @@ def _list_row(*, model: TrainedModel, facts: dict[str, Any], source: str, n_runs
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a model can come from: what its form is, and which service it is asked of."""
+    """Where a model can come from, with the form and the service for it."""
 
     value: str
     label: str
     form: Callable[..., Any]
     create: Callable[..., TrainedModel]
-    of: dict[str, Any]
+    source: dict[str, Any] = field(default_factory=dict)  # the data set or corpus
 
 
 def origins_for(project: Project, kind: Kind) -> list[Origin]:
-    """Data sets, corpora, an upload of texts; for some kinds a file of another program."""
-    found: list[Origin] = []
+    """Return data sets, corpora and an upload of texts; for some kinds a file of another program."""
+    origins: list[Origin] = []
     if kind.options is not None:
-        found += [
-            Origin(
-                f"dataset:{one.slug}",
-                f"Data set: {one.name}",
-                DatasetTrainingForm,
-                services.model_train_on_dataset,
-                {"dataset": one},
-            )
-            for one in project.datasets.order_by("name")
-        ]
-        found += [
-            Origin(
-                f"corpus:{one.slug}",
-                f"Corpus: {one.name}",
-                CorpusTrainingForm,
-                services.model_train_on_corpus,
-                {"corpus": one},
-            )
-            for one in corpora_to_train_on(project)
-        ]
-        found.append(
-            Origin("texts", "An upload: one text a line", UploadTrainingForm, services.model_train_on_upload, {})
-        )
+        train: Callable[..., TrainedModel] = services.model_train_on_dataset
+        for dataset in project.datasets.order_by("name"):
+            value, label = f"dataset:{dataset.slug}", f"Data set: {dataset.name}"
+            origins.append(Origin(value, label, DatasetTrainingForm, train, {"dataset": dataset}))
+        train = services.model_train_on_corpus
+        for corpus in corpora_to_train_on(project):
+            value, label = f"corpus:{corpus.slug}", f"Corpus: {corpus.name}"
+            origins.append(Origin(value, label, CorpusTrainingForm, train, {"corpus": corpus}))
+        label = "An upload: one text per line"
+        origins.append(Origin("texts", label, UploadTrainingForm, services.model_train_on_upload))
     if kind.made_elsewhere:
-        found.append(
-            Origin("model", "An upload: a model made elsewhere", ModelUploadForm, services.model_register_upload, {})
-        )
-    return found
+        label = "An upload: a model made elsewhere"
+        origins.append(Origin("model", label, ModelUploadForm, services.model_register_upload))
+    return origins
 
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def model_create(request: MemberRequest) -> HttpResponse:
-    """Kind and origin are settled first: they decide what there is to choose."""
+    """Show the choice of kind and origin, which decide what the form asks."""
     project = request.project
     kind = _chosen_kind(request)
     origins = origins_for(project, kind)
@@ -155,10 +121,10 @@ def model_create(request: MemberRequest) -> HttpResponse:
             request.FILES or None,
             kind=kind,
             initial={"name": _usual_name(kind, origin)},
-            **origin.of,
+            **origin.source,
         )
         if request.method == "POST" and form.is_valid():
-            model = _asked_for(project, request.user, kind, origin, form)
+            model = _create(project, request.user, origin, form)
             if model is not None:
                 return redirect("metrics:model-detail", project.slug, model.pk)
         context["form"] = form
@@ -166,27 +132,28 @@ def model_create(request: MemberRequest) -> HttpResponse:
 
 
 def _chosen_kind(request: HttpRequest) -> Kind:
-    asked = request.GET.get("kind") or next(iter(KINDS))
-    if asked not in KINDS:
-        raise Http404(f"No kind {asked!r} of model; there are {', '.join(KINDS)}.")
-    return KINDS[asked]
+    name = request.GET.get("kind") or next(iter(KINDS))
+    if name not in KINDS:
+        raise Http404(f"No kind {name!r} of model; there are {', '.join(KINDS)}.")
+    return KINDS[name]
 
 
 def _chosen_origin(request: HttpRequest, origins: list[Origin]) -> Origin | None:
-    """The one asked for, else the first: another kind may not have what was chosen before."""
-    asked = request.GET.get("from", "")
-    return next((one for one in origins if one.value == asked), origins[0] if origins else None)
+    """Return the requested origin, else the first: another kind may lack the one chosen before."""
+    value = request.GET.get("from", "")
+    return next((origin for origin in origins if origin.value == value), origins[0] if origins else None)
 
 
 def _usual_name(kind: Kind, origin: Origin) -> str:
-    of = next(iter(origin.of.values()), None)
-    return f"{of} {kind.label}" if of is not None else ""
+    source = next(iter(origin.source.values()), None)
+    return f"{source} {kind.label}" if source is not None else ""
 
 
 @transaction.atomic
-def _asked_for(project: Project, user: User, kind: Kind, origin: Origin, form: Any) -> TrainedModel | None:
+def _create(project: Project, user: User, origin: Origin, form: Any) -> TrainedModel | None:
+    new = services.ModelRequest(project, user, kind=form.kind.name, **form.request_values())
     try:
-        model = origin.create(project=project, by=user, kind=kind.name, **origin.of, **form.asked())
+        model = origin.create(request=new, **origin.source, **form.source_values())
     except AnnotationError as error:
         form.add_refusal(error)
         return None
@@ -194,7 +161,7 @@ def _asked_for(project: Project, user: User, kind: Kind, origin: Origin, form: A
     return model
 
 
-# --- One --------------------------------------------------------------------------------------------------------------
+# --- A model ----------------------------------------------------------------------------------------------------------
 
 
 @require_GET
@@ -211,7 +178,9 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
         "source": source_label(model),
         "texts": texts_label(model),
         "options": [
-            (one.label, _said(model.options[one.name])) for one in kind.parameters if one.name in model.options
+            (option.label, _yes_or_no(model.options[option.name]))
+            for option in kind.parameters
+            if option.name in model.options
         ],
         "facts": model.report.get("model", {}),
         "may_retry": may_manage(project) and model.state in (JobState.FAILED, JobState.CANCELLED),
@@ -226,12 +195,12 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
             "overlap": overlap,
             "kept_apart": model.source.get("keep_apart", False),
             "shares": any(row["shared"] for row in overlap) and not model.source.get("keep_apart", False),
-            "spectrum": charts_models.spectrum_words(model.report.get("model", {})),
+            "spectrum": charts_models.spectrum_summary(model.report.get("model", {})),
         }
     return render(request, "metrics/model_detail.html", context)
 
 
-def _said(value: object) -> object:
+def _yes_or_no(value: object) -> object:
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
@@ -274,7 +243,7 @@ def _done_or_404(project: Project, pk: int) -> TrainedModel:
 @require_GET
 @object_view(_done_or_404, Role.VIEWER)
 def model_download(request: MemberRequest, model: TrainedModel) -> HttpResponseBase:
-    """The model's folder as a zip, named by its hash."""
+    """Send the model's folder as a zip that is named after its hash."""
     try:
         chunks = selectors.model_chunks(model)
     except AnnotationError as error:
@@ -306,19 +275,13 @@ def _singular_values(project: Project, pk: int) -> list[float]:
 
 @require_GET
 @project_view(Role.VIEWER)
-def model_spectrum(request: MemberRequest, pk: int) -> HttpResponse:
-    specification = charts_models.spectrum(_singular_values(request.project, pk), theme=chart_theme(request))
-    return chart_response(specification, "json", "")
-
-
-@require_GET
-@project_view(Role.VIEWER)
-def model_spectrum_download(request: MemberRequest, pk: int, file_format: str) -> HttpResponseBase:
-    """The chart as a picture, or its numbers as a table."""
+def model_spectrum(request: MemberRequest, pk: int, file_format: str = "") -> HttpResponseBase:
+    """Send the chart for the page or as a picture, or its numbers as a table."""
     values = _singular_values(request.project, pk)
     filename = f"{request.project.slug}-model-{pk}-singular-values"
-    if file_format in MEDIA_TYPES:
-        return chart_response(charts_models.spectrum(values, theme=chart_theme(request)), file_format, filename)
+    if not file_format or file_format in MEDIA_TYPES:
+        chart = charts_models.spectrum(values, theme=chart_theme(request))
+        return chart_response(chart, file_format or "json", filename)
     rows = [(point["dimension"], point["value"], point["share"]) for point in charts_models.spectrum_points(values)]
     columns = ("dimension", "singular_value", "cumulative_share")
     return table_response(format=file_format, filename=filename, columns=columns, rows=rows)

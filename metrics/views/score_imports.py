@@ -1,4 +1,4 @@
-"""Scores made elsewhere: looked at, imported, and taken away again."""
+"""Preview, import and export of scores made elsewhere."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.errors import AnnotationError, ImportRefused
+from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
 from annotation.models import Dataset, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm, packed
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
-from metrics.services.score_imports import score_file_import, score_file_look
+from metrics.services.score_imports import score_file_import, score_file_preview
 
 STORE = "store"
 
@@ -23,7 +24,7 @@ STORE = "store"
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 def run_import(request: MemberRequest) -> HttpResponse:
-    """The form; then the same form beside what was understood, and a button that stores it."""
+    """Show the form; then the same form beside a preview of the file, and a button that stores it."""
     project = request.project
     if request.method == "GET":
         initial = {"dataset": request.GET.get("dataset", ""), "direction": HIGHER}
@@ -31,12 +32,12 @@ def run_import(request: MemberRequest) -> HttpResponse:
     form = ScoreImportForm(request.POST, request.FILES, project=project)
     if not form.is_valid():
         return _page(request, form)
-    found, refusal = None, None
+    previews, refusal = None, None
     file: dict[str, Any] = {key: form.cleaned_data[key] for key in ("dataset", "filename", "content")}
     try:
         if request.POST.get("action") == STORE:
             return _stored(request, score_file_import(**file, by=request.user, options=form.options()))
-        found = score_file_look(**file, options=form.options())
+        previews = score_file_preview(**file, options=form.options())
     except ImportRefused as error:
         refusal = error
     except AnnotationError as error:
@@ -44,7 +45,7 @@ def run_import(request: MemberRequest) -> HttpResponse:
     form.carry(file["filename"])
     carried = {"carried": packed(file["content"]), "filename": file["filename"]}
     more = refusal.total - len(refusal.rows) if refusal else 0
-    return _page(request, form, found=found, refusal=refusal, more=more, **carried)
+    return _page(request, form, previews=previews, refusal=refusal, more=more, **carried)
 
 
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:
@@ -55,21 +56,20 @@ def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> Http
 def _stored(request: MemberRequest, runs: list[tuple[ScoreRun, bool]]) -> HttpResponse:
     new = sum(created for _, created in runs)
     if not new:
-        messages.info(request, "These very scores were imported before: here they are.")
+        messages.info(request, "Opened the existing runs with these scores.")
     if len(runs) == 1:
         return redirect("metrics:run-detail", request.project.slug, runs[0][0].pk)
     if new:
-        again = f" {len(runs) - new} had been imported before." if new < len(runs) else ""
-        messages.success(request, f"{new} score run{'' if new == 1 else 's'} imported.{again}")
+        existing = f" {len(runs) - new} had been imported before." if new < len(runs) else ""
+        messages.success(request, f"{counted(new, 'score run')} imported.{existing}")
     return redirect("metrics:run-list", request.project.slug)
 
 
 @require_GET
 @object_view(dataset_or_404, Role.VIEWER)
 def run_export(request: MemberRequest, dataset: Dataset) -> StreamingHttpResponse:
-    """All finished runs of a data set with its texts and ratings, in mt-metrics-eval's layout."""
+    """Send all finished runs of a data set with its texts and ratings, in mt-metrics-eval's layout."""
     response = StreamingHttpResponse(archive_chunks(dataset), content_type="application/zip")
-    response["Content-Disposition"] = content_disposition_header(
-        True, f"{request.project.slug}-{dataset.slug}-scores.zip"
-    )
+    filename = f"{request.project.slug}-{dataset.slug}-scores.zip"
+    response["Content-Disposition"] = content_disposition_header(True, filename)
     return response

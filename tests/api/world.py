@@ -24,7 +24,7 @@ from correlations.services.parameter_execution import parameter_study_execute
 from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.studies import study_create
 from metrics.services.runs import score_run_create, score_run_execute
-from metrics.services.training import model_train_on_dataset
+from metrics.services.training import ModelRequest, model_train_on_dataset
 from metrics.subsets import Subset
 from tests.annotation.worlds.campaigns import join, rate_next
 
@@ -177,9 +177,8 @@ def _models(project: Project, by: User) -> int:
     """Two models that wait for a worker; the id of one."""
     dataset = project.datasets.get(slug="chats")
     for kind in ("lsa", "vectors"):
-        model = model_train_on_dataset(
-            project=project, by=by, name=f"Of {kind}", kind=kind, dataset=dataset, texts=["messages"]
-        )
+        request = ModelRequest(project, by, f"Of {kind}", kind)
+        model = model_train_on_dataset(request=request, dataset=dataset, texts=["messages"])
     return int(model.pk)
 
 

@@ -7,7 +7,7 @@ from annotation.models import JobState
 from metrics import tasks
 from metrics.models import TrainedModel
 from metrics.selectors.models import folder_of
-from tests.metrics.trained import asked_model
+from tests.metrics.trained import queued_model
 from tests.metrics.world import World
 from tests.worker import Worker, wait_until
 
@@ -23,7 +23,7 @@ def ended(model: TrainedModel):  # type: ignore[no-untyped-def]
 
 
 def test_a_worker_trains_what_was_asked_for_and_what_a_dead_one_left(worker: Worker, world: World) -> None:
-    asked, left = asked_model(world), asked_model(world, kind="language_model", name="Left")
+    asked, left = queued_model(world), queued_model(world, kind="language_model", name="Left")
     job_claim(TrainedModel, left.pk)  # by somebody who does no more
 
     tasks.train_model.delay(asked.pk)

@@ -55,7 +55,7 @@ def test_a_metric_that_reads_no_references_takes_the_data_set(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--project", "nowhere", "--metric", "bleu"], "--project: found 'nowhere'"),
+        (["--project", "nowhere", "--metric", "bleu"], "--project: no project has the slug 'nowhere'"),
         (["--project", "chit-chat", "--metric", "rouge"], "found 'rouge'; accepted"),
         (["--project", "chit-chat", "--metric", "bleu", "--subset", "best"], "found 'best'; accepted"),
         (["--project", "chit-chat", "--metric", "bleu", "--systems", "Ghost"], "found 'Ghost'; accepted: Echo"),

@@ -7,7 +7,7 @@ from metrics import tasks
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays
 from metrics.services.runs import score_run_create, score_run_execute
-from metrics.services.shards import EVERY_POSITION
+from metrics.services.shards import LAST_POSITION
 from metrics.subsets import Subset
 from tests.metrics.world import World, make_world
 from tests.worker import Worker, wait_until
@@ -43,7 +43,7 @@ def finished(run: ScoreRun) -> bool:
 def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world: World) -> None:
     run = created(world)
     # A shard for each item, so that there is time to be disturbed.
-    stops = [*range(1, N_ITEMS), EVERY_POSITION]
+    stops = [*range(1, N_ITEMS), LAST_POSITION]
     ScoreShard.objects.bulk_create(
         ScoreShard(run=run, number=number, start=number, stop=stop) for number, stop in enumerate(stops)
     )

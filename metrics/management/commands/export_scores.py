@@ -1,17 +1,16 @@
-"""Take all score runs of a data set away."""
+"""Export the score runs of a data set."""
 
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management import CommandError
-from django.core.management.base import BaseCommand
 
-from annotation.models import Dataset
+from annotation.management.base import AssayCommand, project_by_slug, row_by_name
 from metrics.services.score_exports import archive_chunks
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = "Write all finished runs of a data set, its texts and mean ratings as a .zip in mt-metrics-eval's layout."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -20,9 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--to", type=Path, metavar="FILE", help="by default DATASET-scores.zip in this folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        dataset = Dataset.objects.filter(project__slug=options["project"], slug=options["dataset"]).first()
-        if dataset is None:
-            raise CommandError(f"--dataset: found {options['dataset']!r}; no such data set in {options['project']!r}.")
+        dataset = row_by_name(project_by_slug(options["project"]).datasets, "--dataset", options["dataset"])
         path: Path = options["to"] or Path(f"{dataset.slug}-scores.zip")
         try:
             with path.open("xb") as file:

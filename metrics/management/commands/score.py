@@ -1,15 +1,13 @@
 """Score systems from the command line."""
 
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import CommandError
-from django.core.management.base import BaseCommand
 
-from annotation.core.errors import AnnotationError
 from annotation.core.jobs import job_requeue
-from annotation.management.base import progress_bar
+from annotation.management.base import AssayCommand, progress_bar, project_by_slug, row_by_name
 from annotation.models import Dataset, JobState, Project, Release, System
 from annotation.references.releases.selectors.releases import finished_releases, release_named, release_names
 from metrics.models import ScoreRun
@@ -20,8 +18,8 @@ from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 
 DESCRIPTION = """\
-Score systems with one metric, against the references of a release where it reads any. The same signature is never
-computed twice. Every score comes with its 95% interval over resampled segments, where it has one.
+Score systems with one metric, and with a release's references if the metric reads any. The same signature is never
+computed twice. A score comes with its 95% interval over resampled segments, if it has one.
 
 Examples:
   manage.py score --project demo --metric bleu
@@ -30,15 +28,13 @@ Examples:
   manage.py score --project demo --dataset dstc7 --metric distinct:max_order=2
 """
 
-# Of metrics that take them, where nothing else is asked for.
-USUAL = {"max_order": 2, "tokenize": "whitespace", "lowercase": True}
+# The defaults of metrics that take these parameters.
+DEFAULTS = {"max_order": 2, "tokenize": "whitespace", "lowercase": True}
+SCORE_FIELDS = ("score", "low", "high", "n_segments", "undefined_reason", "clamped_orders")
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = DESCRIPTION
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="slug of the project")
@@ -65,12 +61,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print scores, details and counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"--project: found {options['project']!r}; no such project.")
+        project = project_by_slug(options["project"])
         try:
-            metric, written = read_metric(options["metric"])
-            needs_references = get_metric(metric, **written).needs_references
+            metric, parameters = read_metric(options["metric"])
+            needs_references = get_metric(metric, **parameters).needs_references
             dataset, release = self.texts(project, options, needs_references=needs_references)
             run, _ = score_run_create(
                 project=project,
@@ -78,11 +72,11 @@ class Command(BaseCommand):
                 dataset=dataset,
                 systems=self.systems(dataset, release, options["systems"]),
                 metric=metric,
-                parameters=self.parameters(metric, options) | written,
+                parameters=self.parameters(metric, options) | parameters,
                 subset=Subset.parse(options["subset"], items=options["items"]),
                 by=None,
             )
-        except (AnnotationError, ValueError) as error:
+        except ValueError as error:
             raise CommandError(str(error)) from error
         job_requeue(run)
         with progress_bar(quiet=options["json"]) as progress:
@@ -95,71 +89,49 @@ class Command(BaseCommand):
     def texts(
         self, project: Project, options: dict[str, Any], *, needs_references: bool
     ) -> tuple[Dataset, Release | None]:
-        """The data set, and the release of its references; none for a metric of a data set alone."""
+        """Return the data set, and the release of its references unless the data set is scored alone."""
         if options["dataset"]:
             if options["release"]:
                 raise CommandError("--dataset: found a release, too; accepted: one of them.")
-            return self.dataset(project, options["dataset"]), None
+            return row_by_name(project.datasets, "--dataset", options["dataset"]), None
         if options["release"] is None and not needs_references and project.datasets.count() == 1:
             return project.datasets.get(), None
         release = self.release(project, options["release"])
         return release.reference_set.dataset, release
 
-    def dataset(self, project: Project, slug: str) -> Dataset:
-        found = project.datasets.filter(slug=slug).first()
-        if found is None:
-            accepted = ", ".join(project.datasets.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"--dataset: found {slug!r}; accepted: {accepted}.")
-        return found
-
-    def release(self, project: Project, written: str | None) -> Release:
-        found = finished_releases(project).first() if written is None else release_named(project, written)
-        if found is None:
-            raise CommandError(f"--release: found {written!r}; accepted: {release_names(project)}.")
-        return found
+    def release(self, project: Project, name: str | None) -> Release:
+        release = finished_releases(project).first() if name is None else release_named(project, name)
+        if release is None:
+            raise CommandError(f"--release: found {name!r}; accepted: {release_names(project)}.")
+        return release
 
     def systems(self, dataset: Dataset, release: Release | None, names: list[str] | None) -> list[System]:
-        every = {system.name: system for system in dataset.systems.all()}
+        by_name = {system.name: system for system in dataset.systems.all()}
         references = release.reference_set.source_systems if release else []
-        wanted = names or [name for name in every if name not in references]
-        missing = [name for name in wanted if name not in every]
+        chosen = names or [name for name in by_name if name not in references]
+        missing = [name for name in chosen if name not in by_name]
         if missing:
-            raise CommandError(f"--systems: found {missing[0]!r}; accepted: {', '.join(every)}.")
-        return [every[name] for name in wanted]
+            raise CommandError(f"--systems: found {missing[0]!r}; accepted: {', '.join(by_name)}.")
+        return [by_name[name] for name in chosen]
 
     def parameters(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        """What is usual, where the metric takes it, and what was asked for."""
-        taken = {parameter.name for parameter in METRICS[metric].parameter_list()}
-        asked = {"max_order": options["order"], "tokenize": options["tokenize"], "semantics": options["semantics"]}
-        given = {name: value for name, value in USUAL.items() if name in taken}
+        """Return the options, and the defaults of parameters that the metric takes."""
+        accepted = {parameter.name for parameter in METRICS[metric].parameter_list()}
+        parameters = {name: value for name, value in DEFAULTS.items() if name in accepted}
         if options["keep_case"]:
-            given["lowercase"] = False
-        return given | {name: value for name, value in asked.items() if value is not None}
+            parameters["lowercase"] = False
+        values = {"max_order": options["order"], "tokenize": options["tokenize"], "semantics": options["semantics"]}
+        return parameters | {name: value for name, value in values.items() if value is not None}
 
     def report(self, run: ScoreRun, *, as_json: bool) -> None:
         scores = list(system_scores(run))
         if as_json:
-            rows = [
-                {
-                    "system": score.system.name,
-                    "score": score.score,
-                    "low": score.low,
-                    "high": score.high,
-                    "n_segments": score.n_segments,
-                    "undefined_reason": score.undefined_reason,
-                    "clamped_orders": score.clamped_orders,
-                    **score.details,
-                }
+            systems = [
+                {"system": score.system.name, **{name: getattr(score, name) for name in SCORE_FIELDS}, **score.details}
                 for score in scores
             ]
-            whole = {
-                "run": run.pk,
-                "signature": run.signature,
-                "report": run.report,
-                "bootstrap": run.bootstrap,
-                "systems": rows,
-            }
-            self.stdout.write(json.dumps(whole, ensure_ascii=False))
+            document = {"run": run.pk, "signature": run.signature, "report": run.report, "bootstrap": run.bootstrap}
+            self.stdout.write(json.dumps(document | {"systems": systems}, ensure_ascii=False))
             return
         self.stdout.write(run.signature)
         for score in scores:

@@ -1,21 +1,20 @@
 """From a corpus to a score in one command."""
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import CommandError
-from django.core.management.base import BaseCommand
 
-from annotation.core.errors import AnnotationError
+from annotation.management.base import AssayCommand
 from annotation.models import User
 from metrics.models import SystemScore
 from metrics.selectors.runs import system_scores
 from metrics.services.tour import Tour, tour
 
 DESCRIPTION = """\
-Walk the whole path once, in a project of its own: rate original responses, select seeds, index a corpus, mine it, rate
-what was mined, weigh, release, score. Conversations are real (DSTC7), raters are simulated. docs/tour.md shows each
-page on the way.
+Walk the whole path once, in a new project: rate original responses, select seeds, index a corpus, mine references, rate
+them, weigh, release, score. Conversations are real (DSTC7), raters are simulated. docs/tour.md shows each page on the
+way.
 
 Examples:
   manage.py tour --user manager
@@ -23,11 +22,8 @@ Examples:
 """
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
     help = DESCRIPTION
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--user", required=True, help="username of the new project's owner")
@@ -42,31 +38,26 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(f"--user: found {options['user']!r}; no such user.")
-        try:
-            made = tour(
-                by=user, items=options["items"], n=options["n"], negatives=options["negatives"], watch=self.step
-            )
-        except AnnotationError as error:
-            raise CommandError(error.message) from error
-        self.report(made)
+        counts = {name: options[name] for name in ("items", "n", "negatives")}
+        self.report(tour(by=user, **counts, progress=self.step))
 
-    def step(self, number: int, what: str) -> None:
-        self.stdout.write(f"{number}  {what}")
+    def step(self, number: int, summary: str) -> None:
+        self.stdout.write(f"{number}  {summary}")
 
-    def report(self, made: Tour) -> None:
-        counts = made.release.report["references"]
+    def report(self, result: Tour) -> None:
+        counts = result.release.report["references"]
         self.stdout.write(
-            f"\n{made.answers:,} ratings; {counts['weighted']:,} references weighed, {counts['positive']:,} above 0, "
-            f"{counts['negative']:,} below; release {made.release}, {made.release.content_hash[:12]}\n\n"
+            f"\n{result.answers:,} ratings; {counts['weighted']:,} references weighed, {counts['positive']:,} above 0, "
+            f"{counts['negative']:,} below; release {result.release}, {result.release.content_hash[:12]}\n\n"
         )
-        for run in made.runs:
-            scores = ", ".join(map(_score, system_scores(run)))
+        for run in result.runs:
+            scores = ", ".join(map(_score_text, system_scores(run)))
             self.stdout.write(f"{run.metric}, {run.subset['kind']} references: {scores}\n")
-        self.stdout.write(f"\nLook at it page by page: /p/{made.project.slug}/\n")
+        self.stdout.write(f"\nLook at it page by page: /p/{result.project.slug}/\n")
 
 
-def _score(one: SystemScore) -> str:
-    if one.score is None:
-        return f"{one.system.name} undefined: {one.undefined_reason}"
-    clamped = ", ".join(f"{order}-grams" for order in one.clamped_orders)
-    return f"{one.system.name} {one.score:.4f}" + (f" ({clamped}: the sum is not above 0)" if clamped else "")
+def _score_text(score: SystemScore) -> str:
+    if score.score is None:
+        return f"{score.system.name} undefined: {score.undefined_reason}"
+    clamped = ", ".join(f"{order}-grams" for order in score.clamped_orders)
+    return f"{score.system.name} {score.score:.4f}" + (f" ({clamped}: the sum is not above 0)" if clamped else "")

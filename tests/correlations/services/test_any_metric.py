@@ -15,9 +15,9 @@ from correlations.services.studies import study_create
 from metrics.models import ScoreRun
 from metrics.scoring.metric import mean_statistics
 from metrics.scoring.registry import METRICS, get_metric
-from metrics.services.scoring import little_endian
+from metrics.services.scoring import array_fields
 from metrics.services.shards import run_finish, whole_run_store
-from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import HYPOTHESES, REFERENCES, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -149,11 +149,7 @@ def imported(world: World, **parameters: object) -> ScoreRun:
     whole_run_store(
         run,
         {
-            "n": len(items),
-            "item_ids": little_endian(np.array([item.pk for item in items]), "<i8"),
-            "segment_scores": little_endian(scores, "<f8"),
-            "valid": little_endian(statistics.valid, "?"),
-            "statistics": little_endian(statistics.packed, "<f8"),
+            **array_fields(np.array([item.pk for item in items]), statistics, scores),
             "report": {
                 "items": len(items),
                 "items_scored": len(items),

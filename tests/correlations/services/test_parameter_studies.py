@@ -18,7 +18,7 @@ from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.segments import Segments
 from metrics.services.scoring import model_store
-from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]

@@ -42,7 +42,7 @@ def test_it_trains_on_a_data_set_and_tells_what_it_found(world: World) -> None:
     assert model.options == {"components": 3, "tokenize": "whitespace"}
     assert "Mine v1: LSA space" in text
     assert f"{model.report['texts']}  Texts trained on" in text
-    assert "WARNING: outputs and references here that it was trained on" in text
+    assert "WARNING: trained on outputs and references here" in text
     assert model.reference in text
 
 
@@ -99,7 +99,7 @@ def test_it_registers_a_model_and_finds_it_the_same(world: World, tmp_path: Path
     ("arguments", "message"),
     [
         (["--kind", "lsa", "--dataset", "gone"], "--dataset: found 'gone'; accepted: cats."),
-        (["--kind", "lsa", "--corpus", "gone"], "--corpus: found 'gone'; accepted: none yet."),
+        (["--kind", "lsa", "--corpus", "gone"], "--corpus: found 'gone'; accepted: none is there yet."),
         (["--kind", "lsa", "--from-file", "/gone"], "--from-file: found no /gone; accepted: a file that can be read."),
         (["--kind", "lsa", "--register", "/gone"], "path: found no /gone; accepted"),
         (["--kind", "lsa", "--dataset", "cats", "--order", "2"], "order: no option of kind 'lsa'; accepted"),

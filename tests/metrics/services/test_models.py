@@ -11,7 +11,7 @@ from metrics.services.models import parameters_with_models
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.training import model_delete
 from metrics.subsets import Subset
-from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -26,7 +26,7 @@ def test_a_model_is_meant_by_name_version_or_hash_and_the_newest_where_none_is_n
     first = trained_model(world)
     second = trained_model(world, options={"components": 3})
     other = trained_model(world, name="Other", options={"components": 2})
-    asked_model(world, name="Waits")
+    queued_model(world, name="Waits")
 
     assert meant(world, "cat-space") == meant(world, "Cat space") == second.reference
     assert meant(world, "cat-space/v1") == first.reference

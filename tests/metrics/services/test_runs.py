@@ -20,6 +20,7 @@ from metrics.selectors.arrays import run_arrays
 from metrics.selectors.corpus import load_corpus, texts_digests
 from metrics.services.runs import (
     ALL,
+    RunTexts,
     metric_from,
     run_signature,
     score_run_create,
@@ -177,27 +178,29 @@ def test_sources_count_for_what_reads_them_alone(world: World) -> None:
 
 def test_a_line_that_is_the_same_by_chance_is_another_run(world: World) -> None:
     """The line shows the first twelve digits of each hash; a run is looked up by all of them."""
-    systems, shown = world.hypotheses, "0123456789ab"
+    shown = "0123456789ab"
     metric = get_metric("ibleu")
     digests = [
         {"outputs": f"{shown}{outputs}", "sources": f"{shown}{sources}"}
         for outputs, sources in (("0", "0"), ("1", "0"), ("0", "1"))
     ]
 
-    found = [run_signature(metric, ALL, world.dataset, world.release, systems, one) for one in digests]
+    texts = RunTexts(world.dataset, world.release, world.hypotheses)
+    signatures = [run_signature(texts, metric, ALL, one) for one in digests]
 
-    assert len({line for line, _ in found}) == 1
-    assert len({key for _, key in found}) == 3
+    assert len({line for line, _ in signatures}) == 1
+    assert len({key for _, key in signatures}) == 3
 
 
 def test_models_of_one_beginning_are_told_apart(world: World) -> None:
     digests = texts_digests(world.hypotheses, sources=False)
     models = [get_metric("am", model=f"sha256:{'a' * 12}{rest * 52}") for rest in "bc"]
 
-    found = [run_signature(one, ALL, world.dataset, world.release, world.hypotheses, digests) for one in models]
+    texts = RunTexts(world.dataset, world.release, world.hypotheses)
+    first, second = (run_signature(texts, metric, ALL, digests) for metric in models)
 
-    assert found[0][0] == found[1][0]
-    assert found[0][1] != found[1][1]
+    assert first[0] == second[0]
+    assert first[1] != second[1]
 
 
 def test_sources_that_change_while_they_are_read_are_noticed(world: World) -> None:
@@ -207,7 +210,7 @@ def test_sources_that_change_while_they_are_read_are_noticed(world: World) -> No
     score_run_execute(run_id=run.pk)
 
     run.refresh_from_db()
-    assert run.error == "The sources were changed while they were scored. Ask for the run again."
+    assert run.error == "The sources were changed while they were scored. Start the run again."
 
 
 def test_the_same_run_is_made_once_whatever_the_order_of_its_systems(world: World) -> None:

@@ -10,7 +10,7 @@ from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays, run_replicates
 from metrics.selectors.comparisons import comparisons_of
 from metrics.services.runs import score_run_create
-from metrics.services.score_imports import ImportOptions, score_file_import, score_file_look
+from metrics.services.score_imports import ImportOptions, score_file_import, score_file_preview
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +108,7 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
     with pytest.raises(ImportRefused) as raised:
         imported(world, TABLE.replace("0.25", "1.5") + "Parrot,item-1,-0.5\n")
     assert [(row["line"], row["found"]) for row in raised.value.rows] == [(4, "1.5"), (5, "-0.5")]
-    assert raised.value.rows[0]["accepted"] == "a score from 0 to 1, as the range was given"
+    assert raised.value.rows[0]["accepted"] == "a score from 0 to 1, the given range"
     with pytest.raises(ImportRefused) as raised:  # beside other mistakes, too
         imported(world, TABLE.replace("0.25", "1.5") + "Nobody,item-1,0.5\nParrot,item-1,0;5\n")
     assert sorted(row["line"] for row in raised.value.rows) == [4, 5, 6]
@@ -133,15 +133,15 @@ def test_a_wrong_option_is_told_at_its_field(world: World, options: ImportOption
 
 
 def test_looking_writes_nothing(world: World) -> None:
-    (found,) = score_file_look(
+    (preview,) = score_file_preview(
         dataset=world.dataset, filename="comet.csv", content=TABLE.encode(), options=ImportOptions(name="COMET-22")
     )
-    assert found.rows() == [
+    assert preview.rows() == [
         {"system": "Echo", "n": 2, "mean": 0.75, "low": 0.5, "high": 1.0},
         {"system": "Parrot", "n": 1, "mean": 0.25, "low": 0.25, "high": 0.25},
     ]
-    assert (found.n_missing, found.n_items - found.places.size) == (1, 38)
-    assert found.not_named == ["Human", "Quill", "Random"]
+    assert (preview.n_missing, preview.n_items - preview.positions.size) == (1, 38)
+    assert preview.not_named == ["Human", "Quill", "Random"]
     assert not ScoreRun.objects.exists()
 
 

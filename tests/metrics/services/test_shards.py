@@ -157,17 +157,17 @@ def test_a_run_whose_holder_died_while_joining_joins_from_the_start(
     whole = created(world, "cider")
     expected = everything(executed(whole))
     whole.delete()
-    run, claimed = created(world, "cider"), shards._make
+    run, claimed = created(world, "cider"), shards._create
 
     def dies(run: ScoreRun, claim: Claim, step: ShardStep, cut: object) -> None:
         if step == ShardStep.SCORES:
             raise AnnotationError("The power failed.")
         claimed(run, claim, step, cut)
 
-    monkeypatch.setattr(shards, "_make", dies)
+    monkeypatch.setattr(shards, "_create", dies)
     score_run_execute(run_id=run.pk)
     assert run.shards.filter(step=ShardStep.JOINED).count() == 1
-    monkeypatch.setattr(shards, "_make", claimed)
+    monkeypatch.setattr(shards, "_create", claimed)
     run.refresh_from_db()
 
     assert job_requeue(run)
@@ -260,7 +260,7 @@ def test_outputs_that_change_meanwhile_are_not_scored_under_the_old_signature(wo
     run.refresh_from_db()
     assert (run.state, run.error) == (
         JobState.FAILED,
-        "The outputs were changed while they were scored. Ask for the run again.",
+        "The outputs were changed while they were scored. Start the run again.",
     )
 
 

@@ -17,7 +17,7 @@ from metrics.selectors.models import folder_of
 from metrics.services import training as services
 from metrics.services.scoring import model_store
 from tests.annotation.worlds.mined import TRIPLES, indexed_corpus
-from tests.metrics.trained import LSA, asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.trained import LSA, models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -43,6 +43,10 @@ ngram 2=3
 """
 
 
+def request_for(project: Project, name: str, kind: str, **options) -> services.ModelRequest:
+    return services.ModelRequest(project, None, name, kind, **options)
+
+
 def human_texts(world: World) -> set[str]:
     return {world.responses["Human", place].text for place in range(len(world.items))}
 
@@ -56,8 +60,8 @@ def test_a_space_is_learnt_from_each_chosen_text_once(world: World) -> None:
     assert model.report["words"] == sum(len(text.split()) for text in expected)
     assert model.report["model"]["dimensions"] == 4
     assert len(model.report["model"]["singular_values"]) == 4
-    found = LsaModel.load(folder_of(model))
-    assert (found.digest, found.n_texts) == (model.digest, len(expected))
+    space = LsaModel.load(folder_of(model))
+    assert (space.digest, space.n_texts) == (model.digest, len(expected))
     assert model_store().load("lsa", model.reference).digest == model.digest
     assert model.size == sum(file.stat().st_size for file in folder_of(model).iterdir())
 
@@ -80,7 +84,7 @@ def test_texts_that_are_judged_are_kept_apart_unless_asked_for(world: World) -> 
 
 
 def test_nothing_left_to_train_on_is_said(world: World) -> None:
-    model = asked_model(world, texts=[], keep_apart=True)
+    model = queued_model(world, texts=[], keep_apart=True)
     services.model_execute(model_id=model.pk)
 
     model.refresh_from_db()
@@ -127,7 +131,7 @@ def test_a_corpus_gives_the_texts_of_its_triples(project: Project, settings, tmp
     settings.DATA_DIR = tmp_path
     corpus = indexed_corpus(project)
     model = services.model_train_on_corpus(
-        project=project, by=None, name="Pool", kind="language_model", corpus=corpus, texts=["responses", "contexts"]
+        request=request_for(project, "Pool", "language_model"), corpus=corpus, texts=["responses", "contexts"]
     )
     services.model_execute(model_id=model.pk)
 
@@ -140,13 +144,9 @@ def test_a_corpus_gives_the_texts_of_its_triples(project: Project, settings, tmp
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
 def test_an_upload_gives_a_text_a_line(project: Project, pack) -> None:
     model = services.model_train_on_upload(
-        project=project,
-        by=None,
-        name="Lines",
-        kind="lsa",
+        request=request_for(project, "Lines", "lsa", options=LSA),
         filename="lines.txt",
         content=pack("\n".join(LINES).encode()),
-        options=LSA,
     )
     services.model_execute(model_id=model.pk)
 
@@ -165,7 +165,7 @@ def test_an_upload_gives_a_text_a_line(project: Project, pack) -> None:
 )
 def test_a_file_that_cannot_be_read_fails_the_job_in_words(project: Project, content: bytes, message: str) -> None:
     model = services.model_train_on_upload(
-        project=project, by=None, name="Lines", kind="lsa", filename="lines.txt", content=content
+        request=request_for(project, "Lines", "lsa"), filename="lines.txt", content=content
     )
     services.model_execute(model_id=model.pk)
 
@@ -179,7 +179,7 @@ def test_a_file_of_this_host_is_read_here_and_now(project: Project, tmp_path: Pa
     path.write_text("\n".join(LINES))
 
     model = services.model_train_on_file(
-        project=project, by=None, name="Lines", kind="vectors", path=path, options={"min_count": 1}
+        request=request_for(project, "Lines", "vectors", options={"min_count": 1}), path=path
     )
 
     assert (model.state, model.report["texts"]) == (JobState.DONE, 3)
@@ -187,10 +187,7 @@ def test_a_file_of_this_host_is_read_here_and_now(project: Project, tmp_path: Pa
 
 def test_word_vectors_made_elsewhere_are_taken_in(project: Project) -> None:
     model = services.model_register_upload(
-        project=project,
-        by=None,
-        name="GloVe",
-        kind="vectors",
+        request=request_for(project, "GloVe", "vectors"),
         filename="glove.txt",
         content=b"cat 1 0\ndog 0.5 0.5\nmat 0 1\n",
     )
@@ -203,7 +200,7 @@ def test_word_vectors_made_elsewhere_are_taken_in(project: Project) -> None:
 
 def test_an_arpa_file_made_elsewhere_is_taken_in(project: Project) -> None:
     model = services.model_register_upload(
-        project=project, by=None, name="SRILM", kind="language_model", filename="m.arpa", content=ARPA.encode()
+        request=request_for(project, "SRILM", "language_model"), filename="m.arpa", content=ARPA.encode()
     )
     services.model_execute(model_id=model.pk)
 
@@ -214,7 +211,7 @@ def test_an_arpa_file_made_elsewhere_is_taken_in(project: Project) -> None:
 
 def test_a_model_that_cannot_be_read_is_refused_without_its_folder(project: Project) -> None:
     model = services.model_register_upload(
-        project=project, by=None, name="GloVe", kind="vectors", filename="glove.txt", content=b"cat 1 0\ndog 0.5\n"
+        request=request_for(project, "GloVe", "vectors"), filename="glove.txt", content=b"cat 1 0\ndog 0.5\n"
     )
     services.model_execute(model_id=model.pk)
 
@@ -229,14 +226,14 @@ def test_an_encoders_folder_is_registered_with_a_copy_of_its_files(project: Proj
     (folder / "modules.json").write_text(json.dumps([]))
     (folder / "weights.bin").write_bytes(b"0123")
 
-    model = services.model_register(project=project, by=None, name="Encoder", kind="sentence", path=str(folder))
+    model = services.model_register(request=request_for(project, "Encoder", "sentence"), path=str(folder))
 
     assert model.state == JobState.DONE, model.error
     assert sorted(file.name for file in folder_of(model).iterdir()) == ["modules.json", "weights.bin"]
 
 
 def test_what_is_not_there_cannot_be_registered(project: Project, tmp_path: Path) -> None:
-    model = services.model_register(project=project, by=None, name="E", kind="lsa", path=str(tmp_path / "gone"))
+    model = services.model_register(request=request_for(project, "E", "lsa"), path=str(tmp_path / "gone"))
 
     assert model.state == JobState.FAILED
     assert "accepted: a file or folder of a LSA space on this host" in model.error
@@ -259,7 +256,7 @@ def test_what_is_not_there_cannot_be_registered(project: Project, tmp_path: Path
 )
 def test_what_is_asked_wrongly_is_refused_at_its_field(world: World, changes: dict, field: str) -> None:
     with pytest.raises(AnnotationError) as refused:
-        asked_model(world, **changes)
+        queued_model(world, **changes)
 
     assert list(refused.value.fields) == [field]
     assert "accepted" in refused.value.message
@@ -267,19 +264,19 @@ def test_what_is_asked_wrongly_is_refused_at_its_field(world: World, changes: di
 
 
 def test_a_name_belongs_to_one_kind(world: World) -> None:
-    asked_model(world)
+    queued_model(world)
 
     with pytest.raises(AnnotationError, match="is a model of kind lsa already"):
-        asked_model(world, kind="vectors")
+        queued_model(world, kind="vectors")
 
 
 def test_a_data_set_of_another_project_is_refused(world: World, outsider: User) -> None:
     with pytest.raises(AnnotationError, match="belongs to another project"):
-        asked_model(world, project=Project.objects.get(slug="elsewhere"))
+        queued_model(world, project=Project.objects.get(slug="elsewhere"))
 
 
 def test_a_cancelled_training_stops(world: World) -> None:
-    model = asked_model(world)
+    model = queued_model(world)
     TrainedModel.objects.filter(pk=model.pk).update(cancel_requested=True)
 
     services.model_execute(model_id=model.pk)
@@ -289,7 +286,7 @@ def test_a_cancelled_training_stops(world: World) -> None:
 
 
 def test_a_training_that_waits_is_cancelled_at_once(world: World) -> None:
-    model = asked_model(world)
+    model = queued_model(world)
 
     job_request_cancel(model)
 
@@ -326,7 +323,7 @@ def test_deleting_removes_the_files_unless_another_model_is_the_same(
 def test_a_model_at_work_is_not_deleted(world: World) -> None:
     from annotation.core.jobs import job_claim
 
-    model = asked_model(world)
+    model = queued_model(world)
     job_claim(TrainedModel, model.pk)
 
     with pytest.raises(AnnotationError, match="cancel that first"):

@@ -14,7 +14,7 @@ from metrics.models import TrainedModel
 from metrics.services.runs import score_run_create
 from metrics.services.training import model_execute
 from tests.annotation.worlds.mined import indexed_corpus
-from tests.metrics.trained import asked_model, models_dir, trained_model  # noqa: F401
+from tests.metrics.trained import models_dir, queued_model, trained_model  # noqa: F401
 from tests.metrics.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -112,7 +112,7 @@ def test_a_model_without_singular_values_has_no_figure(world: World, viewer, as_
 
 
 def test_a_waiting_model_is_watched_and_cancelled(world: World, manager, as_user) -> None:
-    made = asked_model(world)
+    made = queued_model(world)
     url = address(world, "model-detail", ["model"], made)
 
     part = as_user(manager).get(url, headers={"HX-Request": "true"}).content.decode()
@@ -127,7 +127,7 @@ def test_a_waiting_model_is_watched_and_cancelled(world: World, manager, as_user
 
 
 def test_a_failed_model_is_started_over(world: World, manager, as_user, django_capture_on_commit_callbacks) -> None:
-    made = asked_model(world)
+    made = queued_model(world)
     job_claim(TrainedModel, made.pk).fail("No room.")
     assert "No room." in page_of(as_user(manager), address(world, "model-detail", ["model"], made))
 

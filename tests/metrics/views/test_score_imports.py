@@ -66,7 +66,7 @@ def test_what_was_shown_is_stored_and_opened(world: World, manager, as_user) -> 
     assert response.url == reverse("metrics:run-detail", args=[world.project.slug, run.pk])
     assert run.requested_by == manager
     page = page_of(client.post(address(world), carried(world), follow=True))
-    assert "These very scores were imported before" in page
+    assert "Opened the existing runs with these scores" in page
     assert ScoreRun.objects.count() == 1
 
 
