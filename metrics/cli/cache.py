@@ -14,12 +14,10 @@ from tempfile import NamedTemporaryFile
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics import scoring
+from metrics.scoring.arrays import Floats
 from metrics.scoring.metric import Metric, MetricStatistics
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ from typing import IO
 
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
 
 from annotation.core.one_line import unescaped
 from annotation.mining.opening import compression_of, decompressed
 from metrics.cli.errors import CommandError
+from metrics.scoring.arrays import Bools, Floats
 
 STANDARD_INPUT = "-"
 SHOWN = 60
@@ -38,8 +38,8 @@ class Given:
     names: tuple[str, ...]
     systems: tuple[list[str], ...]
     references: list[list[str]]
-    originals: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
+    originals: Bools
+    weights: Floats | None
     sources: list[str] | None
 
     @property
@@ -47,7 +47,7 @@ class Given:
         return len(self.systems[0])
 
     @property
-    def is_original(self) -> NDArray[np.bool_]:
+    def is_original(self) -> Bools:
         """(R,), of each reference whether it is the original response."""
         counts = np.array(list(map(len, self.references)))
         found = np.zeros(int(counts.sum()), dtype=np.bool_)

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics.cli.cache import ScoreCache, Scores, program_digest
 from metrics.cli.errors import CommandError
 from metrics.cli.files import Given
+from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.delta_bleu import weights_digest
 from metrics.scoring.meteor_jar import MeteorFailed
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Workspace
@@ -27,8 +27,8 @@ Progress = Callable[[str], None]
 @dataclass(frozen=True)
 class Part:
     segments: Segments
-    weights: NDArray[np.float64] | None
-    mask: NDArray[np.bool_]
+    weights: Floats | None
+    mask: Bools
 
 
 def score(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics.cli.cache import Scores
 from metrics.cli.files import Given
+from metrics.scoring.arrays import Bools, Ints
 from metrics.scoring.metric import Metric
 from metrics.subsets import Subset
 
@@ -45,5 +45,5 @@ def _without_reference(given: Given, metric: Metric, subset: Subset) -> list[str
     return np.select([~there, ~positive], lacking, default="").tolist()  # type: ignore[no-any-return]
 
 
-def _any(kept: NDArray[np.bool_], count: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _any(kept: Bools, count: Ints) -> Bools:
     return np.bincount(np.repeat(np.arange(count.size), count), weights=kept, minlength=count.size) > 0

@@ -12,12 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.texts import check_choice, check_order
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 SMOOTHINGS = ("none", "exp", "add-one")
 

@@ -1,11 +1,8 @@
 """AM-FM: ``λ AM + (1 - λ) FM`` (equation 4), λ = 0.8.
 
-With several references, the paper keeps the maximum of AM and of FM (section 3.2: "for both AM and FM ... retain the
-maximum scores among the different references"), and equation 4 combines the two: ``combine="parts"``, the default. The
-two may then come from two references. Section 5 can also be read as the maximum of the combination, which one reference
-must earn: ``combine="pairs"``, never above the other. For the mean both are the same.
-
-Range 0 to 1. Undefined (NaN, left out of a system's mean) where a segment has no reference in the subset.
+With several references, section 3.2 keeps "the maximum scores among the different references" of AM and of FM, perhaps
+of two references, and equation 4 combines the two: ``combine="parts"``. Section 5 can also be read as the maximum of
+the combination over references: ``combine="pairs"``, never above the other. For the mean both are the same.
 
 D'Haro, Banchs, Hori, Li: Automatic evaluation of end-to-end dialog systems with adequacy-fluency metrics. Computer
 Speech and Language 55, 2019, sections 3.2 and 5.3.
@@ -14,35 +11,31 @@ Speech and Language 55, 2019, sections 3.2 and 5.3.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.adequacy_fluency import (
     AdequacyFluency,
+    AdequacyFluencyMetric,
     AdequacyFluencyPreparation,
     dimension_parameter,
     order_parameter,
-    over_references,
     reference_parameter,
-    weights_for,
 )
+from metrics.scoring.arrays import Floats
 from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
-from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
 from metrics.scoring.parameters import choice, real, trained
-
-COMBINE = ("parts", "pairs")
 
 
 @dataclass(frozen=True)
-class AmFm(Metric):
-    """AM-FM as a metric of the registry."""
+class AmFm(AdequacyFluencyMetric):
+    """AM-FM."""
 
     name: ClassVar[str] = "am_fm"
     label: ClassVar[str] = "AM-FM"
     summary: ClassVar[str] = "Adequacy and fluency in one number, weighted."
-    group: ClassVar[str] = "adequacy-fluency"
     together: ClassVar[str] = "the best AM and the best FM, here of different references"
 
     balance: float = real(
@@ -53,7 +46,7 @@ class AmFm(Metric):
     references: str = reference_parameter("max", "mean", "weighted")
     combine: str = choice(
         "parts",
-        COMBINE,
+        ("parts", "pairs"),
         label="Best of each part, or of the two together",
         key="combine",
         hint="parts: the best AM and the best FM, perhaps of two references; pairs: both of one reference.",
@@ -61,36 +54,19 @@ class AmFm(Metric):
     am_model: str = trained("lsa", label="LSA model", key="am")
     fm_model: str = trained("language_model", label="Language model", key="fm")
 
-    @property
-    def needs_weights(self) -> bool:
-        return self.references == "weighted"
-
     def preparation(self) -> AdequacyFluencyPreparation:
         return AdequacyFluencyPreparation(
             spaces=((self.am_model, (self.k,)),), language_models=((self.fm_model, (self.order,)),)
         )
 
-    def statistics(
-        self,
-        prepared: AdequacyFluency,
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
-        """Statistics (T, S, 2): score and 1, or zeros where the segment has no score."""
-        pairs, weights = prepared.segments.pairs, weights_for(self, weights)
+    def row_scores(self, prepared: AdequacyFluency, weights: ArrayLike | None, mask: ArrayLike | None) -> Floats:
         am, fm = prepared.cosines(self.am_model, self.k), prepared.ratios(self.fm_model, self.order)
         if self.combine == "pairs":
-            scores = over_references(pairs, self.combined(am, fm), self.references, reference_mask, weights)
-        else:
-            best_am = over_references(pairs, am, self.references, reference_mask, weights)
-            best_fm = over_references(pairs, fm, self.references, reference_mask, weights)
-            scores = self.combined(best_am, best_fm)
-        return mean_statistics(scores[prepared.segments.rows])
+            return self.over_references(prepared, self.combined(am, fm), weights, mask)
+        return self.combined(*(self.over_references(prepared, values, weights, mask) for values in (am, fm)))
 
-    def combined(self, am: Any, fm: Any) -> Any:
-        """``λ AM + (1 - λ) FM``, numbers or arrays."""
+    def combined(self, am: Floats, fm: Floats) -> Floats:
+        """Return ``λ AM + (1 - λ) FM`` ."""
         return self.balance * am + (1 - self.balance) * fm
 
     def explanation(self, case: SegmentCase) -> SegmentExplanation:

@@ -3,16 +3,11 @@
     p_n  = sum_i sum_g min(#g(h_i), max_j #g(r_ij)) / sum_i sum_g #g(h_i)        over the n-grams g of each h_i
     BLEU = BP * (p_1 * ... * p_N)^(1/N),    BP = exp(min(0, 1 - ref_len / hyp_len))
 
-#g counts n-gram g in a text; ref_len adds up the closest reference length of each segment, of equally close ones the
-shorter. An order without a match makes the score 0, and is marked, unless ``smoothing`` says otherwise. A segment's
-score is BLEU+1, see sBLEU. `reference_delta_bleu` is the formula in plain Python; everything after it computes the
-same numbers faster, from tables of matches that all subsets, orders and weights share.
+#g counts n-gram g in a text; ref_len is the sum of the closest reference lengths, ties to the shorter. A segment's
+score is BLEU+1, see sBLEU. `reference_delta_bleu` is the formula in plain Python; the rest is faster.
 
 Papineni, Roukos, Ward, Zhu, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL 2002; Galley et al.,
 ΔBLEU, ACL 2015, equations 1 and 2.
-
-Range [0, 1]. Undefined (NaN) where there is nothing to count: no reference in the subset, or no token in hypothesis
-and closest reference.
 """
 
 from __future__ import annotations
@@ -27,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import SMOOTHINGS, log_brevity_penalty
-from metrics.scoring.metric import Metric, MetricStatistics
-from metrics.scoring.ngrams import NgramPreparation, build_match_table, checked_table, reference_counts
-from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.metric import MetricStatistics
+from metrics.scoring.ngrams import NgramMetric, build_match_table, reference_counts
+from metrics.scoring.parameters import choice
 from metrics.scoring.statistics import SegmentStatistics, SummedStatistics, bleu_statistics
-from metrics.scoring.texts import TOKENIZERS, Text, check_flag
+from metrics.scoring.texts import Text, check_flag
 from metrics.scoring.thresholds import threshold_sweep
 
 
@@ -73,22 +68,22 @@ def reference_delta_bleu(
 
 @dataclass(frozen=True)
 class BleuScore:
-    """A corpus score with all it was made of.
+    """A corpus score and its parts.
 
     Attributes
     ----------
     score : float
         In [0, 1]; NaN with a ``reason``.
     precisions : tuple of N floats
-        In [0, 1], after smoothing; 0 where clamped and not smoothed.
+        In [0, 1], after smoothing; 0 if clamped and not smoothed.
     brevity_penalty : float
-        In [0, 1]; NaN where the score is.
+        In [0, 1]; NaN if the score is.
     hyp_len, ref_len : int
         Tokens of the hypotheses and of the closest references.
     numerators, denominators : tuple of N floats
         Sums over the corpus before smoothing.
     clamped : tuple of N bools
-        Orders whose numerator is <= 0, which has no logarithm: they count as precision 0.
+        Orders whose numerator is <= 0, which has no logarithm: their precision counts as 0.
     signature : str
     reason : str
         Why the score is NaN; empty otherwise.
@@ -107,22 +102,14 @@ class BleuScore:
 
 
 @dataclass(frozen=True)
-class Bleu(Metric):
-    """Corpus BLEU as a metric of the registry; see the module for formula and source."""
+class Bleu(NgramMetric):
+    """Corpus BLEU."""
 
     name: ClassVar[str] = "bleu"
     label: ClassVar[str] = "BLEU"
     summary: ClassVar[str] = "Clipped n-gram precision of the whole corpus, times the brevity penalty."
-    is_bleu: ClassVar[bool] = True
-    together: ClassVar[str] = "an n-gram may match in any of them"
 
-    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
-    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
-    lowercase: bool = flag(False, label="Lowercase first", key="lc")
     smoothing: str = choice("none", SMOOTHINGS, label="Smoothing of an order without a match", key="smooth")
-
-    def preparation(self) -> NgramPreparation:
-        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
 
     def statistics(
         self,
@@ -132,15 +119,14 @@ class Bleu(Metric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics (T, S, 2 + 2 N); ``weights`` is not read."""
-        segments = bleu_statistics(checked_table(self, prepared), reference_mask, max_order=self.max_order)
-        return SummedStatistics(segments, self.smoothing)
+        """Return statistics (T, S, 2 + 2 N); ``weights`` is not read."""
+        table = self.preparation().checked(prepared)
+        return SummedStatistics(bleu_statistics(table, reference_mask, max_order=self.max_order), self.smoothing)
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        table = checked_table(self, prepared)
-        sweep = threshold_sweep(table, weights, thresholds, self.max_order)
+        sweep = threshold_sweep(self.preparation().checked(prepared), weights, thresholds, self.max_order)
         return [SummedStatistics(level, self.smoothing) for level in sweep.bleu()]
 
 
@@ -153,7 +139,7 @@ def corpus_bleu(
     lowercase: bool = False,
     smoothing: str = "none",
 ) -> BleuScore:
-    """BLEU: clipped n-gram precisions of a whole corpus, averaged geometrically, times the brevity penalty.
+    """Return BLEU: clipped n-gram precisions of a whole corpus, averaged geometrically, times the brevity penalty.
 
     Parameters
     ----------
@@ -166,7 +152,7 @@ def corpus_bleu(
         "none" takes token sequences, or strings with whitespace between tokens.
     lowercase : bool
     smoothing : {"none", "exp", "add-one"}
-        What becomes of an order without a match; see `metrics.scoring.aggregates.BleuAggregate`.
+        Of an order without a match; see `metrics.scoring.aggregates.BleuAggregate`.
 
     Returns
     -------
@@ -203,7 +189,7 @@ def corpus_bleu(
 
 
 def score_details(segments: SegmentStatistics, smoothing: str) -> dict[str, Any]:
-    """What a result of one system says, from its statistics (S, ...)."""
+    """Return the fields of `BleuScore` from the statistics (S, ...) of one system."""
     sums = segments.packed.sum(axis=0)
     aggregate = segments.aggregate(smoothing)
     order, scale = aggregate.max_order, segments.weight_scale
@@ -233,7 +219,7 @@ def sentence_bleu(
     lowercase: bool = False,
     smooth_brevity: bool = False,
 ) -> float:
-    """BLEU+1 of one sentence: one is added to numerator and denominator of every order above the first.
+    """Return BLEU+1 of one sentence: one is added to numerator and denominator of every order above the first.
 
     Parameters
     ----------
@@ -248,7 +234,7 @@ def sentence_bleu(
     -------
     float
         In [0, 1]. A one-word hypothesis has no bigram, so its p_2 is (0 + 1) / (0 + 1) = 1; a hypothesis that shares no
-        word with any reference, or is empty, scores 0; NaN where the closest reference is empty, too.
+        word with any reference, or is empty, scores 0; NaN if the closest reference is empty, too.
 
     Raises
     ------
@@ -257,8 +243,8 @@ def sentence_bleu(
 
     Notes
     -----
-    Equals sacrebleu's sentence BLEU with `smooth_method="add-k"`, k = 1, for any hypothesis with a token and with
-    `effective_order` on or off: once one is added no order is empty, so every order is in effect.
+    Equals sacrebleu's sentence BLEU with `smooth_method="add-k"`, k = 1, for any hypothesis with a token, with
+    `effective_order` on or off: once one is added, no order is empty.
 
     References
     ----------

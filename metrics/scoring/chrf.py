@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sacrebleu.metrics.chrf import CHRF
 
-from metrics.scoring.aggregates import Bools, ChrfAggregate, Floats
+from metrics.scoring.aggregates import ChrfAggregate
+from metrics.scoring.arrays import Bools, Floats, Ids
 from metrics.scoring.explain.case import Column, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
@@ -52,8 +53,8 @@ class ChrfCounts:
     """
 
     segments: Segments
-    characters: NDArray[np.int32]
-    words: NDArray[np.int32]
+    characters: Ids
+    words: Ids
     has_text: Bools
 
 

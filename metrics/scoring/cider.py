@@ -37,6 +37,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.scoring.arrays import Bools, Floats, Ints
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, Preparation, mean_statistics
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.pairs import Pairs, checked_mask
@@ -45,10 +46,6 @@ from metrics.scoring.segments import Segments
 from metrics.scoring.tallies import Keys, extended_hashes, key_range, looked_up, narrow, summed, token_hashes
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.token_ids import NumberedSegments, TokenIds, number_segments
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 VARIANTS = ("cider_d", "cider")
 ORDERS = 4

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Floats
 from metrics.scoring.resampling import (
     BLOCK,
     REPLICATES,
@@ -19,8 +20,6 @@ from metrics.scoring.resampling import (
     draws_per_block,
     paired_difference,
 )
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 

@@ -1,17 +1,14 @@
-"""ΔBLEU: BLEU in which each match has the human weight, from -1 to +1, of the reference that it was found in.
+"""ΔBLEU: BLEU in which each match has the human weight, from -1 to +1, of its reference.
 
     p_n = sum_i sum_g max_{j: g in r_ij} w_ij min(#g(h_i), #g(r_ij))  /  sum_i sum_g (max_j w_ij) #g(h_i)
 
 over the n-grams g of each hypothesis h_i; the brevity penalty and the mean over orders are BLEU's. That is
 ``semantics="galley2015"``; "sacrebleu2018", the first author's later code, multiplies the highest weight of the
-references that hold g by the highest count. With all weights 1 it is BLEU; a common scale of all weights changes
-nothing. A numerator may be negative: it has no logarithm, counts as 0 and is marked.
+references that hold g by the highest count. A numerator may be negative: it has no logarithm, counts as 0 and is
+marked. Items without a reference of positive weight do not count.
 
 Galley, Brockett, Sordoni, Ji, Auli, Quirk, Mitchell, Gao, Dolan, ΔBLEU: A Discriminative Metric for Generation Tasks
 with Intrinsically Diverse Targets, ACL 2015, section 3.
-
-Range [0, 1]. Items without a reference of positive weight in the subset do not count (NaN), nor do those without a
-token in hypothesis and closest reference.
 """
 
 from __future__ import annotations
@@ -22,12 +19,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Floats
 from metrics.scoring.bleu import BleuScore, score_details
-from metrics.scoring.metric import Metric, MetricStatistics, needed_weights
-from metrics.scoring.ngrams import MatchTable, NgramPreparation, build_match_table, checked_table, reference_counts
-from metrics.scoring.parameters import choice, flag, whole
+from metrics.scoring.metric import MetricStatistics, needed_weights
+from metrics.scoring.ngrams import MatchTable, NgramMetric, build_match_table, reference_counts
+from metrics.scoring.parameters import choice
 from metrics.scoring.statistics import (
     SEMANTICS,
     SegmentStatistics,
@@ -37,7 +35,7 @@ from metrics.scoring.statistics import (
     flat_weights,
     weight_scales,
 )
-from metrics.scoring.texts import TOKENIZERS, Text, check_choice, check_flag
+from metrics.scoring.texts import Text, check_choice, check_flag
 from metrics.scoring.thresholds import threshold_sweep
 
 SMOOTHINGS = ("none", "exp")
@@ -49,34 +47,30 @@ _USUAL_SMOOTHING = {"galley2015": "none", "sacrebleu2018": "exp"}
 
 @dataclass(frozen=True)
 class DeltaBleuScore(BleuScore):
-    """A corpus ΔBLEU with all it was made of; see `metrics.scoring.bleu.BleuScore` for the other attributes.
+    """A corpus ΔBLEU and its parts; see `metrics.scoring.bleu.BleuScore` for the other attributes.
 
     Attributes
     ----------
     numerators, denominators : tuple of N floats
         In units of weight; a numerator may be negative, and is then ``clamped``.
     dropped : tuple of ints
-        Indices of the items left out for want of a positive weight.
+        Indices of the items left out because no weight is positive.
     """
 
     dropped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class DeltaBleu(Metric):
-    """Corpus ΔBLEU as a metric of the registry; see the module for formula and source."""
+class DeltaBleu(NgramMetric):
+    """Corpus ΔBLEU."""
 
     name: ClassVar[str] = "delta_bleu"
     label: ClassVar[str] = "ΔBLEU"
     summary: ClassVar[str] = "BLEU that rewards matches with good references and punishes matches with bad ones."
     group: ClassVar[str] = "weighted"
     state_reads_texts: ClassVar[bool] = False
-    is_bleu: ClassVar[bool] = True
     together: ClassVar[str] = "an n-gram counts with the highest weight of a reference that has it"
 
-    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
-    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
-    lowercase: bool = flag(False, label="Lowercase first", key="lc")
     semantics: str = choice(
         "galley2015", SEMANTICS, label="Formula", key="sem", hint="The paper's equation, or its author's later code."
     )
@@ -102,13 +96,10 @@ class DeltaBleu(Metric):
         order, tokenize, lowercase, semantics, smoothing = super().signature_fields()
         return [order, semantics, tokenize, lowercase, smoothing]
 
-    def preparation(self) -> NgramPreparation:
-        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
-
     def corpus_state(
         self, prepared: Any, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> WeightScale:
-        """By what the weights of the whole corpus are multiplied, so that the sums of its parts agree."""
+        """Return the scale of the weights of the whole corpus, so that the sums of its parts agree."""
         return weight_scales(needed_weights(self, weights), reference_mask)
 
     def statistics(
@@ -119,9 +110,9 @@ class DeltaBleu(Metric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics (T, S, 2 + 2 N) with flat ``weights`` (R,)."""
+        """Return statistics (T, S, 2 + 2 N) with flat ``weights`` (R,)."""
         segments = delta_bleu_statistics(
-            checked_table(self, prepared),
+            self.preparation().checked(prepared),
             needed_weights(self, weights),
             reference_mask,
             semantics=self.semantics,
@@ -133,12 +124,11 @@ class DeltaBleu(Metric):
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        table = checked_table(self, prepared)
-        sweep = threshold_sweep(table, weights, thresholds, self.max_order)
+        sweep = threshold_sweep(self.preparation().checked(prepared), weights, thresholds, self.max_order)
         return [SummedStatistics(level, self.smoothing or "none") for level in sweep.delta_bleu(self.semantics)]
 
 
-def corpus_delta_bleu(
+def corpus_delta_bleu(  # nine parameters: the settings that papers report, each by its name
     hypotheses: Sequence[Text],
     references: Sequence[Sequence[Text]],
     weights: Sequence[Sequence[float]],
@@ -150,7 +140,7 @@ def corpus_delta_bleu(
     smoothing: str | None = None,
     on_no_positive: str = "error",
 ) -> DeltaBleuScore:
-    """ΔBLEU: BLEU that rewards matches with good references and punishes matches with bad ones.
+    """Return ΔBLEU: BLEU that rewards matches with good references and punishes matches with bad ones.
 
     Parameters
     ----------
@@ -161,22 +151,21 @@ def corpus_delta_bleu(
     max_order : int, 1 to 4
         N.
     semantics : {"galley2015", "sacrebleu2018"}
-        "galley2015": per n-gram the best reference's weight times clipped count, the paper's equation.
-        "sacrebleu2018": the best weight times the best clipped count, perhaps of two references, as the first author's
-        later code has it; negative numerators clamped, then "exp" smoothing.
+        "galley2015", the paper's equation: per n-gram the maximum of weight times clipped count. "sacrebleu2018", the
+        first author's later code: the highest weight times the highest clipped count, perhaps of two references.
     tokenize : {"none", "whitespace", "13a", "char", "intl", "zh"}
         "none" takes token sequences, or strings with whitespace between tokens.
     lowercase : bool
     smoothing : {"none", "exp"}, optional
         By default "none" for "galley2015" and "exp" for "sacrebleu2018". "exp" depends on the scale of the weights.
     on_no_positive : {"error", "drop"}
-        What to do with items whose highest weight is not above 0, for which ΔBLEU is not defined.
+        For items whose highest weight is not above 0: ΔBLEU is not defined for them.
 
     Returns
     -------
     DeltaBleuScore
         ``score`` in [0, 1]. A numerator <= 0 has no logarithm: its precision counts as 0, hence the score is 0 unless
-        smoothed, and ``clamped`` says so. NaN, with a reason, where no item counts or no text has a token. Of equally
+        smoothed, and ``clamped`` says so. NaN, with a reason, if no item counts or no text has a token. Of equally
         close references the shorter counts for the brevity penalty, whatever its weight.
 
     Raises
@@ -227,10 +216,10 @@ def sentence_delta_bleu(
     lowercase: bool = False,
     smooth_brevity: bool = False,
 ) -> float:
-    """ΔBLEU of one sentence, smoothed as BLEU+1 is, with the top weight in the place of one.
+    """Return ΔBLEU of one sentence, smoothed like BLEU+1 by the top weight instead of one.
 
     The top weight max_j w_j is added to numerator and denominator of every order above the first, after negative
-    numerators are put to 0. With unit weights this is BLEU+1, and it does not depend on a common scale of the weights.
+    numerators are set to 0. With unit weights this is BLEU+1; a common scale of the weights changes nothing.
 
     Parameters
     ----------
@@ -245,7 +234,7 @@ def sentence_delta_bleu(
     Returns
     -------
     float
-        In [0, 1]; 0 where the unigram numerator is <= 0; NaN where both sides are empty.
+        In [0, 1]; 0 if the unigram numerator is <= 0; NaN if both sides are empty.
 
     Raises
     ------
@@ -267,12 +256,12 @@ def sentence_delta_bleu(
 
 
 def weights_digest(weights: ArrayLike) -> str:
-    """Twelve hexadecimal digits that change with any weight: lets a reader see whether two scores used the same."""
+    """Return twelve hexadecimal digits that change with any weight, for signatures."""
     little_endian = np.ascontiguousarray(weights, dtype="<f8")
     return hashlib.sha256(little_endian.tobytes()).hexdigest()[:12]
 
 
-def _checked_range(table: MatchTable, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _checked_range(table: MatchTable, weights: Floats) -> Floats:
     outside = np.flatnonzero(~(np.abs(weights) <= 1.0))
     if outside.size:
         segment = int(table.reference_segment[outside[0]])

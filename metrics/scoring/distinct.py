@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Floats, Ints, PooledStatistics
+from metrics.scoring.arrays import Floats, Ints
+from metrics.scoring.metric import PooledStatistics
 from metrics.scoring.parameters import choice
 from metrics.scoring.text_ngrams import SpectrumMetric, TextNgrams, row_tallies, spectrum_statistics
 

@@ -1,28 +1,25 @@
-"""Scores of texts as vectors: every hypothesis beside every reference of its segment, a few megabytes at a time."""
+"""Scores of texts as vectors: every hypothesis with every reference of its segment, a few megabytes at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import MetricStatistics, mean_statistics
+from metrics.scoring.arrays import Floats, Ints
+from metrics.scoring.metric import MeanMetric
 from metrics.scoring.models.vectors import row_lengths
 from metrics.scoring.pairs import Pairs, chunks
 from metrics.scoring.parameters import choice
 from metrics.scoring.segments import Segments
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-CHUNK = 2**19  # numbers in memory at a time, of vectors or of similarities: what the cache holds
+CHUNK = 2**19  # numbers of vectors or similarities in memory at a time: they fit into the cache
 OVER_REFERENCES = ("best", "mean")
 
-# A vector shorter than this has no direction: a sum that cancels but for rounding (the bound of Liu et al.'s program).
+# A shorter vector has no direction: a sum that cancels except for rounding (the bound of Liu et al.'s program).
 SHORTEST = 1e-11
 
 
@@ -36,9 +33,9 @@ class PairScores:
         Hypothesis row of each system's hypothesis.
     pairs : Pairs
     values : dict
-        By measure, (P,) float: NaN where the reference has no vector, 0 where the hypothesis alone has none.
+        By measure, (P,) float: NaN if the reference has no vector, 0 if only the hypothesis has none.
     facts : dict
-        Counts worth knowing: texts without a vector, unknown words.
+        Counts of texts without a vector and of unknown words.
     """
 
     rows: Ints
@@ -56,13 +53,13 @@ class Layout:
     pairs: Ints
 
     def chunks(self, row_size: Ints, reference_size: Ints, at_once: int) -> Iterator[tuple[int, int]]:
-        """Ranges of segments whose texts, of these sizes, add up to ``at_once`` at most; at least one segment each."""
+        """Divide the segments into ranges whose text sizes add up to at most ``at_once``; at least one segment each."""
         before = [np.concatenate(([0], np.cumsum(size))) for size in (row_size, reference_size)]
         return chunks(before[0][self.rows] + before[1][self.references], at_once)
 
 
 def make_layout(row_segment: Ints, reference_segment: Ints, n_segments: int) -> Layout:
-    """Of texts whose segments are given, both ascending."""
+    """Return the layout of texts from their segments, both ascending."""
     rows, references = (
         np.searchsorted(owners, np.arange(n_segments + 1)) for owners in (row_segment, reference_segment)
     )
@@ -77,64 +74,67 @@ def cosine_scores(
     row_size: Ints,
     reference_size: Ints,
 ) -> Floats:
-    """(P,) cosines of the vectors of all pairs.
+    """Return the cosines (P,) of the vectors of all pairs.
 
     Parameters
     ----------
     segments : Segments
     row_vectors, reference_vectors : callable
         ``(start, stop)`` to the vectors of these hypothesis rows or references, one per row, of any length; all zeros,
-        or shorter than `SHORTEST`, where a text has none. Asked once for each text.
+        or shorter than `SHORTEST`, for a text without one. Called once for each text.
     row_size, reference_size : (H,), (R,) int
-        Numbers that making each vector holds in memory.
+        How many numbers are in memory while each vector is made.
 
     Returns
     -------
     (P,) float in [-1, 1]
-        NaN where the reference has no vector, 0 where the hypothesis alone has none.
+        NaN if the reference has no vector, 0 if only the hypothesis has none.
     """
     layout = make_layout(segments.row_segment, segments.reference_segment, segments.n_segments)
     rows, references, pairs = layout.rows.tolist(), layout.references.tolist(), layout.pairs.tolist()
     values = np.empty(pairs[-1])
-    own_length, other_length = np.zeros(rows[-1]), np.zeros(references[-1])
+    row_length, reference_length = np.zeros(rows[-1]), np.zeros(references[-1])
     for start, stop in layout.chunks(row_size, reference_size, CHUNK):
-        first, other = rows[start], references[start]
-        ours, theirs = row_vectors(first, rows[stop]), reference_vectors(other, references[stop])
-        own_length[first : rows[stop]] = row_lengths(ours)
-        other_length[other : references[stop]] = row_lengths(theirs)
+        first_row, first_reference = rows[start], references[start]
+        ours = row_vectors(first_row, rows[stop])
+        theirs = reference_vectors(first_reference, references[stop])
+        row_length[first_row : rows[stop]] = row_lengths(ours)
+        reference_length[first_reference : references[stop]] = row_lengths(theirs)
         for segment in range(start, stop):
-            own = ours[rows[segment] - first : rows[segment + 1] - first]
-            alternatives = theirs[references[segment] - other : references[segment + 1] - other]
-            block = values[pairs[segment] : pairs[segment + 1]].reshape(len(own), len(alternatives))
-            np.matmul(own, alternatives.T, out=block)
-    pairs_of = segments.pairs
+            left = ours[rows[segment] - first_row : rows[segment + 1] - first_row]
+            right = theirs[references[segment] - first_reference : references[segment + 1] - first_reference]
+            np.matmul(left, right.T, out=values[pairs[segment] : pairs[segment + 1]].reshape(len(left), len(right)))
+    row, reference = segments.pairs.row, segments.pairs.reference
     inverse = [
-        np.divide(1.0, size, out=np.zeros_like(size), where=size >= SHORTEST) for size in (own_length, other_length)
+        np.divide(1.0, size, out=np.zeros_like(size), where=size >= SHORTEST) for size in (row_length, reference_length)
     ]
-    values *= inverse[0][pairs_of.row] * inverse[1][pairs_of.reference]
+    values *= inverse[0][row] * inverse[1][reference]
     np.clip(values, -1.0, 1.0, out=values)
-    values[other_length[pairs_of.reference] < SHORTEST] = np.nan
+    values[reference_length[reference] < SHORTEST] = np.nan
     return values
 
 
-def pair_statistics(
-    prepared: Any, measure: Any, over_references: str, reference_mask: ArrayLike | None
-) -> MetricStatistics:
-    """Of the best or the mean of `PairScores` over the references of a subset, for each system and segment.
+class EmbeddingMetric(MeanMetric):
+    """The best or the mean of `PairScores` over the references; each metric has a parameter ``over_references``."""
 
-    Raises
-    ------
-    ValueError
-        Something else was prepared, or scores by another measure.
-    """
-    if not isinstance(prepared, PairScores) or measure not in prepared.values:
-        raise ValueError(f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made")
-    reduced = prepared.pairs.best if over_references == "best" else prepared.pairs.mean
-    return mean_statistics(reduced(prepared.values[measure], reference_mask)[prepared.rows])
+    group: ClassVar[str] = "embedding"
+    low: ClassVar[float] = -1.0
+
+    #: By what `PairScores.values` holds its scores.
+    measure: ClassVar[Any]
+    over_references: str
+
+    def segment_scores(self, prepared: Any, weights: ArrayLike | None, reference_mask: ArrayLike | None) -> Floats:
+        if not isinstance(prepared, PairScores) or self.measure not in prepared.values:
+            raise ValueError(
+                f"prepared: found {type(prepared).__name__}; accepted: what this metric's preparation made"
+            )
+        reduced = prepared.pairs.best if self.over_references == "best" else prepared.pairs.mean
+        return reduced(prepared.values[self.measure], reference_mask)[prepared.rows]
 
 
 def reference_parameter() -> Any:
-    """The parameter that says which of `OVER_REFERENCES` is meant."""
+    """Return the parameter that is one of `OVER_REFERENCES`."""
     return choice(
         "best",
         OVER_REFERENCES,

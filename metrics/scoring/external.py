@@ -1,11 +1,7 @@
-"""Scores made elsewhere: by COMET, BLEURT, BERTScore, a judge that is itself a language model, or by hand.
+"""Scores made elsewhere: by COMET, BLEURT, BERTScore, a language model as judge, or by hand.
 
-    score of a system = mean of its segments' scores      level=segment
-                      = as it was given                   level=system
-
-Nothing is computed here but the mean. The range and the direction are those that whoever imports the scores states;
-without a bound the range is open. A segment without a score does not count; a system without any has none (NaN). Scores
-of systems alone have no segments, hence neither intervals nor a place in a comparison over sampled units.
+A system's score is the mean of its segments' scores, or as imported (``level="system"``): then it has no interval and
+cannot be compared over sampled units. Range and direction are stated by the person who imports the scores.
 """
 
 from __future__ import annotations
@@ -19,7 +15,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Metric, MetricStatistics, mean_statistics
+from metrics.scoring.arrays import Floats
+from metrics.scoring.metric import MeanMetric
 from metrics.scoring.parameters import choice, flag, real, text
 
 SEGMENT, SYSTEM = "segment", "system"
@@ -29,9 +26,13 @@ NOT_IN_FILE = "no score in the file"  # why a segment or a system has none
 NOT_COMPUTED = "Its scores are made elsewhere and imported from a file; here nothing can compute them."
 
 
+def _bound(label: str, key: str) -> Any:
+    return real(None, low=-math.inf, high=math.inf, label=label, key=key, hint="Empty: no bound.", optional=True)
+
+
 @dataclass(frozen=True)
-class External(Metric):
-    """A metric of somebody else, told by its name and by the content of its scores; see the module."""
+class External(MeanMetric):
+    """A metric computed elsewhere, identified by its name and by the content of its scores."""
 
     name: ClassVar[str] = "external"
     label: ClassVar[str] = "Scored elsewhere"
@@ -43,38 +44,20 @@ class External(Metric):
 
     scorer: str = text("", label="Name of the metric", key="name", hint="As reports shall call it: COMET-22, say.")
     lower_is_better: bool = flag(False, label="Lower is better", key="lower", hint="As with an error rate.")
-    lowest: float | None = real(
-        None,
-        low=-math.inf,
-        high=math.inf,
-        label="Lowest possible score",
-        key="low",
-        hint="Empty: no bound.",
-        optional=True,
-    )
-    highest: float | None = real(
-        None,
-        low=-math.inf,
-        high=math.inf,
-        label="Highest possible score",
-        key="high",
-        hint="Empty: no bound.",
-        optional=True,
-    )
+    lowest: float | None = _bound("Lowest possible score", "low")
+    highest: float | None = _bound("Highest possible score", "high")
     level: str = choice(SEGMENT, (SEGMENT, SYSTEM), label="Scores of", key="level")
     content: str = text("", label="Content hash of the scores", key="content")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check()
-        # What the class can only say of all such metrics, each of them knows of itself.
-        own = {"label": self.scorer or self.label, "higher_is_better": not self.lower_is_better}
-        if self.lowest is not None:
-            own["low"] = float(self.lowest)
-        if self.highest is not None:
-            own["high"] = float(self.highest)
-        for attribute, value in own.items():
-            object.__setattr__(self, attribute, value)
+        # Class attributes of other metrics, here of each instance.
+        object.__setattr__(self, "label", self.scorer or self.label)
+        object.__setattr__(self, "higher_is_better", not self.lower_is_better)
+        for attribute, bound in (("low", self.lowest), ("high", self.highest)):
+            if bound is not None:
+                object.__setattr__(self, attribute, float(bound))
 
     def _check(self) -> None:
         name = self.scorer
@@ -95,38 +78,20 @@ class External(Metric):
         return NOT_COMPUTED
 
     def signature_fields(self) -> list[tuple[str, object]]:
-        """As any metric's, the content by the first twelve digits of its hash."""
+        """Return them with the first twelve digits of the content's hash."""
         written = dict(super().signature_fields())
         return list((written | {"content": self.content[7:19] or "none"}).items())
 
     def preparation(self) -> NoReturn:
         raise ValueError(f"{self.name}: found texts to score; accepted: stored scores. {NOT_COMPUTED}")
 
-    def statistics(
-        self,
-        prepared: Any,
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
-        """The mean over segments.
-
-        Parameters
-        ----------
-        prepared : (T, S) float
-            The stored scores; NaN where a segment has none.
-        weights, reference_mask, state
-            Not read.
-
-        Raises
-        ------
-        ValueError
-            The scores are of systems, not of segments.
-        """
+    def segment_scores(
+        self, prepared: ArrayLike, weights: ArrayLike | None, reference_mask: ArrayLike | None
+    ) -> Floats:
+        """Return the stored scores (T, S), which are ``prepared``; NaN for a segment without one."""
         if self.level != SEGMENT:
             raise ValueError("level: found scores of systems alone; accepted here: scores of segments")
-        return mean_statistics(np.asarray(prepared, dtype=np.float64))
+        return np.asarray(prepared, dtype=np.float64)
 
 
 def _unprintable(name: str) -> bool:

@@ -1,13 +1,10 @@
-"""Greedy matching: each word beside the most similar word of the other text, averaged, in both directions.
+"""Greedy matching: each word with the most similar word of the other text, averaged, in both directions.
 
     G(a, b) = sum_{w in a} max_{v in b} cos(e(w), e(v)) / |a|,   score(h, r) = (G(h, r) + G(r, h)) / 2
 
 Rus and Lintean, "A comparison of greedy and optimal assessment of natural language student input using word-to-word
-similarity metrics", BEA 2012; Liu et al., "How NOT to evaluate your dialogue system", EMNLP 2016, section 3.2; D'Haro
-et al. 2019, section 4.1.2. A word that comes twice counts twice. Range [-1, 1] (``variant="liu2016"``: no word matches
-worse than 0, as in that program); of several references the best, as nlg-eval takes it, or the mean; a system's score
-is the mean over segments. Unknown words, and what a text without a vector is worth: see
-`metrics.scoring.word_embeddings`.
+similarity metrics", BEA 2012; Liu et al., "How NOT to evaluate your dialogue system", EMNLP 2016, section 3.2. Variants
+and texts without a vector: `metrics.scoring.word_embeddings`.
 """
 
 from __future__ import annotations
@@ -18,20 +15,21 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.embedding_pairs import CHUNK, make_layout
 from metrics.scoring.pairs import make_pairs
 from metrics.scoring.segments import Segments
-from metrics.scoring.word_embeddings import LIU2016, Bags, Floats, Ints, Measure, WordEmbeddingMetric
+from metrics.scoring.word_embeddings import LIU2016, Bags, WordEmbeddingMetric
 
 # OpenBLAS gives a product of up to 2^18 multiplications to one thread.
 TILE, TILE_ROWS = 2**18, 24
-SHORT = 256  # a vector of fewer numbers counts as many: words have cosines, too, that take room
-AT_ONCE = 2**19  # numbers of vectors of which the processor's cache holds the most part
+SHORT = 256  # a shorter vector counts as so many numbers, since cosines of words take room, too
+AT_ONCE = 2**19  # numbers of vectors: most of them fit into the processor's cache
 
 
 @dataclass(frozen=True)
 class GreedyMatching(WordEmbeddingMetric):
-    """Greedy matching as a metric of the registry."""
+    """Greedy matching."""
 
     name: ClassVar[str] = "greedy_matching"
     label: ClassVar[str] = "Greedy matching"
@@ -40,23 +38,38 @@ class GreedyMatching(WordEmbeddingMetric):
     )
 
     @staticmethod
-    def measure() -> Measure:
-        return greedy_scores
+    def measure(segments: Segments, rows: Bags, references: Bags, variant: str) -> Floats:
+        floor = 0.0 if variant == LIU2016 else -1.0
+        filled, usable = rows.with_any_vector(), references.with_any_vector()
+        pairs = segments.pairs
+        values = np.where(usable[pairs.reference], 0.0, np.nan)
+        compared = np.empty(np.count_nonzero(filled[pairs.row] & usable[pairs.reference]))
+        rows, references = rows.only(filled), references.only(usable)
+        layout = make_layout(segments.row_segment[filled], segments.reference_segment[usable], segments.n_segments)
+        width = max(rows.vectors.shape[1], SHORT)
+        for start, stop in layout.chunks(rows.sizes * width, references.sizes * width, AT_ONCE):
+            first, last = layout.pairs[[start, stop]].tolist()
+            if first < last:
+                ours = _words(rows, layout.rows[start : stop + 1])
+                theirs = _words(references, layout.references[start : stop + 1])
+                compared[first:last] = _scores(ours, theirs, floor)
+        values[filled[pairs.row] & usable[pairs.reference]] = np.clip(compared, -1.0, 1.0)
+        return values
 
 
 class _Words(NamedTuple):
-    """Words of k texts of s segments; what texts of a segment have in common is there once.
+    """Words of k texts of s segments; a word that texts of a segment share is there once.
 
     Attributes
     ----------
     vectors : (q, d) float
         Of the distinct words of each segment.
     scale : (q,) float
-        What brings each to length 1; 0 for a vector of zeros.
+        Factor that makes the length of each 1; 0 for a vector of zeros.
     distinct : (s + 1,) int
         Where the distinct words of each segment start and end.
-    place : (n,) int
-        Which of the distinct words of its segment, from 0, a word of a text is.
+    number : (n,) int
+        Index of each word of a text among the distinct words of its segment.
     counts : (n,) float
         How often it occurs in the text.
     texts : (k + 1,) int
@@ -68,35 +81,15 @@ class _Words(NamedTuple):
     vectors: Floats
     scale: Floats
     distinct: Ints
-    place: Ints
+    number: Ints
     counts: Floats
     texts: Ints
     segments: Ints
 
     @property
     def bounds(self) -> Ints:
-        """(s + 1,) where the words of each segment start and end."""
+        """Return (s + 1,) where the words of each segment start and end."""
         return self.texts[self.segments]
-
-
-def greedy_scores(segments: Segments, rows: Bags, references: Bags, variant: str) -> Floats:
-    """(P,) for every pair."""
-    floor = 0.0 if variant == LIU2016 else -1.0
-    filled, usable = rows.with_any_vector(), references.with_any_vector()
-    pairs = segments.pairs
-    values = np.where(usable[pairs.reference], 0.0, np.nan)
-    compared = np.empty(np.count_nonzero(filled[pairs.row] & usable[pairs.reference]))
-    rows, references = rows.only(filled), references.only(usable)
-    layout = make_layout(segments.row_segment[filled], segments.reference_segment[usable], segments.n_segments)
-    width = max(rows.vectors.shape[1], SHORT)
-    for start, stop in layout.chunks(rows.sizes * width, references.sizes * width, AT_ONCE):
-        first, last = layout.pairs[[start, stop]].tolist()
-        if first < last:
-            ours = _words(rows, layout.rows[start : stop + 1])
-            theirs = _words(references, layout.references[start : stop + 1])
-            compared[first:last] = _scores(ours, theirs, floor)
-    values[filled[pairs.row] & usable[pairs.reference]] = np.clip(compared, -1.0, 1.0)
-    return values
 
 
 def _words(bags: Bags, segments: Ints) -> _Words:
@@ -105,7 +98,7 @@ def _words(bags: Bags, segments: Ints) -> _Words:
     texts, segments = starts - starts[0], segments - segments[0]
     n_words = len(bags.vectors)
     segment = np.repeat(np.arange(segments.size - 1), np.diff(texts[segments]))
-    keys, place = np.unique(segment * n_words + bags.words[part], return_inverse=True)
+    keys, number = np.unique(segment * n_words + bags.words[part], return_inverse=True)
     distinct = np.searchsorted(keys, np.arange(segments.size) * n_words)
     words = keys % n_words
     lengths = bags.lengths[words]
@@ -114,7 +107,7 @@ def _words(bags: Bags, segments: Ints) -> _Words:
         bags.vectors[words].astype(np.float64),
         scale,
         distinct,
-        place - distinct[segment],
+        number - distinct[segment],
         bags.counts[part].astype(np.float64),
         texts,
         segments,
@@ -122,7 +115,7 @@ def _words(bags: Bags, segments: Ints) -> _Words:
 
 
 def _scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
-    """(p,) of all pairs of each segment; no text is empty."""
+    """Return the scores (p,) of all pairs of each segment; no text is empty."""
     blocks = np.concatenate(([0], np.cumsum(np.diff(ours.bounds) * np.diff(theirs.bounds))))
     if blocks[-1] > CHUNK and blocks.size == 2:
         return _long_scores(ours, theirs, floor)
@@ -130,11 +123,11 @@ def _scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
     # Of each segment the cosines of our words and theirs; once more with theirs in front.
     similarity, turned = np.empty(blocks[-1]), np.empty(blocks[-1])
     edges = (pairwise(each.tolist()) for each in (blocks, ours.bounds, theirs.bounds, ours.distinct, theirs.distinct))
-    for block, own, other, ours_once, theirs_once in zip(*edges, strict=True):
+    for block, left, right, ours_once, theirs_once in zip(*edges, strict=True):
         if block[0] < block[1]:
             cosines = _products(ours.vectors[slice(*ours_once)], theirs.vectors[slice(*theirs_once)])
             cosines *= theirs.scale[slice(*theirs_once)]
-            cosines = cosines[ours.place[slice(*own)]].take(theirs.place[slice(*other)], axis=1)
+            cosines = cosines[ours.number[slice(*left)]].take(theirs.number[slice(*right)], axis=1)
             similarity[slice(*block)] = cosines.ravel()
             turned[slice(*block)] = cosines.T.ravel()
     ahead, row, reference = _best_matches(similarity, ours, theirs, floor)
@@ -149,9 +142,9 @@ def _scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
 
 
 def _best_matches(similarity: Floats, words: _Words, others: _Words, floor: float) -> tuple[Floats, Ints, Ints]:
-    """Of each word and each other text of its segment: the best match's part of the mean, the word's text, the other.
+    """Return for each word and each other text of its segment: the best match's share of the mean, and both texts.
 
-    ``similarity`` holds, segment by segment, for each word its cosine with every other word of the segment.
+    ``similarity`` holds, segment by segment, the cosine of each word with every other word of the segment.
     """
     segment = np.repeat(np.arange(words.segments.size - 1), np.diff(words.bounds))
     text = np.repeat(np.arange(words.texts.size - 1), np.diff(words.texts))
@@ -164,19 +157,19 @@ def _best_matches(similarity: Floats, words: _Words, others: _Words, floor: floa
     return best * share[matches.row], text[matches.row], matches.reference
 
 
-def _products(one: Floats, other: Floats) -> Floats:
-    """(n, m), in tiles too small for BLAS to spread over threads, which would wait longer."""
-    found = np.empty((len(one), len(other)))
-    width = max(1, TILE // (TILE_ROWS * one.shape[1]))
-    for top in range(0, len(one), TILE_ROWS):
-        rows = one[top : top + TILE_ROWS]
-        for left in range(0, len(other), width):
-            np.matmul(rows, other[left : left + width].T, out=found[top : top + TILE_ROWS, left : left + width])
-    return found
+def _products(left: Floats, right: Floats) -> Floats:
+    """Return inner products (n, m), in tiles too small for BLAS to divide among threads, which would take longer."""
+    products = np.empty((len(left), len(right)))
+    width = max(1, TILE // (TILE_ROWS * left.shape[1]))
+    for top in range(0, len(left), TILE_ROWS):
+        rows = left[top : top + TILE_ROWS]
+        for start in range(0, len(right), width):
+            np.matmul(rows, right[start : start + width].T, out=products[top : top + TILE_ROWS, start : start + width])
+    return products
 
 
 def _long_scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
-    """`_scores` of one segment, a text at a time, a slice of its words at a time, for texts of very many words."""
+    """Return `_scores` of one segment of very long texts, a slice of the words of a text at a time."""
     for words in (ours, theirs):
         np.multiply(words.vectors, words.scale[:, None], out=words.vectors)
     forth = np.empty((len(ours.counts), theirs.texts.size - 1))
@@ -185,12 +178,12 @@ def _long_scores(ours: _Words, theirs: _Words, floor: float) -> Floats:
     for text, (start, end) in enumerate(zip(ours.texts.tolist(), ours.texts[1:].tolist(), strict=False)):
         for first in range(start, end, step):
             last = min(first + step, end)
-            cosines = ours.vectors[ours.place[first:last]] @ theirs.vectors.T
-            similarity = cosines.take(theirs.place, axis=1)
+            cosines = ours.vectors[ours.number[first:last]] @ theirs.vectors.T
+            similarity = cosines.take(theirs.number, axis=1)
             forth[first:last] = np.maximum(np.maximum.reduceat(similarity, theirs.texts[:-1], axis=1), floor)
             np.maximum(back[text], similarity.max(axis=0), out=back[text])
-    own, other = (np.add.reduceat(words.counts, words.texts[:-1]) for words in (ours, theirs))
-    ahead = np.add.reduceat(forth * ours.counts[:, None], ours.texts[:-1], axis=0) / own[:, None]
-    behind = np.add.reduceat(back * theirs.counts, theirs.texts[:-1], axis=1) / other
+    our_size, their_size = (np.add.reduceat(words.counts, words.texts[:-1]) for words in (ours, theirs))
+    ahead = np.add.reduceat(forth * ours.counts[:, None], ours.texts[:-1], axis=0) / our_size[:, None]
+    behind = np.add.reduceat(back * theirs.counts, theirs.texts[:-1], axis=1) / their_size
     mean: Floats = (ahead + behind).ravel() / 2
     return mean

@@ -2,11 +2,10 @@
 
     iBLEU = alpha * BLEU(hypothesis, references) - (1 - alpha) * BLEU(hypothesis, source)
 
-Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 2012. At alpha = 1 it is BLEU.
+A segment's score is that of two BLEU+1. Range [-(1 - alpha), alpha]; undefined (NaN) if BLEU against the references is.
+Without a token in hypothesis and source nothing was copied: that BLEU counts as 0.
 
-A corpus score is that of the sums of both BLEUs' statistics over the segments, a segment's that of two BLEU+1. Range
-[-(1 - alpha), alpha]. Undefined (NaN) where BLEU against the references is: no reference in the subset, or no token in
-hypothesis and references. Without a token in hypothesis and source nothing was copied: that BLEU counts as 0.
+Sun, Zhou, Joint Learning of a Dual SMT System for Paraphrase Generation, ACL 2012.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from metrics.scoring.bleu import sentence_bleu
 from metrics.scoring.explain.case import Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.ngrams import MatchTable, NgramPreparation, checked_table
+from metrics.scoring.ngrams import MatchTable, NgramMetric, NgramPreparation
 from metrics.scoring.parameters import choice, flag, real, whole
 from metrics.scoring.segments import Segments
 from metrics.scoring.statistics import bleu_statistics
@@ -32,7 +31,7 @@ from metrics.scoring.texts import TOKENIZERS
 
 @dataclass(frozen=True, eq=False)
 class SourceTables:
-    """N-gram matches with the references, and with each segment's source as its only reference."""
+    """N-gram matches with the references, and with each segment's source as the only reference."""
 
     references: MatchTable
     sources: MatchTable
@@ -40,8 +39,6 @@ class SourceTables:
 
 @dataclass(frozen=True)
 class SourcePreparation(Preparation):
-    """Both tables."""
-
     ngrams: NgramPreparation
 
     def joined(self, other: Preparation) -> Preparation | None:
@@ -59,15 +56,14 @@ class SourcePreparation(Preparation):
 
 @dataclass(frozen=True)
 class IBleu(Metric):
-    """iBLEU; see the module for formula and source."""
+    """iBLEU."""
 
     name: ClassVar[str] = "ibleu"
     label: ClassVar[str] = "iBLEU"
     summary: ClassVar[str] = "BLEU, less what a hypothesis merely copies from the source."
-    group: ClassVar[str] = "overlap"
     needs_sources: ClassVar[bool] = True
     low: ClassVar[float] = -1.0
-    together: ClassVar[str] = "an n-gram may match in any of them"
+    together: ClassVar[str] = NgramMetric.together
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
     alpha: float = real(0.9, low=0, high=1, label="Weight of the references against the source", key="alpha")
@@ -86,9 +82,10 @@ class IBleu(Metric):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics (T, S, 2 (2 + 2 N)): against the references, then against the source; ``weights`` is not read."""
-        adequate = bleu_statistics(checked_table(self, prepared.references), reference_mask, max_order=self.max_order)
-        copied = bleu_statistics(checked_table(self, prepared.sources), max_order=self.max_order)
+        """Return statistics (T, S, 2 (2 + 2 N)): against the references, then the source; ``weights`` is not read."""
+        ngrams = self.preparation().ngrams
+        adequate = bleu_statistics(ngrams.checked(prepared.references), reference_mask, max_order=self.max_order)
+        copied = bleu_statistics(ngrams.checked(prepared.sources), max_order=self.max_order)
         packed = np.concatenate([adequate.packed, copied.packed], axis=-1)
         packed[~adequate.valid] = 0.0
         scores = self.alpha * adequate.sentence_scores() - (1 - self.alpha) * np.nan_to_num(copied.sentence_scores())

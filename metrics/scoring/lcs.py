@@ -10,9 +10,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Ints
 from metrics.scoring.token_ids import NumberedSegments, TokenIds
 
-Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD = 64  # tokens of a hypothesis that fit into one machine word

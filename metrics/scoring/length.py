@@ -1,24 +1,19 @@
-"""Length of outputs: the baseline that a metric should beat, and what it should not merely repeat.
+"""Length of outputs in tokens or characters: the baseline that a metric should beat.
 
-    length = mean over segments of the tokens (or characters) of the output
-
-Tokens are those of the tokeniser; characters are Unicode code points of the text without the space at its ends, before
-any tokeniser (tokens given as such are joined by spaces).
-
-Range [0, inf); an empty output has length 0. Longer is not better: which direction goes with quality differs between
-data sets.
+Characters are Unicode code points of the text without the space at its ends; tokens given as such are joined by spaces.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.arrays import Floats
+from metrics.scoring.metric import MeanMetric, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import choice
 from metrics.scoring.segments import Segments
@@ -34,7 +29,7 @@ class LengthPreparation(Preparation):
     unit: str
     tokenize: str
 
-    def __call__(self, segments: Segments, models: ModelStore) -> NDArray[np.float64]:
+    def __call__(self, segments: Segments, models: ModelStore) -> Floats:
         if self.unit == CHARACTERS:
             lengths = [len(as_string(text).strip()) for text in segments.row_texts]
         else:
@@ -44,8 +39,8 @@ class LengthPreparation(Preparation):
 
 
 @dataclass(frozen=True)
-class Length(Metric):
-    """Mean length of outputs; see the module for what is counted."""
+class Length(MeanMetric):
+    """Mean length of outputs."""
 
     name: ClassVar[str] = "length"
     label: ClassVar[str] = "Length"
@@ -61,13 +56,5 @@ class Length(Metric):
     def preparation(self) -> LengthPreparation:
         return LengthPreparation(self.unit, self.tokenize)
 
-    def statistics(
-        self,
-        prepared: NDArray[np.float64],
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
-        """The mean over segments; no reference and no weight is read."""
-        return mean_statistics(prepared)
+    def segment_scores(self, prepared: Floats, weights: ArrayLike | None, reference_mask: ArrayLike | None) -> Floats:
+        return prepared

@@ -33,9 +33,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import MeteorAggregate
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.meteor_jar import MeteorJar, what_is_missing
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
@@ -43,9 +44,6 @@ from metrics.scoring.pairs import Pairs
 from metrics.scoring.parameters import choice
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import as_string
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 LANGUAGES = ("en",)
 

@@ -18,9 +18,8 @@ from time import monotonic
 from typing import IO, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from metrics.scoring.arrays import Floats
 
 STATISTICS = 23  # numbers on a line of statistics
 BATCH = 64  # lines that are written at once

@@ -1,12 +1,7 @@
-"""What a metric is: parameters, a preparation shared with its kin, statistics of any subset of references, a signature.
+"""Metrics: parameters, a preparation that metrics share, statistics of any subset of the references, a signature.
 
-To score once:
-
-    workspace = Workspace(Segments(systems, references), [metric])
-    workspace.statistics(metric).system_scores()
-
-A `Workspace` prepares texts once for all metrics that can share the work, whatever subsets of references, weights and
-parameters they are asked for afterwards.
+workspace = Workspace(Segments(systems, references), [metric])
+workspace.statistics(metric).system_scores()
 """
 
 from __future__ import annotations
@@ -18,18 +13,15 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.scoring import VERSION
 from metrics.scoring.aggregates import Aggregate, MeanAggregate
+from metrics.scoring.arrays import Bools, Floats, Ints
 from metrics.scoring.explain.case import SegmentCase, SegmentExplanation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import Parameter, parameters_of
 from metrics.scoring.segments import Segments
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 WEIGHT_DECIMALS = 9
 
@@ -64,28 +56,28 @@ class MetricStatistics:
     sentence_scores: Floats
     aggregate: Aggregate
 
-    #: Whether a system's score is ``aggregate`` of the sums, over any segments, repeated ones included.
+    #: Whether a system's score is ``aggregate`` of the sums over any segments, repeated ones included.
     sums: ClassVar[bool] = True
 
     def system_scores(self, segments: ArrayLike | None = None) -> Floats:
-        """(T,) the metric over the segments with these indices; over all by default."""
+        """Return the scores (T,) over the segments with these indices, by default over all."""
         packed = self.packed if segments is None else self.packed[:, np.asarray(segments, dtype=np.int64)]
         return self.aggregate(packed.sum(axis=-2))
 
 
 @dataclass(frozen=True, eq=False)
 class PooledStatistics(MetricStatistics):
-    """Of a metric over a system's outputs as one pool (how many n-grams differ, say), which no sums can give.
+    """Statistics of a metric over a system's outputs as one pool (the number of distinct n-grams, say).
 
-    ``packed`` and ``aggregate`` are those of the mean of segment scores: another quantity, for who wants means.
+    No sums give its score: ``packed`` and ``aggregate`` are those of the mean of segment scores, another quantity.
 
     Attributes
     ----------
     pooled : callable
-        Indices of segments, or None for all, to scores (T,). Of a part that was scored with the state of the whole
+        Indices of segments, or None for all, to scores (T,). If a part was scored with the state of the whole corpus,
         None stands for the whole.
     means : bool
-        A system's score is the mean of its segments', each of which has seen the whole pool.
+        A system's score is the mean of its segments' scores, each computed with the whole pool.
     """
 
     pooled: Callable[[Ints | None], Floats]
@@ -98,12 +90,12 @@ class PooledStatistics(MetricStatistics):
 
 
 def mean_statistics(scores: Floats) -> MetricStatistics:
-    """Of a metric whose system score is the mean over segments.
+    """Return the statistics of a metric whose system score is the mean over segments.
 
     Parameters
     ----------
     scores : (T, S) float
-        NaN where a segment does not count.
+        NaN for a segment that does not count.
 
     Examples
     --------
@@ -115,7 +107,7 @@ def mean_statistics(scores: Floats) -> MetricStatistics:
 
 
 class MeanStatistics(MetricStatistics):
-    """Of the mean over segments, from ``packed`` (T, S, 2) of `mean_packed`; the rest is worked out when asked for."""
+    """Statistics of the mean over segments, from ``packed`` (T, S, 2) of `mean_packed`; the rest is computed lazily."""
 
     def __init__(self, packed: Floats) -> None:
         object.__setattr__(self, "packed", packed)
@@ -131,7 +123,7 @@ class MeanStatistics(MetricStatistics):
 
 
 def mean_packed(scores: Floats, out: Floats | None = None) -> tuple[Floats, Bools]:
-    """What `MeanAggregate` takes, (..., 2), written to ``out`` if that is given, and where scores are there."""
+    """Return what `MeanAggregate` takes (..., 2), written to ``out`` if given, and which scores are defined (...)."""
     valid = np.isfinite(scores)
     packed = np.empty((*scores.shape, 2)) if out is None else out
     packed[..., 0], packed[..., 1] = np.where(valid, scores, 0.0), valid
@@ -139,67 +131,66 @@ def mean_packed(scores: Floats, out: Floats | None = None) -> tuple[Floats, Bool
 
 
 class CorpusState(ABC):
-    """What statistics of one segment take from all others, when a corpus is scored in parts: joined over the parts.
+    """What statistics of a segment take from the whole corpus, when a corpus is scored in parts.
 
-    A large one is joined range by range, so that nobody need hold all of it: the i-th range of every part is joined and
-    `settled`; a part that is scored then joins what `of_texts` leaves of each range. Small ones need `joined` alone.
+    A large state is joined range by range, so that it is never in memory as a whole: the i-th range of every part is
+    joined and `settled`; a part that is scored joins what `of_texts` leaves of each range. Small ones need `joined`.
     """
 
     @abstractmethod
     def joined(self, other: Any) -> CorpusState:
-        """What is known of both, which have no segment in common; or of both ranges."""
+        """Return the state of two parts without a common segment, or of two ranges."""
 
     def ranged(self, index: int, of: int) -> CorpusState | None:
-        """The ``index``-th of ``of`` ranges, cut alike for all parts of a corpus; None where there is nothing in it.
+        """Return the ``index``-th of ``of`` ranges, cut alike for all parts of a corpus; None if it is empty.
 
         A range may be cut again: the k-th of m * of lies whole in the (k // m)-th of ``of``.
         """
         return None if index else self
 
     def settled(self) -> CorpusState:
-        """What statistics read of it once all parts are joined; ranges that are settled are joined, too."""
+        """Return what statistics read once all parts are joined; settled ranges can be joined, too."""
         return self
 
     def of_texts(self, prepared: Any) -> CorpusState:
-        """What statistics of these texts read of it."""
+        """Return what the statistics of these texts read."""
         return self
 
 
 class Preparation(ABC):
-    """What is computed once per corpus, whatever weights and subsets follow. A frozen, hashable value."""
+    """What is computed once per corpus, for all weights and subsets. A frozen, hashable value."""
 
     @abstractmethod
     def __call__(self, segments: Segments, models: ModelStore) -> Any: ...
 
     def joined(self, other: Preparation) -> Preparation | None:
-        """One preparation that serves both, or None where there is no such."""
+        """Return a preparation that serves both, or None."""
         return self if self == other else None
 
 
 class Metric(ABC):
-    """A metric with its parameters settled: a frozen dataclass, equal to another with the same parameters.
+    """A metric with its parameters: a frozen dataclass, equal to another with the same parameters.
 
     Attributes
     ----------
     name : str
         In the registry, and the first word of signatures.
     label, summary : str
-        For people: its name, and what it measures in one sentence.
+        For people: its name, and what it measures, in one sentence.
     group : str
         One of `GROUPS`.
     needs_references, needs_sources : bool
     higher_is_better : bool
-        False where the lower score is the better one.
     judges_quality : bool
-        False where neither direction is better in itself (length, diversity): ``higher_is_better`` then says no more
-        than how systems are ordered, and which sign goes with a rating by convention.
+        False if neither direction is better in itself (length, diversity): ``higher_is_better`` then only orders
+        systems, and gives the sign for correlations with ratings by convention.
     pools : bool
-        A system's score is over its outputs as one pool (`PooledStatistics`); from parts it can be put together only
-        where there is a `corpus_state`.
+        A system's score is over its outputs as one pool (`PooledStatistics`); a corpus can be scored in parts only
+        with a `corpus_state`.
     state_reads_texts : bool
-        False where `corpus_state` looks at weights alone: then ``prepared`` may be None.
+        False if `corpus_state` reads weights only: then ``prepared`` may be None.
     low, high : float
-        The range of its scores as published; infinite where there is no bound.
+        The range of its scores as published; infinite if there is no bound.
     is_bleu : bool
         Its precisions and lengths are stored, and a segment is explained n-gram by n-gram.
     slow : str
@@ -240,14 +231,14 @@ class Metric(ABC):
 
     @property
     def better(self) -> str:
-        """Which direction is better, in a word."""
+        """Return which direction is better, in a word."""
         if not self.judges_quality:
             return "neither"
         return "higher" if self.higher_is_better else "lower"
 
     @classmethod
     def unavailable(cls) -> str:
-        """Why it cannot be computed on this machine, and what would help; empty where it can."""
+        """Return why it cannot be computed on this machine, and what would help; empty if it can."""
         return ""
 
     @classmethod
@@ -255,15 +246,15 @@ class Metric(ABC):
         return parameters_of(cls)
 
     def parameters(self) -> dict[str, Any]:
-        """What `get_metric(name, **parameters)` takes to build this metric again."""
+        """Return what `get_metric(name, **parameters)` takes to build this metric again."""
         return {parameter.name: getattr(self, parameter.name) for parameter in self.parameter_list()}
 
     def signature_fields(self) -> list[tuple[str, object]]:
-        """Key and value of each parameter."""
-        return [(one.key, one.written(getattr(self, one.name))) for one in self.parameter_list()]
+        """Return key and value of each parameter."""
+        return [(each.key, each.written(getattr(self, each.name))) for each in self.parameter_list()]
 
     def signature(self, *, weights: str = "none", references: str = "all") -> str:
-        """One line that lets somebody else compute the same score; names the weights and the subset used."""
+        """Return one line by which another person can compute the same score; names the weights and the subset."""
         fields = self.signature_fields()
         if self.needs_weights:
             fields.append(("weights", weights))
@@ -277,7 +268,7 @@ class Metric(ABC):
     def corpus_state(
         self, prepared: Any, *, weights: ArrayLike | None = None, reference_mask: ArrayLike | None = None
     ) -> CorpusState | None:
-        """What `statistics` of a part must know of the whole; None where a segment's statistics are its own affair."""
+        """Return what `statistics` of a part must know of the whole; None if they depend on nothing else."""
         return None
 
     def explanation(self, case: SegmentCase) -> SegmentExplanation:
@@ -293,39 +284,58 @@ class Metric(ABC):
         reference_mask: ArrayLike | None = None,
         state: Any = None,
     ) -> MetricStatistics:
-        """Statistics of all T systems and S segments.
+        """Return the statistics of all T systems and S segments.
 
         Parameters
         ----------
         prepared
             What `preparation` returned for the texts.
         weights : (R,) float, optional
-            One per reference, unitless; read where `needs_weights`.
+            One per reference, unitless; read if `needs_weights`.
         reference_mask : (R,) bool, optional
             True for a reference to use; all by default.
         state : CorpusState, optional
-            Of the whole corpus, where these texts are a part; by default they are the whole.
+            Of the whole corpus, if these texts are a part of it.
         """
 
     def threshold_sweep(
         self, prepared: Any, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        """Statistics against the references of weight >= t, for each t of ``thresholds``, which ascend.
+        """Return statistics against the references of weight >= t, for each t of the ascending ``thresholds``.
 
-        One after the other, unless a metric knows how to share the work.
+        One after the other, unless a metric can share the work.
         """
         return [
             self.statistics(prepared, weights=weights, reference_mask=at_least(weights, value)) for value in thresholds
         ]
 
 
+class MeanMetric(Metric):
+    """A metric whose system score is the mean of its segments' scores."""
+
+    @abstractmethod
+    def segment_scores(self, prepared: Any, weights: ArrayLike | None, reference_mask: ArrayLike | None) -> Floats:
+        """Return the scores (T, S); NaN for a segment that does not count."""
+
+    def statistics(
+        self,
+        prepared: Any,
+        *,
+        weights: ArrayLike | None = None,
+        reference_mask: ArrayLike | None = None,
+        state: Any = None,
+    ) -> MetricStatistics:
+        """Return statistics (T, S, 2): score and 1, or zeros for a segment that does not count."""
+        return mean_statistics(self.segment_scores(prepared, weights, reference_mask))
+
+
 def at_least(weights: ArrayLike, threshold: float) -> Bools:
-    """Which weights reach a threshold, both to nine decimals: 0.3 is 0.3 however it was computed."""
+    """Return which weights reach a threshold, both to nine decimals: 0.3 is 0.3 however it was computed."""
     return np.asarray(to_decimals(weights) >= to_decimals(threshold))
 
 
 def to_decimals(weights: ArrayLike) -> Floats:
-    """Weights and thresholds as they are compared.
+    """Round weights and thresholds for comparison.
 
     Examples
     --------
@@ -336,15 +346,14 @@ def to_decimals(weights: ArrayLike) -> Floats:
 
 
 class Workspace:
-    """Texts under many metrics: each preparation is made once, and shared by all that it serves.
+    """Texts under many metrics: each preparation is made once and shared, whatever weights and subsets follow.
 
     Parameters
     ----------
     segments : Segments
     metrics : iterable of Metric
-        Those that will be asked for; another one may be asked for later, and is prepared then.
+        Those to prepare together; any other metric is prepared when it is first used.
     models : ModelStore, optional
-        Where trained models are found.
     """
 
     def __init__(self, segments: Segments, metrics: Iterable[Metric] = (), models: ModelStore | None = None) -> None:
@@ -356,7 +365,7 @@ class Workspace:
             self._plan(metric.preparation())
 
     def prepared(self, metric: Metric) -> Any:
-        """What the metric's preparation makes of the texts."""
+        """Return what the metric's preparation makes of the texts."""
         plan = self._plan(metric.preparation())
         if plan not in self._prepared:
             self._prepared[plan] = plan(self.segments, self.models)
@@ -370,53 +379,53 @@ class Workspace:
     def threshold_sweep(
         self, metric: Metric, *, weights: ArrayLike, thresholds: Sequence[float]
     ) -> list[MetricStatistics]:
-        """Statistics against the references of weight >= t, for each t of ``thresholds``, which ascend."""
+        """Return `Metric.threshold_sweep` of the texts."""
         return metric.threshold_sweep(self.prepared(metric), weights=weights, thresholds=thresholds)
 
-    def _plan(self, wanted: Preparation) -> Preparation:
-        for place, plan in enumerate(self._plans):
-            both = plan.joined(wanted)
+    def _plan(self, preparation: Preparation) -> Preparation:
+        for index, plan in enumerate(self._plans):
+            both = plan.joined(preparation)
             if both is None:
                 continue
             if both != plan:
                 # The wider one replaces it, prepared or not.
-                self._plans[place] = both
+                self._plans[index] = both
                 self._prepared.pop(plan, None)
             return both
-        self._plans.append(wanted)
-        return wanted
+        self._plans.append(preparation)
+        return preparation
 
 
 def metric_labels(metrics: Sequence[Metric]) -> list[str]:
-    """Names for people; one metric twice (two semantics of ΔBLEU) is told apart by what differs."""
+    """Return names for people; metrics of the same name (two semantics of ΔBLEU) are followed by what differs."""
     labels = []
     for metric in metrics:
         twins = [other for other in metrics if other.label == metric.label and other != metric]
-        own = metric.parameters()
+        values = metric.parameters()
         differing = [
-            _shown(one, own[one.name])
-            for one in metric.parameter_list()
-            if any(twin.parameters().get(one.name) != own[one.name] for twin in twins)
+            _shown(parameter, values[parameter.name])
+            for parameter in metric.parameter_list()
+            if any(twin.parameters().get(parameter.name) != values[parameter.name] for twin in twins)
         ]
         labels.append(f"{metric.label} ({', '.join(differing)})" if twins else metric.label)
     return labels
 
 
 def _shown(parameter: Parameter, value: object) -> str:
-    """A word says itself what it is about; a number or a hash does not."""
+    """Write a value, with its key unless it is a word, which explains itself."""
     written = parameter.written(value)
     return written if parameter.kind == "choice" else f"{parameter.key} {written}"
 
 
 def needed_weights(metric: Metric, weights: ArrayLike | None) -> ArrayLike:
-    """The weights, or an error that says that this metric needs them."""
+    """Return the weights, or raise an error that says that this metric needs them."""
     if weights is None:
         raise ValueError(f"weights: found None; accepted by {metric.name}: one number per reference")
     return weights
 
 
 def signature_line(name: str, fields: Iterable[tuple[str, object]], version: str = VERSION) -> str:
-    """sacrebleu's form: ``name|key:value|...|version:x.y.z``.
+    """Write sacrebleu's form: ``name|key:value|...|version:x.y.z``.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Which hypothesis n-gram occurs in which reference: worked out once, shared by everything that scores.
-
-A `MatchTable` holds no weights and no choice of references. BLEU, sentence BLEU and ΔBLEU in both semantics, for any
-subset of the references and any order up to the table's, are array arithmetic on it (see `metrics.scoring.statistics`).
-"""
+"""Which hypothesis n-gram occurs in which reference: computed once, for any weights and subsets of references."""
 
 from __future__ import annotations
 
@@ -10,30 +6,30 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.scoring.metric import Preparation
+from metrics.scoring.arrays import Floats, Ints
+from metrics.scoring.metric import Metric, Preparation
 from metrics.scoring.models.store import ModelStore
+from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.segments import Segments
-from metrics.scoring.texts import Text, check_order, tokenize_texts
+from metrics.scoring.texts import TOKENIZERS, Text, check_order, tokenize_texts
 from metrics.scoring.token_ids import number_tokens
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
-REMEMBERED = 12  # statistics and lengths of subsets: those of a table's rows that metrics share
+REMEMBERED = 12  # results that metrics share: statistics and lengths of subsets
 
 
 @dataclass(frozen=True, eq=False)
 class OrderMatches:
     """All matches of one n-gram order: references in C tiers, tiers in U cases, and G uses of cases by hypotheses.
 
-    What references give for an n-gram of a segment depends on the hypothesis only by how often it says it. Hypotheses
-    that say it equally often therefore share a case: this n-gram, said that often. Of its references those that clip it
-    to the same count form a tier.
+    What references add for an n-gram of a segment depends on the hypothesis only by how often it occurs there.
+    Hypotheses with equal counts therefore share a case: this n-gram, that count. Its references that clip the n-gram to
+    the same count form a tier.
 
     Attributes
     ----------
@@ -46,12 +42,12 @@ class OrderMatches:
     cases : (U,) int
         First tier of each case.
     hypothesis, case : (G,) int
-        Hypothesis row (see `MatchTable.rows`) that says the n-gram, and the case that this is.
+        Hypothesis row (see `MatchTable.rows`) that holds the n-gram, and its case.
     """
 
     reference: Ints
     tiers: Ints
-    clipped: NDArray[np.float64]
+    clipped: Floats
     cases: Ints
     hypothesis: Ints
     case: Ints
@@ -59,11 +55,11 @@ class OrderMatches:
 
 @dataclass(frozen=True, eq=False)
 class LengthPairs:
-    """Every (hypothesis, reference) pair of a segment, grouped by hypothesis, with a key that orders by closeness.
+    """All pairs of a hypothesis and a reference of its segment, grouped by hypothesis, with a key of closeness.
 
     ``key = |hypothesis length - reference length| * radix + reference length``: the smallest key of a group is the
-    closest reference length, ties to the shorter. The radix is a power of two. Each hypothesis has its segment's
-    references in their order.
+    closest reference length, ties to the shorter. The radix is a power of two. Each group has its segment's references
+    in their order.
     """
 
     starts: Ints
@@ -75,10 +71,7 @@ class LengthPairs:
 
 @dataclass(frozen=True, eq=False)
 class MatchTable:
-    """N-gram matches of T systems' hypotheses with the references of S segments.
-
-    Equal hypotheses of one segment share one of H <= T * S rows. References are numbered through, R in all, in the
-    order given: those of segment s are ``reference_offsets[s]:reference_offsets[s + 1]``.
+    """N-gram matches of T systems' hypotheses with the references of S segments; rows and references as in `Segments`.
 
     Attributes
     ----------
@@ -87,9 +80,7 @@ class MatchTable:
     tokenize, lowercase : str, bool
         How the texts were tokenised.
     rows : (T, S) int
-        Hypothesis row of each system's hypothesis.
     row_segment : (H,) int
-        Segment of each hypothesis row.
     hyp_len : (H,) int
         Tokens of each hypothesis row.
     reference_offsets : (S + 1,) int
@@ -98,8 +89,8 @@ class MatchTable:
     orders : tuple of OrderMatches
         ``orders[n - 1]`` holds the n-grams.
     lengths : LengthPairs
-    kept : dict
-        What was worked out from the table and may be asked for again (see `remembered`).
+    results : dict
+        See `remembered`.
     """
 
     max_order: int
@@ -113,16 +104,16 @@ class MatchTable:
     reference_len: Ints
     orders: tuple[OrderMatches, ...]
     lengths: LengthPairs
-    kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    results: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    def remembered(self, key: Hashable, work: Callable[[], T]) -> T:
-        """What ``work`` returned when it was last asked for under this key; the oldest of a few is forgotten."""
-        if key not in self.kept:
-            while len(self.kept) >= REMEMBERED:
-                self.kept.pop(next(iter(self.kept)))
-            self.kept[key] = work()
-        found: T = self.kept[key]
-        return found
+    def remembered(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what ``compute`` returned last time for this key; the last `REMEMBERED` results stay."""
+        if key not in self.results:
+            while len(self.results) >= REMEMBERED:
+                self.results.pop(next(iter(self.results)))
+            self.results[key] = compute()
+        result: T = self.results[key]
+        return result
 
     @property
     def n_systems(self) -> int:
@@ -148,7 +139,7 @@ def build_match_table(
     tokenize: str = "none",
     lowercase: bool = False,
 ) -> MatchTable:
-    """Tokenise, and find every n-gram that hypotheses share with references of the same segment.
+    """Tokenise texts, and find the n-grams that hypotheses share with references of the same segment.
 
     Parameters
     ----------
@@ -182,7 +173,7 @@ def build_match_table(
 def match_table(
     segments: Segments, *, max_order: int = 4, tokenize: str = "none", lowercase: bool = False
 ) -> MatchTable:
-    """`build_match_table` of segments."""
+    """Return `build_match_table` of segments."""
     check_order(max_order)
     row_segment, offsets = segments.row_segment, segments.reference_offsets
     reference_segment = segments.reference_segment
@@ -194,7 +185,7 @@ def match_table(
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     hyp_ids, hyp_len = number_tokens(hypotheses, lambda tokens: map(vocabulary.__getitem__, tokens))
-    # Tokens that no hypothesis holds can match nothing and share one more number.
+    # Tokens that are in no hypothesis match nothing and share one more number.
     unknown = len(vocabulary)
     ref_ids, reference_len = number_tokens(
         reference_tokens, lambda tokens: map(vocabulary.get, tokens, repeat(unknown))
@@ -223,7 +214,7 @@ def match_table(
 
 @dataclass(frozen=True)
 class NgramPreparation(Preparation):
-    """A `MatchTable`: one for all metrics with these tokens, up to the longest order that any of them needs."""
+    """A `MatchTable` for all metrics with these tokens, up to the longest order that any of them needs."""
 
     tokenize: str
     lowercase: bool
@@ -233,49 +224,47 @@ class NgramPreparation(Preparation):
         return match_table(segments, max_order=self.max_order, tokenize=self.tokenize, lowercase=self.lowercase)
 
     def joined(self, other: Preparation) -> Preparation | None:
-        if not isinstance(other, NgramPreparation) or (self.tokenize, self.lowercase) != (
-            other.tokenize,
-            other.lowercase,
-        ):
+        if not isinstance(other, NgramPreparation) or replace(other, max_order=self.max_order) != self:
             return None
         return replace(self, max_order=max(self.max_order, other.max_order))
 
+    def checked(self, table: Any) -> MatchTable:
+        """Return the table, or raise an error if it is not one that this preparation makes."""
+        if not isinstance(table, MatchTable):
+            raise ValueError(f"prepared: found {type(table).__name__}; accepted: a MatchTable")
+        for name in ("tokenize", "lowercase"):
+            value, accepted = getattr(table, name), getattr(self, name)
+            if value != accepted:
+                raise ValueError(f"table: found {name}={value!r}; accepted by this metric: {accepted!r}")
+        if table.max_order < self.max_order:
+            raise ValueError(f"table: found max_order={table.max_order}; accepted: {self.max_order} or more")
+        return table
 
-class NgramMetric(Protocol):
-    """What a metric on a `MatchTable` has."""
 
-    @property
-    def max_order(self) -> int: ...
+@dataclass(frozen=True)
+class NgramMetric(Metric):
+    """A metric of BLEU's family: it reads a `MatchTable`."""
 
-    @property
-    def tokenize(self) -> str: ...
+    is_bleu: ClassVar[bool] = True
+    together: ClassVar[str] = "an n-gram may match in any of them"
 
-    @property
-    def lowercase(self) -> bool: ...
+    max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")
+    tokenize: str = choice("none", TOKENIZERS, label="Tokeniser", key="tok")
+    lowercase: bool = flag(False, label="Lowercase first", key="lc")
 
-
-def checked_table(metric: NgramMetric, table: Any) -> MatchTable:
-    """The table, which must hold what the metric's signature says."""
-    if not isinstance(table, MatchTable):
-        raise ValueError(f"prepared: found {type(table).__name__}; accepted: a MatchTable")
-    for parameter in ("tokenize", "lowercase"):
-        found, wanted = getattr(table, parameter), getattr(metric, parameter)
-        if found != wanted:
-            raise ValueError(f"table: found {parameter}={found!r}; accepted by this metric: {wanted!r}")
-    if table.max_order < metric.max_order:
-        raise ValueError(f"table: found max_order={table.max_order}; accepted: {metric.max_order} or more")
-    return table
+    def preparation(self) -> NgramPreparation:
+        return NgramPreparation(self.tokenize, self.lowercase, self.max_order)
 
 
 def reference_counts(table: MatchTable) -> str:
-    """References per segment for a signature: the number, or the range where it varies."""
+    """Return the references per segment for a signature: the number, or the range if it varies."""
     counts = table.references_per_segment()
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low}-{high}"
 
 
 class _Starts:
-    """Where n-grams start in texts laid end to end: anywhere at first, then only where a shorter one matched."""
+    """Where n-grams start in texts laid end to end: anywhere at first, then only where a shorter n-gram matched."""
 
     def __init__(self, ids: Ints, lengths: Ints, segments: Ints) -> None:
         self.ids = ids
@@ -285,11 +274,11 @@ class _Starts:
         self.gram = np.repeat(segments, lengths)  # of length 0: one for each segment
 
     def codes(self, order: int, radix: int) -> Ints:
-        """One number per start: that of the (n-1)-gram before, and the last token."""
+        """Return a number per start, made of that of its (n-1)-gram and the last token."""
         return self.gram * radix + self.ids[order - 1 :][self.at]
 
-    def keep(self, places: Ints) -> None:
-        self.at, self.text, self.gram = self.at[places], self.text[places], self.gram[places]
+    def keep(self, indices: Ints) -> None:
+        self.at, self.text, self.gram = self.at[indices], self.text[indices], self.gram[indices]
 
     def lengthen(self, order: int) -> None:
         """Keep the starts that leave room for ``order`` tokens."""
@@ -312,10 +301,10 @@ def _match_orders(hyp: _Starts, ref: _Starts, radix: int, max_order: int) -> tup
         hyp.keep(hyp_kept)
         known, hyp.gram = np.unique(hyp_codes[hyp_kept], return_inverse=True)
         ref_codes = ref_codes[ref_kept]
-        place = np.searchsorted(known, ref_codes)
-        exact = np.flatnonzero(known.take(place, mode="clip") == ref_codes)
+        gram = np.searchsorted(known, ref_codes)
+        exact = np.flatnonzero(known.take(gram, mode="clip") == ref_codes)
         ref.keep(ref_kept[exact])
-        ref.gram = place[exact]
+        ref.gram = gram[exact]
         shared = np.zeros(known.size, dtype=bool)
         shared[ref.gram] = True
         hyp.keep(np.flatnonzero(shared[hyp.gram]))
@@ -324,9 +313,9 @@ def _match_orders(hyp: _Starts, ref: _Starts, radix: int, max_order: int) -> tup
 
 
 def _perhaps_shared(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Where codes stand whose low bits are on both sides: nearly all that are on one side only are left out.
+    """Return the indices of codes whose low bits are on both sides, which leaves out nearly all that are on one side.
 
-    A bit table of the low bits is small enough for the cache, and what follows decides exactly about the few that stay.
+    A bit table of the low bits fits into the cache; the caller decides exactly about the codes that stay.
     """
     low_bits = (1 << int(8 * left.size).bit_length()) - 1
     left_bits, right_bits = left & low_bits, right & low_bits
@@ -339,26 +328,26 @@ def _perhaps_shared(left: Ints, right: Ints) -> tuple[Ints, Ints]:
 
 
 def _count(grams: Ints, texts: Ints, radix: int) -> tuple[Ints, Ints, Ints]:
-    """Distinct pairs of n-gram and text in ascending order, and how often each occurs."""
+    """Return the distinct pairs of n-gram and text, ascending, and how often each occurs."""
     keys, counts = np.unique(grams * radix + texts, return_counts=True)
     gram, text = np.divmod(keys, radix)
     return gram, text, counts
 
 
 def _join(hyp: _Starts, ref: _Starts, n_grams: int) -> OrderMatches:
-    """Cases, tiers and uses of n-grams that are all on both sides."""
-    gram, hypothesis, said = _count(hyp.gram, hyp.text, max(hyp.ends.size, 1))
+    """Return the cases, tiers and uses of n-grams that are all on both sides."""
+    gram, hypothesis, count = _count(hyp.gram, hyp.text, max(hyp.ends.size, 1))
     ref_gram, reference, held = _count(ref.gram, ref.text, max(ref.ends.size, 1))
-    # Rarest first, so that references that clip to the same count stand side by side.
+    # Rarest first: references that clip to the same count are then neighbours.
     rarest_first = np.argsort(ref_gram * (held.max(initial=0) + 1) + held, kind="stable")
     reference, held = reference[rarest_first], held[rarest_first]
     holders = np.bincount(ref_gram, minlength=n_grams)
 
-    radix = int(said.max(initial=0)) + 1
-    keys, case = np.unique(gram * radix + said, return_inverse=True)
-    case_gram, case_said = np.divmod(keys, radix)
+    radix = int(count.max(initial=0)) + 1
+    keys, case = np.unique(gram * radix + count, return_inverse=True)
+    case_gram, case_count = np.divmod(keys, radix)
     starts, rows = ranges((np.cumsum(holders) - holders)[case_gram], holders[case_gram])
-    clipped = np.minimum(np.repeat(case_said, holders[case_gram]), held[rows])
+    clipped = np.minimum(np.repeat(case_count, holders[case_gram]), held[rows])
     begins = np.ones(rows.size, dtype=bool)
     np.not_equal(clipped[1:], clipped[:-1], out=begins[1:])
     begins[starts] = True
@@ -368,7 +357,7 @@ def _join(hyp: _Starts, ref: _Starts, n_grams: int) -> OrderMatches:
 
 
 def ranges(first: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """The ranges first[i] .. first[i] + size[i] laid end to end, and where each starts."""
+    """Return the starts of the ranges first[i] .. first[i] + size[i] laid end to end, and all their members."""
     starts = np.cumsum(size) - size
     return starts, np.arange(int(size.sum())) + np.repeat(first - starts, size)
 

@@ -1,19 +1,15 @@
-"""The short way to a metric of one's own: say what a hypothesis is worth against one reference.
-
-Of several references the best counts, and a system's score is the mean over its segments. All else (subsets of the
-references, units, sweeps, resampling) follows from the pairs' values, which are computed once.
-"""
+"""The short way to a new metric: compare a hypothesis with one reference; subsets, sweeps and intervals follow."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.scoring.metric import Floats, Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.arrays import Floats
+from metrics.scoring.metric import MeanMetric, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import as_string
@@ -21,7 +17,7 @@ from metrics.scoring.texts import as_string
 
 @dataclass(frozen=True, eq=False)
 class PairValues:
-    """Values (P,) of all pairs of hypothesis row and reference; NaN where a pair has none."""
+    """Values (P,) of all pairs of hypothesis row and reference; NaN if a pair has none."""
 
     segments: Segments
     values: Floats
@@ -29,7 +25,7 @@ class PairValues:
 
 @dataclass(frozen=True)
 class PairPreparation(Preparation):
-    """The metric's value of every pair: whatever its parameters, each metric has its own."""
+    """The metric's value of every pair."""
 
     metric: PairMetric
 
@@ -41,25 +37,19 @@ class PairPreparation(Preparation):
 
 
 @dataclass(frozen=True)
-class PairMetric(Metric):
-    """A metric that compares two texts at a time."""
+class PairMetric(MeanMetric):
+    """A metric that compares two texts at a time; the best reference counts."""
 
     @abstractmethod
     def compare(self, hypothesis: str, reference: str) -> float:
-        """What the hypothesis is worth against this reference; NaN where that cannot be said."""
+        """Return the value of the hypothesis against this reference; NaN if undefined."""
 
     def preparation(self) -> PairPreparation:
         return PairPreparation(self)
 
-    def statistics(
-        self,
-        prepared: PairValues,
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
-        """The mean over segments of the best pair; ``weights`` is not read."""
+    def segment_scores(
+        self, prepared: PairValues, weights: ArrayLike | None, reference_mask: ArrayLike | None
+    ) -> Floats:
         pairs = prepared.segments.pairs
         reduced = pairs.best if self.higher_is_better else pairs.least
-        return mean_statistics(reduced(prepared.values, reference_mask)[prepared.segments.rows])
+        return reduced(prepared.values, reference_mask)[prepared.segments.rows]

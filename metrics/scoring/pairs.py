@@ -1,4 +1,4 @@
-"""Every hypothesis beside every reference of its segment: where a metric compares two texts at a time."""
+"""Every hypothesis with every reference of its segment, for metrics that compare two texts at a time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from metrics.scoring.arrays import Bools, Floats, Ints
+
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -52,60 +51,54 @@ class Pairs:
         return int(self.row.size)
 
     def items(self, rows: Sequence[A], references: Sequence[B]) -> Iterator[tuple[A, B]]:
-        """Of each pair what stands for its row (H) and for its reference (R).
+        """Iterate over the pairs: the item of its row (H) and the item of its reference (R).
 
         Examples
         --------
         >>> list(make_pairs(np.array([0, 0, 1]), np.array([0, 1, 2])).items("abc", "xy"))
         [('a', 'x'), ('b', 'x'), ('c', 'y')]
         """
-        own, others = self.row.tolist(), self.reference.tolist()
-        return zip(map(rows.__getitem__, own), map(references.__getitem__, others), strict=True)
+        chosen = map(rows.__getitem__, self.row.tolist())
+        return zip(chosen, map(references.__getitem__, self.reference.tolist()), strict=True)
 
     def best(self, values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
-        """(H,) largest of ``values`` (P,) over the references that ``mask`` (R,) keeps; NaN where it keeps none.
+        """Return the largest (H,) of ``values`` (P,) over the references in ``mask`` (R,); NaN if there are none.
 
-        A pair without a value (NaN) is passed over, here and in the other reductions.
+        A pair without a value (NaN) is ignored, here and in the other reductions.
         """
         return self._reduced(values, mask, np.fmax, -np.inf)
 
     def least(self, values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
-        """(H,) smallest, as `best`."""
+        """Return the smallest (H,), like `best`."""
         return self._reduced(values, mask, np.fmin, np.inf)
 
     def mean(self, values: ArrayLike, mask: ArrayLike | None = None) -> Floats:
-        """(H,) mean over the references that ``mask`` keeps; NaN where it keeps none."""
+        """Return the mean (H,), like `best`."""
         values = self._checked(values)
-        kept = self.kept(mask) & ~np.isnan(values)
-        total = np.bincount(self.row[kept], weights=values[kept], minlength=self.n_rows)
-        count = np.bincount(self.row[kept], minlength=self.n_rows)
+        used = self.in_subset(mask) & ~np.isnan(values)
+        total = np.bincount(self.row[used], weights=values[used], minlength=self.n_rows)
+        count = np.bincount(self.row[used], minlength=self.n_rows)
         return np.where(count > 0, total / np.where(count > 0, count, 1), np.nan)
 
-    def first(self, chosen: ArrayLike) -> Ints:
-        """(H,) the first pair of each row where ``chosen`` (P,) holds; -1 where it holds nowhere."""
-        places = np.flatnonzero(np.asarray(chosen, dtype=np.bool_))
-        found = np.full(self.n_rows, -1, dtype=np.int64)
-        found[self.row[places[::-1]]] = places[::-1]
-        return found
-
     def arg_best(self, values: ArrayLike, mask: ArrayLike | None = None) -> Ints:
-        """(H,) the first pair that holds the largest value; -1 where the subset is empty."""
+        """Return the index (H,) of the first pair with the largest value; -1 if the subset is empty."""
         values = self._checked(values)
-        return self.first((values == self.best(values, mask)[self.row]) & self.kept(mask))
+        largest = np.flatnonzero((values == self.best(values, mask)[self.row]) & self.in_subset(mask))[::-1]
+        first = np.full(self.n_rows, -1, dtype=np.int64)
+        first[self.row[largest]] = largest
+        return first
 
-    def kept(self, mask: ArrayLike | None) -> Bools:
-        """(P,) whether the pair's reference is in the subset."""
-        if mask is None:
-            return np.ones(len(self), dtype=np.bool_)
+    def in_subset(self, mask: ArrayLike | None) -> Bools:
+        """Return whether the reference of each pair (P,) is in the subset."""
         return checked_mask(mask, self.n_references)[self.reference]
 
     def _reduced(self, values: ArrayLike, mask: ArrayLike | None, ufunc: np.ufunc, nothing: float) -> Floats:
         values = self._checked(values)
-        found = np.full(self.n_rows, np.nan)
+        by_row = np.full(self.n_rows, np.nan)
         if self.starts.size:
-            reduced = ufunc.reduceat(np.where(self.kept(mask), values, nothing), self.starts)
-            found[self.row[self.starts]] = np.where(reduced == nothing, np.nan, reduced)
-        return found
+            reduced = ufunc.reduceat(np.where(self.in_subset(mask), values, nothing), self.starts)
+            by_row[self.row[self.starts]] = np.where(reduced == nothing, np.nan, reduced)
+        return by_row
 
     def _checked(self, values: ArrayLike) -> Floats:
         array = np.asarray(values, dtype=np.float64)
@@ -115,7 +108,7 @@ class Pairs:
 
 
 def make_pairs(row_segment: Ints, reference_offsets: Ints) -> Pairs:
-    """All pairs, from the segment of each hypothesis row (H,) and where each segment's references start (S + 1,)."""
+    """Return all pairs, from the segment of each hypothesis row (H,) and the bounds of each segment's references."""
     size = np.diff(reference_offsets)[row_segment]
     row = np.repeat(np.arange(row_segment.size), size)
     first = np.cumsum(size) - size
@@ -124,7 +117,7 @@ def make_pairs(row_segment: Ints, reference_offsets: Ints) -> Pairs:
 
 
 def chunks(bounds: Ints, at_once: int) -> Iterator[tuple[int, int]]:
-    """Ranges of items that have ``at_once`` parts together at most, and at least one item each.
+    """Divide items into ranges that have at most ``at_once`` parts together, and at least one item.
 
     Parameters
     ----------
@@ -144,8 +137,10 @@ def chunks(bounds: Ints, at_once: int) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def checked_mask(mask: ArrayLike, n_references: int) -> Bools:
-    """A choice of references, or an error that says what was found."""
+def checked_mask(mask: ArrayLike | None, n_references: int) -> Bools:
+    """Return a choice of references (R,), by default of all, or raise an error that says what was found."""
+    if mask is None:
+        return np.ones(n_references, dtype=np.bool_)
     array = np.asarray(mask)
     if array.dtype != np.bool_ or array.shape != (n_references,):
         raise ValueError(

@@ -12,12 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import Aggregate
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from metrics.scoring.arrays import Floats, Ints
 
 BLOCK = 1000
 REPLICATES = 1000

@@ -1,22 +1,12 @@
-"""ROUGE-L: how long a subsequence a hypothesis and a reference share, in the same order but with gaps.
+"""ROUGE-L: the longest common subsequence of tokens, as F measure (Lin 2004, §3.1, equations 2 to 4).
 
-With L the length of their longest common subsequence, n and m the tokens of hypothesis and reference (Lin 2004, §3.1,
-equations 2 to 4):
+With L its length, n and m the tokens of hypothesis and reference:
 
     P = L / n      R = L / m      F = (1 + beta^2) P R / (R + beta^2 P)
 
-Over several references there are two customs, and they differ by several points:
-
-- "coco": the best P and the best R over the references, taken separately, then F. This is what pycocoevalcap and
-  nlg-eval compute, hence what most tables show; P and R may come from different references.
-- "best_f": the best F over the references (Lin 2004, §2.1, the larger of pairwise scores; the rouge-score package).
-
-Both tools have beta settled: pycocoevalcap 1.2, rouge-score 1 (the harmonic mean). The system's score is the mean over
-segments. Range 0 to 1; a text against itself has 1.
-
-Undefined (NaN, the segment does not count): no reference in the subset, or neither the hypothesis nor any reference of
-the subset has a token. An empty hypothesis against words, or words against an empty reference, share nothing: 0.
-pycocoevalcap splits at single spaces, so there two empty texts share the empty word and have 1; rouge-score says 0.
+Over several references, ``variant="coco"`` takes the best P and the best R, perhaps of two references, then F
+(pycocoevalcap and nlg-eval, hence most tables); "best_f" takes the best F (Lin 2004, §2.1; the rouge-score package). A
+segment has no score (NaN) without a reference in the subset, or if neither side has a token.
 
 Chin-Yew Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, ACL 2004.
 """
@@ -24,14 +14,15 @@ Chin-Yew Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
 from metrics.scoring.lcs import pair_lcs
-from metrics.scoring.metric import Metric, MetricStatistics, Preparation, mean_statistics
+from metrics.scoring.metric import MeanMetric, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.pairs import Pairs
 from metrics.scoring.parameters import choice, flag, real
@@ -39,22 +30,19 @@ from metrics.scoring.segments import Segments
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.token_ids import NumberedSegments, number_segments
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 VARIANTS = ("coco", "best_f")
 
 
 @dataclass(frozen=True, eq=False)
 class SharedSubsequences:
-    """What ROUGE-L knows of each pair, whatever the variant.
+    """Precision and recall of each pair.
 
     Attributes
     ----------
     rows : (T, S) int
     pairs : Pairs
     precision, recall : (P,) float
-        L / n and L / m, in [0, 1]; 0 where only one of the texts has tokens, NaN where neither has.
+        L / n and L / m, in [0, 1]; 0 if only one of the texts has tokens, NaN if neither has.
     """
 
     rows: Ints
@@ -73,13 +61,11 @@ class SubsequencePreparation(Preparation):
 
 
 def shared_subsequences(numbered: NumberedSegments) -> SharedSubsequences:
-    """Precision and recall of the longest common subsequence of every pair."""
-    pairs = numbered.pairs
-    lcs = pair_lcs(numbered)
-    nothing = numbered.empty_pairs()
+    """Return precision and recall of the longest common subsequence of every pair."""
+    pairs, lcs, empty = numbered.pairs, pair_lcs(numbered), numbered.empty_pairs()
 
     def share(lengths: Ints) -> Floats:
-        return np.where(nothing, np.nan, lcs / np.maximum(lengths, 1))
+        return np.where(empty, np.nan, lcs / np.maximum(lengths, 1))
 
     return SharedSubsequences(
         numbered.rows,
@@ -90,7 +76,7 @@ def shared_subsequences(numbered: NumberedSegments) -> SharedSubsequences:
 
 
 def f_measure(precision: ArrayLike, recall: ArrayLike, beta: float) -> Floats:
-    """(1 + beta^2) P R / (R + beta^2 P), elementwise: 0 where either is 0, NaN where either is NaN.
+    """Return (1 + beta^2) P R / (R + beta^2 P), elementwise: 0 if either is 0, NaN if either is NaN.
 
     Examples
     --------
@@ -104,8 +90,8 @@ def f_measure(precision: ArrayLike, recall: ArrayLike, beta: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class RougeL(Metric):
-    """The longest common subsequence, as F measure; see the module for formula, variants and what is undefined.
+class RougeL(MeanMetric):
+    """ROUGE-L.
 
     Examples
     --------
@@ -137,20 +123,15 @@ class RougeL(Metric):
     def preparation(self) -> SubsequencePreparation:
         return SubsequencePreparation(self.tokenize, self.lowercase)
 
-    def statistics(
-        self,
-        prepared: SharedSubsequences,
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
+    def segment_scores(
+        self, prepared: SharedSubsequences, weights: ArrayLike | None, reference_mask: ArrayLike | None
+    ) -> Floats:
         pairs, precision, recall = prepared.pairs, prepared.precision, prepared.recall
         if self.variant == "coco":
             best = f_measure(pairs.best(precision, reference_mask), pairs.best(recall, reference_mask), self.beta)
         else:
             best = pairs.best(f_measure(precision, recall, self.beta), reference_mask)
-        return mean_statistics(best[prepared.rows])
+        return best[prepared.rows]
 
     def explanation(self, case: SegmentCase) -> SegmentExplanation:
         precision, recall = case.only_counted(case.prepared.precision), case.only_counted(case.prepared.recall)

@@ -8,12 +8,10 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Ints
 from metrics.scoring.pairs import Pairs, make_pairs
 from metrics.scoring.texts import Text, check_corpus
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.aggregates import log_brevity_penalty
-from metrics.scoring.metric import CorpusState, Floats, Ints, PooledStatistics
+from metrics.scoring.arrays import Bools, Floats, Ints
+from metrics.scoring.metric import CorpusState, PooledStatistics
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.tallies import Keys, grouped, key_range, looked_up, narrow
 from metrics.scoring.text_ngrams import (
@@ -169,7 +170,7 @@ class PoolPeaks(CorpusState):
         known = np.unique(np.concatenate([ngrams.keys for ngrams in prepared.orders]))
         return self._with(np.isin(self.keys, known), self.lengths)
 
-    def _with(self, kept: NDArray[np.bool_], lengths: Ints) -> PoolPeaks:
+    def _with(self, kept: Bools, lengths: Ints) -> PoolPeaks:
         offsets = np.concatenate(([0], np.cumsum(kept)))[self.offsets]
         return PoolPeaks(self.keys[kept], self.highest[kept], self.second[kept], offsets, lengths)
 

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.scoring.aggregates import BleuAggregate, log_brevity_penalty
+from metrics.scoring.arrays import Bools, Floats, Ints
 from metrics.scoring.metric import CorpusState, MetricStatistics
 from metrics.scoring.ngrams import MatchTable, OrderMatches
 from metrics.scoring.pairs import checked_mask
 from metrics.scoring.texts import check_choice
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Semantics: TypeAlias = Literal["galley2015", "sacrebleu2018"]
 
 SEMANTICS = ("galley2015", "sacrebleu2018")
@@ -94,7 +92,7 @@ class SegmentStatistics:
         """(T, S, N), likewise; 0 or more."""
         return self.packed[..., 2 + self.max_order :]
 
-    def __getitem__(self, index: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> SegmentStatistics:
+    def __getitem__(self, index: int | slice | NDArray[np.intp] | Bools) -> SegmentStatistics:
         """Statistics of one system (or of some segments, once a system is chosen)."""
         return SegmentStatistics(
             _at(self.packed, index), _at(self.top_weight, index), _at(self.valid, index), self.weight_scale
@@ -152,7 +150,7 @@ def fill_packed(
         packed[..., 2 + max_order + order] = denominators[..., order]
 
 
-def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> NDArray[Any]:
+def _at(values: NDArray[Any], index: int | slice | NDArray[np.intp] | Bools) -> NDArray[Any]:
     """``values[index]``; of whole rows by number `take` makes it ten times faster."""
     if isinstance(index, np.ndarray) and index.dtype != np.bool_:
         return values.take(index.astype(np.intp, copy=False), axis=0)

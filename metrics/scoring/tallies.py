@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Ints
 from metrics.scoring.texts import encoded
 
-Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 

@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-from metrics.scoring.aggregates import Floats, TerAggregate
+from metrics.scoring.aggregates import TerAggregate
+from metrics.scoring.arrays import Floats
 from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore

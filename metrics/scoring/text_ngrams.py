@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.scoring.metric import CorpusState, Floats, Ints, Metric, PooledStatistics, Preparation, mean_statistics
+from metrics.scoring.arrays import Floats, Ints
+from metrics.scoring.metric import CorpusState, Metric, PooledStatistics, Preparation, mean_statistics
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import choice, flag, whole
 from metrics.scoring.segments import Segments
@@ -136,7 +137,7 @@ def pooled_statistics(scores: Floats, pooled: Callable[[Ints | None], Floats], *
     return PooledStatistics(own.packed, own.valid, own.sentence_scores, own.aggregate, pooled, means)
 
 
-def frequencies(ngrams: NumberedNgrams, rows: Ints) -> NDArray[np.int64]:
+def frequencies(ngrams: NumberedNgrams, rows: Ints) -> Ints:
     """(n_distinct,) how often each n-gram occurs in these rows."""
     return np.bincount(ngrams.of_rows(rows)[0], minlength=ngrams.n_distinct)
 

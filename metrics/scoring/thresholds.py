@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.metric import MeanStatistics, MetricStatistics, mean_packed, to_decimals
 from metrics.scoring.ngrams import MatchTable, OrderMatches, ranges
 from metrics.scoring.pairs import chunks
@@ -27,9 +28,6 @@ from metrics.scoring.statistics import (
     maximum_per_segment,
 )
 from metrics.scoring.texts import check_choice
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PAIRS_AT_ONCE = 1 << 15  # of hypotheses and references
 

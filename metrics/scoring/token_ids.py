@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools, Ints
 from metrics.scoring.pairs import Pairs
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Tokens, tokenize_texts
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class NumberedSegments:
     reference_segment: Ints
     pairs: Pairs
 
-    def empty_pairs(self) -> NDArray[np.bool_]:
+    def empty_pairs(self) -> Bools:
         """(P,) whether neither text of the pair has a token: nothing that could be compared."""
         sizes = self.hypotheses.lengths[self.pairs.row] + self.references.lengths[self.pairs.reference]
         return np.asarray(sizes == 0)

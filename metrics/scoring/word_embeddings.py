@@ -1,16 +1,13 @@
-"""What embedding average, vector extrema and greedy matching share: texts as bags of word vectors, and two variants.
+"""Embedding average, vector extrema and greedy matching: texts as bags of word vectors, in two variants.
 
-Two public programs compute these metrics, and differ. ``variant="nlg-eval"`` (Sharma et al. 2017; the tool behind the
-numbers of D'Haro et al. 2019, section 4.1.2) takes vectors as they are and gives an unknown word the mean vector of the
-whole vocabulary. ``variant="liu2016"`` (the program of Liu et al. 2016) first brings each word vector to length 1, as
-the loader that it called did by default, and passes unknown words over; in greedy matching no word matches worse
-than 0.
+Two public programs compute these metrics, and differ. ``variant="nlg-eval"`` (Sharma et al. 2017; used by D'Haro et al.
+2019, section 4.1.2) takes vectors as they are and gives an unknown word the mean vector of the vocabulary.
+``variant="liu2016"`` (the program of Liu et al. 2016) first scales each word vector to length 1 and ignores unknown
+words; in greedy matching no word matches worse than 0.
 
-A text has no vector if it holds no known word ("nlg-eval": no word at all), or if its vectors cancel. nlg-eval stops at
-such a text. The program of Liu et al. leaves the segment out where the reference has none, and counts 0 where the
-hypothesis has none. The latter is done here, by both variants and all metrics: a reference without a vector compares
-with nothing (NaN; the segment does not count unless it has another reference), and a hypothesis without one scores 0.
-So which segments count depends on the references alone, and a system cannot gain by saying nothing.
+A text has no vector if it holds no known word ("nlg-eval": no word at all), or if its vectors cancel. A reference
+without a vector compares with nothing (NaN), and a hypothesis without one scores 0: which segments count depends on the
+references only.
 """
 
 from __future__ import annotations
@@ -19,25 +16,20 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from metrics.scoring.embedding_pairs import PairScores, cosine_scores, pair_statistics, reference_parameter
-from metrics.scoring.metric import Metric, MetricStatistics, Preparation
+from metrics.scoring.arrays import Bools, Float32s, Floats, Ints
+from metrics.scoring.embedding_pairs import EmbeddingMetric, PairScores, cosine_scores, reference_parameter
+from metrics.scoring.metric import Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.models.vectors import WordVectors, row_lengths, unit_rows
 from metrics.scoring.parameters import choice, flag, trained
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.token_ids import NumberedSegments, TokenIds, number_segments
-
-Floats = NDArray[np.float64]
-Float32s = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 NLG_EVAL, LIU2016 = "nlg-eval", "liu2016"
 VARIANTS = (NLG_EVAL, LIU2016)
@@ -47,13 +39,12 @@ WORDS_AT_ONCE = 1024  # whose vectors stay in the processor's cache
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """K texts as distinct words and how often each occurs; the order of words is of no account to these metrics.
+    """K texts as distinct words and how often each occurs.
 
     Attributes
     ----------
     words, counts : (N,) int
-        The distinct words of all texts, laid end to end, ascending in each text; the number of each is its row in
-        ``vectors``.
+        The distinct words of all texts, laid end to end, ascending in each text: rows of ``vectors``.
     starts : (K + 1,) int
         Where each text starts and ends.
     vectors : (w, d) float32
@@ -69,17 +60,17 @@ class Bags:
 
     @property
     def sizes(self) -> Ints:
-        """(K,) distinct words of each text."""
+        """Return the number (K,) of distinct words of each text."""
         return np.diff(self.starts)
 
-    def only(self, kept: Bools) -> Bags:
-        """The texts that are kept (K,)."""
-        words = np.repeat(kept, self.sizes)
-        starts = np.concatenate(([0], np.cumsum(self.sizes[kept])))
+    def only(self, chosen: Bools) -> Bags:
+        """Return the chosen texts (K,)."""
+        words = np.repeat(chosen, self.sizes)
+        starts = np.concatenate(([0], np.cumsum(self.sizes[chosen])))
         return replace(self, words=self.words[words], counts=self.counts[words], starts=starts)
 
     def with_any_vector(self) -> Bools:
-        """(K,) whether a text has any word whose vector is not all zeros."""
+        """Return whether each text (K,) has a word whose vector is not all zeros."""
         useful = (self.lengths > 0)[self.words]
         return np.diff(np.concatenate(([0], np.cumsum(useful)))[self.starts]) > 0
 
@@ -90,7 +81,7 @@ Measure: TypeAlias = Callable[[Segments, Bags, Bags, str], Floats]
 
 @dataclass(frozen=True)
 class WordEmbeddings(Preparation):
-    """`PairScores`: texts are tokenised and words looked up once for all measures that are asked for."""
+    """`PairScores`: texts are tokenised and words looked up once for all measures."""
 
     measures: frozenset[Measure]
     model: str
@@ -112,11 +103,8 @@ class WordEmbeddings(Preparation):
 
 
 @dataclass(frozen=True)
-class WordEmbeddingMetric(Metric):
-    """Parameters and statistics of the three metrics; each brings its measure."""
-
-    group: ClassVar[str] = "embedding"
-    low: ClassVar[float] = -1.0
+class WordEmbeddingMetric(EmbeddingMetric):
+    """Parameters of the three metrics; each has its measure."""
 
     model: str = trained(WordVectors.kind, label="Word vectors", key="vectors")
     variant: str = choice(
@@ -132,25 +120,15 @@ class WordEmbeddingMetric(Metric):
 
     @staticmethod
     @abstractmethod
-    def measure() -> Measure: ...
+    def measure(segments: Segments, rows: Bags, references: Bags, variant: str) -> Floats:
+        """Return the scores (P,) of all pairs, in [-1, 1]."""
 
     def preparation(self) -> WordEmbeddings:
-        return WordEmbeddings(frozenset({self.measure()}), self.model, self.variant, self.tokenize, self.lowercase)
-
-    def statistics(
-        self,
-        prepared: Any,
-        *,
-        weights: ArrayLike | None = None,
-        reference_mask: ArrayLike | None = None,
-        state: Any = None,
-    ) -> MetricStatistics:
-        """Statistics (T, S, 2): score and 1, or zeros where no reference can be compared; ``weights`` is not read."""
-        return pair_statistics(prepared, self.measure(), self.over_references, reference_mask)
+        return WordEmbeddings(frozenset({self.measure}), self.model, self.variant, self.tokenize, self.lowercase)
 
 
 def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> tuple[Bags, Bags, dict[str, int]]:
-    """Bags of the hypothesis rows and of the references, and how many words were unknown and texts without a vector."""
+    """Return the bags of hypothesis rows and references, and counts of unknown words and of texts without a vector."""
     rows = vectors.find(numbered.vocabulary)
     known = rows >= 0
     count = int(np.count_nonzero(known))
@@ -164,22 +142,22 @@ def look_up(numbered: NumberedSegments, vectors: WordVectors, variant: str) -> t
             part = unit_rows(part).astype(np.float32).astype(np.float64)
             matrix[start : start + WORDS_AT_ONCE] = part
         lengths[start : start + WORDS_AT_ONCE] = row_lengths(part)
-    # The number of a word among those known; any unknown one is the mean vector, behind them, or passed over.
-    place = np.where(known, np.cumsum(known) - 1, -1 if variant == LIU2016 else count)
+    # An unknown word has the last row, the mean vector, or is ignored.
+    row_of = np.where(known, np.cumsum(known) - 1, -1 if variant == LIU2016 else count)
     texts = (numbered.hypotheses, numbered.references)
-    bags = [make_bags(one, place, matrix, lengths) for one in texts]
+    bags = [make_bags(side, row_of, matrix, lengths) for side in texts]
     facts = {
-        "words": sum(one.ids.size for one in texts),
-        "unknown_words": sum(int(np.count_nonzero(~known[one.ids])) for one in texts),
+        "words": sum(side.ids.size for side in texts),
+        "unknown_words": sum(int(np.count_nonzero(~known[side.ids])) for side in texts),
         "hypotheses_without_vector": int(np.count_nonzero(~bags[0].with_any_vector())),
         "references_without_vector": int(np.count_nonzero(~bags[1].with_any_vector())),
     }
     return bags[0], bags[1], facts
 
 
-def make_bags(texts: TokenIds, place: Ints, vectors: Float32s, lengths: Floats) -> Bags:
-    """Texts in the numbers of ``vectors``: ``place[token]`` is the row of a token, or -1 where it is passed over."""
-    words = place[texts.ids]
+def make_bags(texts: TokenIds, row_of: Ints, vectors: Float32s, lengths: Floats) -> Bags:
+    """Return the bags of texts; ``row_of[token]`` is the row of a token in ``vectors``, or -1 to ignore it."""
+    words = row_of[texts.ids]
     owner = np.repeat(np.arange(texts.lengths.size), texts.lengths)[words >= 0]
     size = np.bincount(owner, minlength=texts.lengths.size)
     starts = np.concatenate(([0], np.cumsum(size)))
@@ -193,7 +171,7 @@ def make_bags(texts: TokenIds, place: Ints, vectors: Float32s, lengths: Floats) 
 def sentence_cosines(
     segments: Segments, rows: Bags, references: Bags, sentence_vectors: Callable[[Bags, int, int], Floats]
 ) -> Floats:
-    """(P,) cosines where a text is one vector.
+    """Return the cosines (P,) of texts that are one vector each.
 
     Parameters
     ----------

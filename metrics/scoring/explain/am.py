@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Floats
 from metrics.scoring.models.lsa import OFF, LsaModel
 from metrics.scoring.texts import Text
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.texts import Text
 
 if TYPE_CHECKING:
     from metrics.scoring.metric import Workspace
 
-Floats = NDArray[np.float64]
 
 EQUAL = 1e-9  # scores nearer to each other than this count as equal
 
@@ -84,7 +83,7 @@ class SegmentCase:
     source: Text | None
     workspace: Workspace
     weights: Floats | None
-    counts: NDArray[np.bool_]
+    counts: Bools
 
     @property
     def prepared(self) -> Any:
@@ -128,7 +127,7 @@ class SegmentCase:
     def _each(self) -> list[tuple[float, Floats]]:
         return [self._statistics(self.counts & (np.arange(self.counts.size) == i)) for i in range(self.counts.size)]
 
-    def _statistics(self, counts: NDArray[np.bool_]) -> tuple[float, Floats]:
+    def _statistics(self, counts: Bools) -> tuple[float, Floats]:
         statistics = self.workspace.statistics(self.metric, weights=self.weights, reference_mask=counts)
         return float(statistics.sentence_scores[0, 0]), statistics.packed[0, 0]
 

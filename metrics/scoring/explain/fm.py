@@ -13,17 +13,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics.scoring.adequacy_fluency_text import words_of
+from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.language_model import LN_10, LanguageModel
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import END, UNKNOWN_ID
 from metrics.scoring.texts import Text
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools
 from metrics.scoring.texts import encoded
 
 KEY_BYTES = 16
@@ -48,7 +49,7 @@ class Survey:
         Of each group of keys, how many were met.
     """
 
-    kept: NDArray[np.bool_]
+    kept: Bools
     digest: str
     words: int
     empty: int
@@ -155,7 +156,7 @@ class _Seen:
         )
 
 
-def _first_of_each(keys: NDArray[np.uint64], usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _first_of_each(keys: NDArray[np.uint64], usable: Bools) -> Bools:
     """(n,) whether a key stands here for the first time among the usable ones."""
     places = np.flatnonzero(usable)
     own = keys[places]

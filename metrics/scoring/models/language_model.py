@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
+from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.files import Content
 from metrics.scoring.models.ngrams import arpa
 from metrics.scoring.models.ngrams.backoff import Backoff
@@ -29,9 +29,6 @@ from metrics.scoring.models.ngrams.katz import MAX_COUNTS, MIN_COUNTS, katz, pru
 from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, Tokens, check_choice, check_whole
 
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
 MAX_ORDER = 5
@@ -232,7 +229,7 @@ class LanguageModel:
     def _content(self) -> Content:
         backoff = self.backoff
         header = {"layout": _LAYOUT, "order": self.order, "tokenize": self.tokenize, "clean": self.clean}
-        arrays: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {}
+        arrays: dict[str, Floats | Ints] = {}
         arrays |= {f"keys-{n}": keys for n, keys in enumerate(backoff.keys, start=2)}
         arrays |= {f"logs-{n}": logs for n, logs in enumerate(backoff.logs, start=1)}
         arrays |= {f"weights-{n}": weights for n, weights in enumerate(backoff.weights, start=1)}

@@ -17,13 +17,11 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
 from metrics.scoring.adequacy_fluency_text import TOKENIZERS, words_of
+from metrics.scoring.arrays import Bools, Float32s, Floats, Ids, Ints
 from metrics.scoring.models.files import Content
 from metrics.scoring.models.store import register
 from metrics.scoring.texts import Text, check_choice, check_whole
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Progress = Callable[[int], None]
 Step = Callable[[], None]
 
@@ -78,7 +76,7 @@ class LsaModel:
     kind: ClassVar[str] = "lsa"
 
     words: Sequence[str]
-    components: NDArray[np.float32]
+    components: Float32s
     singular_values: Floats
     tokenize: str
     n_texts: int
@@ -275,7 +273,7 @@ def _counts(
     width: int | None = None,
 ) -> csr_matrix:
     """(n, M) counts of words that have a number of 0 or more."""
-    indices: list[NDArray[np.int32]] = []
+    indices: list[Ids] = []
     lengths: list[int] = []
     for numbers in _numbered(texts, tokenize, number):
         indices.append(numbers)
@@ -293,7 +291,7 @@ def _counts(
     return csr_matrix((ones, (row[known], flat[known])), shape=(len(lengths), columns))
 
 
-def _numbered(texts: Iterable[Text], tokenize: str, number: Callable[[str], int]) -> Iterator[NDArray[np.int32]]:
+def _numbered(texts: Iterable[Text], tokenize: str, number: Callable[[str], int]) -> Iterator[Ids]:
     for found in _words(texts, tokenize):
         yield np.fromiter(map(number, found), dtype=np.int32)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Float32s
 from metrics.scoring.models.store import register
 
 LIBRARY = "sentence-transformers"
@@ -73,7 +73,7 @@ class SentenceEncoder:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> Float32s:
         """(n, d) a vector for each text; each distinct text is encoded once, and their order changes nothing.
 
         Raises

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Float32s, Floats, Ints
 from metrics.scoring.models.store import register
 from metrics.scoring.models.word_vectors.conversion import converted_beside
 from metrics.scoring.models.word_vectors.folder import (
@@ -40,11 +41,8 @@ from metrics.scoring.models.word_vectors.training import (
     read_corpus,
 )
 from metrics.scoring.models.word_vectors.verification import verify
-from metrics.scoring.models.word_vectors.words import Ints, WordTable, make_table
+from metrics.scoring.models.word_vectors.words import WordTable, make_table
 from metrics.scoring.texts import Text, encoded
-
-Float32s = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 
 @register

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import SPECIAL, START_ID, UNKNOWN, UNKNOWN_ID
-
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int32]
 
 # How these files write the logarithm of zero.
 ZERO = -99.0
@@ -114,7 +111,7 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[int]:
 
 def _section(
     lines: Iterator[tuple[int, str]], name: str, n: int, count: int, index: dict[str, int]
-) -> tuple[Ids, Floats, Floats, NDArray[np.int64]]:
+) -> tuple[Ids, Floats, Floats, Ints]:
     """N-grams up to the next section's title; words of 1-grams are numbered as they come."""
     rows: list[list[int]] = []
     logs: list[float] = []

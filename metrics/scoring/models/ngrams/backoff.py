@@ -6,15 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.models.ngrams.counts import END_ID, START_ID
 from metrics.scoring.models.ngrams.good_turing import EPSILON
-
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

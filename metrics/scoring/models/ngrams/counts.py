@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools, Ids, Ints
 from metrics.scoring.texts import Tokens
 
-Ids = NDArray[np.int32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Progress = Callable[[int], None]
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from metrics.scoring.arrays import Floats
 
 # SRILM: a probability, or what is left of one, that is smaller counts as none (Prob_Epsilon).
 EPSILON = 3e-6

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools, Floats, Ints
 from metrics.scoring.models.ngrams.backoff import Backoff
 from metrics.scoring.models.ngrams.counts import START_ID, NgramCounts, Table
 from metrics.scoring.models.ngrams.good_turing import EPSILON, discounts, widened
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # SRILM's defaults of -gt<n>min and -gt<n>max.
 MIN_COUNTS = (1, 1, 2, 2, 2)

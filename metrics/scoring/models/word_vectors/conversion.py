@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metrics.scoring.arrays import Ints
 from metrics.scoring.models.store import model_name
 from metrics.scoring.models.word_vectors.files import Progress, read_blocks
 from metrics.scoring.models.word_vectors.folder import (
@@ -24,7 +25,7 @@ from metrics.scoring.models.word_vectors.folder import (
     stored_slices,
     write_facts,
 )
-from metrics.scoring.models.word_vectors.words import Ints, WordTable, first_occurrences, offsets_of
+from metrics.scoring.models.word_vectors.words import WordTable, first_occurrences, offsets_of
 from metrics.scoring.tallies import hash_words
 
 BESIDE = ".word-vectors"  # the folder beside a file of vectors

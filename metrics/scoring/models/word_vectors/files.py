@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float32s = NDArray[np.float32]
+from metrics.scoring.arrays import Float32s
+
 Progress = Callable[[int, int], None]
 
 GZIP = b"\x1f\x8b"

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scoring.models.word_vectors.words import Bytes, Ints, WordTable
-
-Float32s = NDArray[np.float32]
-Floats = NDArray[np.float64]
+from metrics.scoring.arrays import Float32s, Floats, Ints
+from metrics.scoring.models.word_vectors.words import Bytes, WordTable
 
 KIND, FORMAT = "vectors", 1
 HEADER, MATRIX, MEAN = "vectors.json", "matrix.npy", "mean.npy"

@@ -11,14 +11,12 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
+from metrics.scoring.arrays import Floats, Ids, Ints
 from metrics.scoring.texts import Text, check_whole, tokenize_texts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Progress = Callable[[int], None]
 
 MAX_DIMENSION, MAX_WINDOW = 2500, 100
@@ -33,7 +31,7 @@ class Corpus(NamedTuple):
 
     words: list[str]
     ids: Ints
-    text: NDArray[np.int32]
+    text: Ids
 
 
 def check_options(dimension: int, window: int, min_count: int, shift: float, power: float, smoothing: float) -> None:
@@ -53,7 +51,7 @@ def read_corpus(
 ) -> Corpus:
     """Number the words that occur at least ``min_count`` times: by falling count, equal counts alphabetically."""
     numbers: dict[str, int] = {}
-    ids: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+    ids: list[Ids] = [np.zeros(0, dtype=np.int32)]
     lengths: list[int] = []
     for part in _parts(texts):
         tokens = list(tokenize_texts(part, tokenize=tokenize, lowercase=lowercase))

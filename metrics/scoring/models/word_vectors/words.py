@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.scoring.arrays import Bools, Ints
 from metrics.scoring.tallies import hash_words
 from metrics.scoring.texts import encoded
 
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 
@@ -65,7 +65,7 @@ class WordTable:
             found[index] = self._row(int(places[index]), hashes[index], wanted[index])
         return found
 
-    def _are(self, rows: Ints, words: list[bytes]) -> NDArray[np.bool_]:
+    def _are(self, rows: Ints, words: list[bytes]) -> Bools:
         """Whether the words of these rows are these, letter by letter."""
         first, lengths = self.offsets[rows], np.array([len(word) for word in words], dtype=np.int64)
         same = self.offsets[rows + 1] - first == lengths
@@ -102,7 +102,7 @@ def offsets_of(lengths: Any) -> Ints:
     return np.concatenate(([0], np.cumsum(np.asarray(lengths, dtype=np.int64))))
 
 
-def first_occurrences(letters: Bytes, offsets: Ints, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def first_occurrences(letters: Bytes, offsets: Ints, hashes: NDArray[np.uint64]) -> Bools:
     """(n,) whether a word stands here for the first time; equal hashes are no proof, the letters are."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
