@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,11 +23,13 @@ from correlations.stats.coefficients.spearman import SPEARMAN
 from correlations.stats.resampling import study_bootstrap
 from correlations.stats.sampled_units import StudyResult, sampled_unit_correlation
 from correlations.stats.sweeps import reference_sweep, unit_size_sweep
-from correlations.stats.units import StudyMetric
+from correlations.stats.units import StudyMetric, UnitSampling
 from metrics.scoring.ngrams import MatchTable, build_match_table
 from metrics.scoring.registry import get_metric
 
 ASSIGNMENTS, UNIT_SIZE, RATERS = 1000, 100, 5
+SAMPLING = UnitSampling(seed=1, n_assignments=ASSIGNMENTS)
+LEADING = replace(SAMPLING, coefficients=("spearman",))
 PAIRS = [(a, b) for a in range(SYSTEMS) for b in range(a + 1, SYSTEMS)][:12]
 METRICS = ("bleu", "sbleu", "delta_bleu")
 BASELINE_UNITS, BASELINE_COEFFICIENTS = 400, 40
@@ -75,7 +77,7 @@ def table_metrics(table: MatchTable, data: Data) -> list[StudyMetric]:
 
 def text_to_table(data: Data) -> StudyResult:
     table = build_match_table(data.systems, data.references, max_order=2)
-    return sampled_unit_correlation(table_metrics(table, data), data.human, PAIRS, seed=1, n_assignments=ASSIGNMENTS)
+    return sampled_unit_correlation(table_metrics(table, data), data.human, PAIRS, SAMPLING)
 
 
 def orders_sweep(data: Data, table: MatchTable) -> None:
@@ -83,7 +85,7 @@ def orders_sweep(data: Data, table: MatchTable) -> None:
         float(order): [study_metric(table, name, name, data.weights, None, order) for name in METRICS]
         for order in (1, 2, 3, 4)
     }
-    reference_sweep(metrics_at, data.human, PAIRS, seed=1, n_assignments=ASSIGNMENTS)
+    reference_sweep(metrics_at, data.human, PAIRS, LEADING)
 
 
 def thresholds_sweep(data: Data, table: MatchTable) -> None:
@@ -91,7 +93,7 @@ def thresholds_sweep(data: Data, table: MatchTable) -> None:
         tenths / 10: [study_metric(table, name, name, data.weights, data.weights >= tenths / 10) for name in METRICS]
         for tenths in range(-10, 11)
     }
-    reference_sweep(metrics_at, data.human, PAIRS, seed=1, n_assignments=ASSIGNMENTS)
+    reference_sweep(metrics_at, data.human, PAIRS, LEADING)
 
 
 def best_seconds(task: Callable[[], Any]) -> float:
@@ -175,8 +177,8 @@ def run() -> list[dict[str, Any]]:
         for task in (
             lambda: orders_sweep(data, table),
             lambda: thresholds_sweep(data, table),
-            lambda: unit_size_sweep(nine[2::3], data.human, PAIRS, seed=1, n_assignments=ASSIGNMENTS),
-            lambda: study_bootstrap(nine, data.human, PAIRS, seed=1),
+            lambda: unit_size_sweep(nine[2::3], data.human, PAIRS, LEADING),
+            lambda: study_bootstrap(nine, data.human, PAIRS, SAMPLING),
         )
     )
 

@@ -1,15 +1,35 @@
 """Studies: how far metrics can be trusted, against the stored judgements."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from annotation.models import Campaign, Dataset, Job, Project, Release
+from correlations.results.codec import Result
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from metrics.models import ScoreRun
 
 
-class Study(Job):
+class StudyJob(Job):
     """A specification and its result. One result per specification: the same one is never computed twice."""
+
+    name = models.CharField(max_length=120)
+    signature = models.CharField(
+        max_length=64, help_text="SHA-256 of the canonical specification and of what it names."
+    )
+    RESULT: ClassVar[type[Result]]
+
+    class Meta(Job.Meta):
+        abstract = True
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Study(StudyJob):
+    """How metrics correlate with ratings of systems."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="studies")
@@ -17,34 +37,27 @@ class Study(Job):
     campaigns = models.ManyToManyField(
         Campaign, related_name="studies", help_text="Whose ratings of the hypotheses count."
     )
-    name = models.CharField(max_length=120)
     specification = models.JSONField(
         help_text="Metrics, reference subsets, systems and pairs, criterion, unit design, seed."
     )
-    signature = models.CharField(
-        max_length=64, help_text="SHA-256 of the canonical specification and of what it names."
-    )
     score_runs = models.ManyToManyField(ScoreRun, blank=True, related_name="studies")
     result = models.JSONField(null=True, blank=True, help_text="Table, sweeps, counts; what the report shows.")
+    RESULT = StudyResult
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
+    class Meta(StudyJob.Meta):
         verbose_name_plural = "studies"
         constraints = [
             *Job.Meta.constraints,
             models.UniqueConstraint(fields=["project", "signature"], name="study_once_per_signature"),
         ]
 
-    def __str__(self) -> str:
-        return self.name
-
     def read_result(self) -> StudyResult:
         """Return the stored result of a study that is done."""
         return StudyResult.from_json(self.result)
 
 
-class ParameterStudy(Job):
-    """How one metric's correlation with ratings moves with its parameters. One result per specification."""
+class ParameterStudy(StudyJob):
+    """How one metric's correlation with ratings changes with its parameters."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="parameter_studies")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="parameter_studies")
@@ -52,23 +65,16 @@ class ParameterStudy(Job):
     campaigns = models.ManyToManyField(
         Campaign, related_name="parameter_studies", help_text="Whose ratings of the systems' outputs count."
     )
-    name = models.CharField(max_length=120)
     specification = models.JSONField(help_text="Metric, references, systems, the parameters turned and their values.")
-    signature = models.CharField(
-        max_length=64, help_text="SHA-256 of the canonical specification and of what it names."
-    )
     result = models.JSONField(null=True, blank=True, help_text="Curves, tables, counts; what the report shows.")
+    RESULT = ParameterResult
 
-    class Meta(Job.Meta):
-        ordering = ("-id",)
+    class Meta(StudyJob.Meta):
         verbose_name_plural = "parameter studies"
         constraints = [
             *Job.Meta.constraints,
             models.UniqueConstraint(fields=["project", "signature"], name="parameter_study_once_per_signature"),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     def read_result(self) -> ParameterResult:
         """Return the stored result of a study that is done."""

@@ -1,12 +1,11 @@
 """A parameter study's specification: a metric, the parameters to vary, and their values."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
-from correlations.errors import StudyRefused, refuse_all
-from correlations.specification import NAMED
+from correlations import specification
+from correlations.errors import StudyRefused
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.system_level import USUAL
 from metrics.scoring.external import External
@@ -16,96 +15,54 @@ from metrics.scoring.registry import get_metric
 from metrics.scoring.written import read_value
 from metrics.subsets import Subset
 
-LIMITS = {"bootstrap": (0, 10_000), "halves": (0, 5000), "seed": (0, 2**63 - 1)}
 MAX_VALUES = 200
 MAX_SWEEPS = 6
-# Dimensions worth a look, of any space; a model's own number of them is added.
-DIMENSIONS = (
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    8,
-    10,
-    12,
-    15,
-    20,
-    25,
-    30,
-    40,
-    50,
-    60,
-    80,
-    100,
-    150,
-    200,
-    300,
-    400,
-    500,
-    700,
-    1000,
-    1500,
-    2000,
-)
+# Dimensions worth a look, of any space; the number of a model's dimensions is added.
+DIMENSIONS = (*range(1, 7), 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 700)
+DIMENSIONS += (1000, 1500, 2000)
 NUMBERS = ("whole", "real")
 
 
-@dataclass(frozen=True)
-class ParameterSpecification:
+@dataclass(frozen=True, kw_only=True)
+class ParameterSpecification(specification.StudySpecification):
     """A study of one metric's parameters. ``sweeps`` holds mappings with ``parameter`` and ``values``."""
 
-    release: str
-    campaigns: tuple[str, ...]
-    systems: tuple[str, ...]
     metric: dict[str, Any]
-    criteria: tuple[str, ...] = ()
     subset: str = "all"
     sweeps: tuple[dict[str, Any], ...] = ()
     coefficient: str = "pearson"
     choose_on: str = ""
     judge_on: str = ""
-    bootstrap: int = 500
     halves: int = 200
     seed: int = 20190501
 
+    NEEDED: ClassVar = (*specification.StudySpecification.NEEDED, "metric")
+    TEXTS: ClassVar = ("release", "subset", "coefficient", "choose_on", "judge_on")
+    LIMITS: ClassVar = specification.StudySpecification.LIMITS | {"halves": (0, 5000)}
+
     @classmethod
-    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
-        """Check types and ranges, and fill in defaults; the error names all problems at once."""
-        known = {field.name for field in fields(cls)}
-        given = {name: value for name, value in given.items() if name != NAMED}
-        problems = {name: [f"found; accepted: {', '.join(sorted(known))}"] for name in given if name not in known}
-        for name in ("release", "campaigns", "systems", "metric"):
-            if not given.get(name):
-                problems[name] = ["found nothing; it is needed"]
-        refuse_all(problems | _shape_problems(given))
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-        }
-        if isinstance(values["metric"], str):
-            values["metric"] = {"name": values["metric"]}
-        specification = cls(**values)
-        refuse_all(specification._problems())
-        return specification._completed()
+    def _shape_problems(cls, given: Mapping[str, Any]) -> dict[str, list[str]]:
+        problems = super()._shape_problems(given)
+        metric, sweeps = given.get("metric", ""), given.get("sweeps", [])
+        if not specification.is_metric(metric):
+            problems["metric"] = [f"found {metric!r}; accepted: a name, or a mapping with name and parameters"]
+        if not isinstance(sweeps, list | tuple) or not all(map(_is_sweep, sweeps)):
+            problems["sweeps"] = [f"found {sweeps!r}; accepted: a list of mappings with parameter and values"]
+        return problems
+
+    @classmethod
+    def _converted(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return values | {"metric": specification.metric_entry(values["metric"])}
 
     def _problems(self) -> dict[str, list[str]]:
-        problems: dict[str, list[str]] = {}
-        for name, (low, high) in LIMITS.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                problems[name] = [f"found {value!r}; accepted: a whole number from {low} to {high}"]
-        for name in ("campaigns", "systems", "criteria"):
-            if len(set(getattr(self, name))) < len(getattr(self, name)):
-                problems[name] = ["found a name twice; accepted: each once"]
+        problems = super()._problems()
         if len(self.systems) < 3 and "systems" not in problems:
             problems["systems"] = [f"found {len(self.systems)}; accepted: three or more, to correlate over them"]
         if self.coefficient not in COEFFICIENTS:
             problems["coefficient"] = [f"found {self.coefficient!r}; accepted: {', '.join(COEFFICIENTS)}"]
         if bool(self.choose_on) != bool(self.judge_on) or (self.choose_on and self.choose_on == self.judge_on):
-            problems["judge_on"] = [
-                "found one split; accepted: two different ones, to choose on and to judge on, or none"
-            ]
+            message = "found one split; accepted: two different ones, to choose on and to judge on, or none"
+            problems["judge_on"] = [message]
         if len(self.sweeps) > MAX_SWEEPS:
             problems["sweeps"] = [f"found {len(self.sweeps)}; accepted: up to {MAX_SWEEPS}"]
         return problems
@@ -117,24 +74,13 @@ class ParameterSpecification:
         sweeps = tuple(_checked_sweep(metric, sweep) for sweep in self.sweeps)
         if len({sweep["parameter"] for sweep in sweeps}) < len(sweeps):
             raise StudyRefused.of("sweeps", "found a parameter twice; accepted: each once")
-        return replace(
-            self,
-            campaigns=tuple(sorted(self.campaigns)),
-            systems=tuple(sorted(self.systems)),
-            criteria=tuple(sorted(self.criteria)),
-            metric={"name": metric.name, "parameters": metric.parameters()},
-            subset=str(self.built_subset),
-            sweeps=sweeps,
-        )
+        entry = {"name": metric.name, "parameters": metric.parameters()}
+        return replace(super()._completed(), metric=entry, subset=str(self.built_subset), sweeps=sweeps)
 
     def built_metric(self, **changes: Any) -> Metric:
         """Return the metric at its values in use, with some changed."""
-        parameters = {name: value for name, value in self.metric.items() if name not in ("name", "parameters")}
-        try:
-            name = self.metric.get("name", "")
-            return get_metric(name, **{**self.metric.get("parameters", {}), **parameters, **changes})
-        except ValueError as error:
-            raise StudyRefused.of("metric", str(error)) from error
+        parameters = specification.entry_parameters(self.metric) | changes
+        return specification.build_metric("metric", self.metric.get("name", ""), parameters)
 
     @property
     def coefficients(self) -> tuple[str, ...]:
@@ -143,15 +89,7 @@ class ParameterSpecification:
 
     @property
     def built_subset(self) -> Subset:
-        try:
-            return Subset.parse(self.subset)
-        except ValueError as error:
-            raise StudyRefused.of("subset", str(error).removeprefix("subset: ")) from error
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready data, which ``from_mapping`` reads."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return plain
+        return specification.parse_subset("subset", self.subset)
 
 
 def parameter_named(metric: Metric, name: object) -> Parameter:
@@ -163,7 +101,7 @@ def parameter_named(metric: Metric, name: object) -> Parameter:
     raise StudyRefused.of("sweeps", f"{metric.name}: found parameter {name!r}; accepted: {accepted}")
 
 
-def with_own_value(metric: Metric, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+def with_value_in_use(metric: Metric, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values and the value in use, without duplicates; numbers in rising order."""
     parameter = parameter_named(metric, name)
     in_use = getattr(metric, parameter.name)
@@ -248,30 +186,10 @@ def _checked_sweep(metric: Metric, sweep: Mapping[str, Any]) -> dict[str, Any]:
     return {"parameter": parameter.name, "values": values}
 
 
-def _shape_problems(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return problems of fields whose type the further checks cannot read."""
-    problems = {}
-    for name in ("release", "subset", "coefficient", "choose_on", "judge_on"):
-        if not isinstance(given.get(name, ""), str):
-            problems[name] = [f"found {given[name]!r}; accepted: text"]
-    for name in ("campaigns", "systems", "criteria"):
-        listed = given.get(name, [])
-        if not isinstance(listed, list | tuple) or any(not isinstance(entry, str) for entry in listed):
-            problems[name] = [f"found {listed!r}; accepted: a list of names"]
-    metric = given.get("metric", "")
-    parameters = metric.get("parameters", {}) if isinstance(metric, Mapping) else {}
-    if not isinstance(metric, str | Mapping) or not isinstance(parameters, Mapping):
-        problems["metric"] = [f"found {metric!r}; accepted: a name, or a mapping with name and parameters"]
-    sweeps = given.get("sweeps", [])
-    if not isinstance(sweeps, list | tuple) or any(_is_no_sweep(sweep) for sweep in sweeps):
-        problems["sweeps"] = [f"found {sweeps!r}; accepted: a list of mappings with parameter and values"]
-    return problems
-
-
-def _is_no_sweep(sweep: Any) -> bool:
+def _is_sweep(sweep: Any) -> bool:
     if not isinstance(sweep, Mapping) or not set(sweep) <= {"parameter", "values"}:
-        return True
+        return False
     values = sweep.get("values", [])
     if not isinstance(sweep.get("parameter"), str) or not isinstance(values, list | tuple):
-        return True
-    return any(not isinstance(value, str | int | float | bool) for value in values)
+        return False
+    return all(isinstance(value, str | int | float | bool) for value in values)

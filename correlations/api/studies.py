@@ -16,7 +16,7 @@ from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.sampled_units import USUAL
+from correlations.stats.units import USUAL
 from correlations.tasks import execute
 from metrics.scoring.registry import METRICS
 

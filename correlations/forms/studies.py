@@ -11,7 +11,7 @@ from annotation.references.releases.selectors.releases import release_campaigns,
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.specification import ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.sampled_units import USUAL
+from correlations.stats.units import USUAL
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import read_metric

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from correlations.results.codec import Result, spread
-from correlations.results.common import Ends, Versions
+from correlations.results.codec import spread
+from correlations.results.common import Counts, Ends, Items, StudyReport, Versions
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
@@ -122,7 +122,7 @@ class ParameterSweep:
     no_interval: str
 
     @property
-    def own(self) -> ParameterPoint:
+    def in_use(self) -> ParameterPoint:
         return self.points[self.chosen]
 
     @property
@@ -143,31 +143,7 @@ class ModelUsed:
 
 
 @dataclass(frozen=True)
-class ItemsDropped:
-    reason: str
-    count: int
-
-
-@dataclass(frozen=True)
-class ParameterItems:
-    used: int
-    dropped: tuple[ItemsDropped, ...]
-
-    @property
-    def left_out(self) -> int:
-        return sum(entry.count for entry in self.dropped)
-
-
-@dataclass(frozen=True)
-class ParameterCounts:
-    judgements: int
-    raters: int
-    raters_excluded: int
-    references: int
-
-
-@dataclass(frozen=True)
-class ParameterResult(Result):
+class ParameterResult(StudyReport):
     """Everything that the report of a parameter study shows."""
 
     VERSION: ClassVar[int] = 1
@@ -176,8 +152,8 @@ class ParameterResult(Result):
     coefficients: tuple[str, ...]
     sweeps: tuple[ParameterSweep, ...]
     models: tuple[ModelUsed, ...]
-    items: ParameterItems
-    counts: ParameterCounts
+    items: Items
+    counts: Counts
     negated: bool
     versions: Versions
     seconds: float
@@ -185,7 +161,3 @@ class ParameterResult(Result):
     @property
     def deciding(self) -> Coefficient:
         return COEFFICIENTS[self.coefficient]
-
-    @property
-    def entries(self) -> list[Coefficient]:
-        return [COEFFICIENTS[key] for key in self.coefficients]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from correlations.results.codec import Result, spread_by_short
+from correlations.results import common
+from correlations.results.codec import spread_by_short
 from correlations.results.common import Ends, Versions
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -45,11 +46,9 @@ class RowEstimate(Estimate):
 
 
 @dataclass(frozen=True)
-class Dropped:
+class Dropped(common.Dropped):
     """Items left out for one reason, by their external ids."""
 
-    reason: str
-    count: int
     items: tuple[str, ...]
 
 
@@ -152,13 +151,8 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Items:
-    used: int
+class Items(common.Items):
     dropped: tuple[Dropped, ...]
-
-    @property
-    def left_out(self) -> int:
-        return sum(entry.count for entry in self.dropped)
 
 
 @dataclass(frozen=True)
@@ -182,15 +176,11 @@ class Circularity:
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(common.Counts):
     systems: int
     pairs: int
-    references: int
     references_negative: int
-    judgements: int
     judgements_incomplete: int
-    raters: int
-    raters_excluded: int
 
 
 @dataclass(frozen=True)
@@ -213,7 +203,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class StudyResult(Table, Result):
+class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
     VERSION: ClassVar[int] = 2
@@ -229,10 +219,6 @@ class StudyResult(Table, Result):
     @property
     def lead(self) -> Coefficient:
         return COEFFICIENTS[self.coefficients[0]]
-
-    @property
-    def entries(self) -> list[Coefficient]:
-        return [COEFFICIENTS[key] for key in self.coefficients]
 
     def lead_value(self, row: StudyRow | SweepPoint) -> float | None:
         return row.coefficients[self.lead.key].value

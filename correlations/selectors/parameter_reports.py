@@ -18,7 +18,7 @@ from correlations.results.parameters import (
 from correlations.selectors.reports import Table
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.parameters import best_place
+from correlations.stats.parameters import best_index
 from metrics.scoring.registry import METRICS
 
 NAN = float("nan")
@@ -40,7 +40,7 @@ class SweepReport:
 
     @property
     def own_value(self) -> float | None:
-        return self._value(self.sweep.own)
+        return self._value(self.sweep.in_use)
 
     @property
     def best_value(self) -> float | None:
@@ -48,7 +48,7 @@ class SweepReport:
 
     @property
     def has_ngrams(self) -> bool:
-        return self.sweep.own.ngrams is not None
+        return self.sweep.in_use.ngrams is not None
 
     @property
     def rows(self) -> list["PointRow"]:
@@ -158,7 +158,7 @@ def figure(result: ParameterResult, name: str, *, theme: Theme) -> Spec | None:
         [point.value for point in sweep.points],
         [point.shown for point in sweep.points],
         sweep.chosen,
-        best_place(series[result.deciding.label]),
+        best_index(series[result.deciding.label]),
     )
     intervals = [each.coefficients[INTERVALS].interval for each in levels]
     ends = [interval or (NAN, NAN) for interval in intervals]

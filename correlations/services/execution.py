@@ -9,17 +9,15 @@ from annotation.core.jobs import Claim, job_run
 from annotation.core.progress import Progress, noop
 from correlations.errors import StudyError
 from correlations.models import Study
-from correlations.results.common import Versions
 from correlations.results.study import Counts, Dropped, Items, Seconds, StudyResult
 from correlations.selectors.inputs import HumanSide, circularity
-from correlations.services.inputs import Row, StudyInputs, rated_corpus
+from correlations.services.inputs import Row, StudyInputs, counts, rated_corpus, versions
 from correlations.services.progress import StagedProgress
 from correlations.services.stored import imported_run, imported_statistics
 from correlations.services.sweeps import study_sweeps
 from correlations.services.table import study_table
-from correlations.specification import NAMED, WITHOUT_RATERS, Specification
+from correlations.specification import Specification
 from metrics.models import ScoreRun
-from metrics.scoring import VERSION
 from metrics.scoring.external import External
 from metrics.scoring.metric import Metric, MetricStatistics, metric_labels
 from metrics.selectors.corpus import Corpus
@@ -60,8 +58,14 @@ def _compute(study: Study, claim: Claim) -> None:
         sweeps=sweeps,
         items=_items(inputs.corpus),
         circularity=circularity(inputs.corpus, study.release, inputs.human),
-        counts=_counts(inputs, excluded=len(study.specification[NAMED].get(WITHOUT_RATERS, []))),
-        versions=Versions(assay=VERSION, numpy=np.__version__),
+        counts=Counts(
+            **counts(study, inputs.corpus, inputs.human),
+            systems=len(inputs.corpus.systems),
+            pairs=len(inputs.pairs),
+            references_negative=int((inputs.corpus.weights < 0).sum()),
+            judgements_incomplete=inputs.human.table.n_incomplete,
+        ),
+        versions=versions(),
         seed=inputs.specification.seed,
         seconds=Seconds(
             scores=round(loaded - started, 2),
@@ -139,17 +143,3 @@ def _scored(run: ScoreRun, metric: Metric, subset: Subset, scorer: Scorer) -> Me
 def _items(corpus: Corpus) -> Items:
     dropped = (Dropped(reason, len(names), tuple(names)) for reason, names in sorted(corpus.dropped.items()))
     return Items(len(corpus.external_ids), tuple(dropped))
-
-
-def _counts(inputs: StudyInputs, *, excluded: int) -> Counts:
-    corpus, human = inputs.corpus, inputs.human
-    return Counts(
-        systems=len(corpus.systems),
-        pairs=len(inputs.pairs),
-        references=int(corpus.weights.size),
-        references_negative=int((corpus.weights < 0).sum()),
-        judgements=int(human.table.response_id.size),
-        judgements_incomplete=human.table.n_incomplete,
-        raters=int(np.unique(human.table.rater_id).size),
-        raters_excluded=excluded,
-    )

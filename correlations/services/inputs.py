@@ -8,12 +8,14 @@ import numpy.typing as npt
 
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy, Study
+from correlations.results.common import Versions
 from correlations.results.study import NO_REFERENCES
-from correlations.selectors.inputs import HumanSide, human_side
+from correlations.selectors.inputs import FloatArray, HumanSide, human_side
 from correlations.services.studies import study_systems
 from correlations.specification import NAMED, WITHOUT_RATERS, Specification
-from correlations.stats.units import StudyMetric
+from correlations.stats.units import StudyMetric, UnitSampling
 from metrics.models import ScoreRun
+from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric, MetricStatistics
 from metrics.selectors.corpus import Corpus, load_corpus
 from metrics.services.scoring import Scorer
@@ -53,6 +55,18 @@ class StudyInputs:
     pairs: npt.NDArray[np.int64]  # (P, 2)
     rows: list[Row]
 
+    @property
+    def sampling(self) -> UnitSampling:
+        spec = self.specification
+        return UnitSampling(
+            seed=spec.seed,
+            unit_size=spec.unit_size,
+            n_assignments=spec.assignments,
+            remainder=spec.remainder,
+            orientation=spec.orientation,
+            coefficients=spec.coefficients,
+        )
+
 
 def rated_corpus(
     study: Study | ParameterStudy, systems: Sequence[str], criteria: Sequence[str], *, items: str
@@ -67,6 +81,26 @@ def rated_corpus(
     campaigns = list(study.campaigns.order_by("name"))
     without = named.get(WITHOUT_RATERS, [])
     return corpus, human_side(corpus, campaigns, criteria, up_to=last, without_raters=without)
+
+
+def counts(study: Study | ParameterStudy, corpus: Corpus, human: HumanSide) -> dict[str, int]:
+    """Return the counts that studies of both kinds report."""
+    return {
+        "references": int(corpus.weights.size),
+        "judgements": int(human.table.response_id.size),
+        "raters": int(np.unique(human.table.rater_id).size),
+        "raters_excluded": len(study.specification[NAMED].get(WITHOUT_RATERS, [])),
+    }
+
+
+def versions() -> Versions:
+    return Versions(assay=VERSION, numpy=np.__version__)
+
+
+def mean_rating(ratings: FloatArray) -> tuple[float | None, int]:
+    """Return the mean of the ratings that are there, None if there are none, and their number."""
+    rated = ratings[~np.isnan(ratings)]
+    return float(rated.mean()) if rated.size else None, int(rated.size)
 
 
 def study_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:

@@ -16,44 +16,15 @@ from annotation.models import Item
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import ParameterSpecification, parameter_named
-from correlations.results.common import Ends, Versions
-from correlations.results.parameters import (
-    Halves,
-    Influential,
-    ItemsDropped,
-    Level,
-    LevelEstimate,
-    ModelUsed,
-    Ngrams,
-    ParameterCounts,
-    ParameterItems,
-    ParameterPoint,
-    ParameterResult,
-    ParameterSweep,
-    Splits,
-    SystemRating,
-    Without,
-)
-from correlations.selectors.inputs import HumanSide
-from correlations.services.inputs import rated_corpus
+from correlations.results import parameters as results
+from correlations.results.common import Counts, Dropped, Ends, Items
+from correlations.selectors.inputs import FloatArray, HumanSide
+from correlations.services.inputs import counts, mean_rating, rated_corpus, versions
 from correlations.services.progress import StagedProgress
-from correlations.specification import NAMED, WITHOUT_RATERS
-from correlations.stats.parameters import (
-    Curves,
-    ParameterValue,
-    SegmentLevelResult,
-    best_place,
-    bootstrap_weights,
-    curves,
-    held_out_halves,
-    segment_level,
-    system_level,
-    usable_segments,
-)
+from correlations.stats import parameters as stats
 from correlations.stats.resampling import replicates_interval
 from correlations.stats.system_level import SystemLevelResult
 from metrics.models import TrainedModel
-from metrics.scoring import VERSION
 from metrics.scoring.metric import Metric, MetricStatistics, PooledStatistics
 from metrics.scoring.models.language_model import LanguageModel
 from metrics.scoring.parameters import Parameter
@@ -85,7 +56,7 @@ class Sweep:
     parameter: Parameter
     values: Sequence[Any]
     in_use: int  # index of the metric's value
-    points: list[ParameterValue]
+    points: list[stats.ParameterValue]
     pooled: bool
 
 
@@ -102,25 +73,20 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
     sweeps = _swept(inputs, progress)
     report = progress.stage("Intervals")
     spec = inputs.specification
-    result = ParameterResult(
+    result = results.ParameterResult(
         coefficient=spec.coefficient,
         coefficients=spec.coefficients,
         sweeps=tuple(
             _sweep_result(inputs, sweep, _part(report, index, len(sweeps))) for index, sweep in enumerate(sweeps)
         ),
         models=_models(study, spec.built_metric()),
-        items=ParameterItems(
+        items=Items(
             used=len(inputs.corpus.external_ids),
-            dropped=tuple(ItemsDropped(reason, len(names)) for reason, names in inputs.corpus.dropped.items()),
+            dropped=tuple(Dropped(reason, len(names)) for reason, names in inputs.corpus.dropped.items()),
         ),
-        counts=ParameterCounts(
-            judgements=int(inputs.human.table.response_id.size),
-            raters=int(np.unique(inputs.human.table.rater_id).size),
-            raters_excluded=len(study.specification[NAMED].get(WITHOUT_RATERS, [])),
-            references=int(inputs.corpus.weights.size),
-        ),
+        counts=Counts(**counts(study, inputs.corpus, inputs.human)),
         negated=not spec.built_metric().higher_is_better,
-        versions=Versions(assay=VERSION, numpy=np.__version__),
+        versions=versions(),
         seconds=round(time.monotonic() - started, 2),
     )
     with transaction.atomic():
@@ -148,32 +114,31 @@ def _load(study: ParameterStudy) -> Inputs:
 def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
     """Return every sweep's statistics. The scorer knows all values first, so texts are prepared once."""
     spec = inputs.specification
-    own = spec.built_metric()
+    in_use = spec.built_metric()
     planned = []
     for sweep in spec.sweeps:
-        parameter = parameter_named(own, sweep["parameter"])
+        parameter = parameter_named(in_use, sweep["parameter"])
         planned.append((parameter, [spec.built_metric(**{parameter.name: value}) for value in sweep["values"]]))
     try:
         scorer = Scorer(inputs.corpus, [metric for _, metrics in planned for metric in metrics])
         report = progress.stage("Scoring")
         total, done, sweeps = sum(len(metrics) for _, metrics in planned), 0, []
         for parameter, metrics in planned:
-            points = []
-            pooled = False
+            statistics = []
             for metric in metrics:
-                statistics = scorer.statistics(metric, spec.built_subset)
-                pooled = pooled or not statistics.sums
-                points.append(_value(metric, statistics))
+                statistics.append(scorer.statistics(metric, spec.built_subset))
                 done += 1
                 report(done, total)
             values = [getattr(metric, parameter.name) for metric in metrics]
-            sweeps.append(Sweep(parameter, values, values.index(getattr(own, parameter.name)), points, pooled))
+            chosen = values.index(getattr(in_use, parameter.name))
+            points = list(map(_value, metrics, statistics))
+            sweeps.append(Sweep(parameter, values, chosen, points, not all(each.sums for each in statistics)))
     except ValueError as error:  # a model that is not on this host, say
         raise StudyError(str(error)) from error
     return sweeps
 
 
-def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
+def _value(metric: Metric, statistics: MetricStatistics) -> stats.ParameterValue:
     sign = 1.0 if metric.higher_is_better else -1.0
     scores = sign * statistics.sentence_scores
     if isinstance(statistics, PooledStatistics):
@@ -182,30 +147,28 @@ def _value(metric: Metric, statistics: MetricStatistics) -> ParameterValue:
         n = scores.shape[1]
         packed = np.broadcast_to(np.nan_to_num(whole)[:, None, None] / n, (*scores.shape, 1))
         missing = np.isnan(whole)
-        return ParameterValue(packed, lambda sums: np.where(missing, np.nan, sums[..., 0]), scores)
+        return stats.ParameterValue(packed, lambda sums: np.where(missing, np.nan, sums[..., 0]), scores)
     aggregate = statistics.aggregate
-    return ParameterValue(statistics.packed, lambda sums: sign * aggregate(sums), scores)
+    return stats.ParameterValue(statistics.packed, lambda sums: sign * aggregate(sums), scores)
 
 
 # --- One sweep --------------------------------------------------------------------------------------------------------
 
 
-def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSweep:
+def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> results.ParameterSweep:
     spec, human = inputs.specification, inputs.human.mean
-    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else usable_segments(sweep.points)
-    leveled = [
-        system_level(value, human, inputs.names, usable, coefficients=spec.coefficients) for value in sweep.points
-    ]
+    usable = np.ones(human.shape[1], dtype=bool) if sweep.pooled else stats.usable_segments(sweep.points)
+    over_systems = _over_systems(inputs, sweep, usable)
     replicates = _replicates(spec, sweep, human, usable, report)
-    best = best_place([result.values[spec.coefficient] for result, _ in leveled])
+    best = stats.best_index([result.values[spec.coefficient] for result, _ in over_systems])
     ngrams = _ngrams(spec, sweep)
     points = tuple(
-        ParameterPoint(
+        results.ParameterPoint(
             value=sweep.values[index],
             shown=_shown(inputs, sweep, index),
             system=_level(result, replicates.system if replicates else {}, index),
             segment=_level(
-                segment_level(value, human, usable, coefficients=spec.coefficients),
+                stats.segment_level(value, human, usable, coefficients=spec.coefficients),
                 {"pearson": replicates.segment} if replicates else {},
                 index,
             ),
@@ -213,9 +176,9 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSwee
             scores=tuple(finite_or_none(score) for score in scores.tolist()),
             ngrams=ngrams[index] if ngrams else None,
         )
-        for index, (value, (result, scores)) in enumerate(zip(sweep.points, leveled, strict=True))
+        for index, (value, (result, scores)) in enumerate(zip(sweep.points, over_systems, strict=True))
     )
-    return ParameterSweep(
+    return results.ParameterSweep(
         parameter=sweep.parameter.name,
         label=sweep.parameter.label,
         key=sweep.parameter.key,
@@ -224,35 +187,44 @@ def _sweep_result(inputs: Inputs, sweep: Sweep, report: Report) -> ParameterSwee
         chosen=sweep.in_use,
         best=best,
         items=int(usable.sum()),
-        systems=_systems(inputs, usable),
-        without=_without(inputs, [result for result, _ in leveled], sweep.in_use, best),
+        systems=tuple(
+            results.SystemRating(name, *mean_rating(ratings))
+            for name, ratings in zip(inputs.names, human[:, usable], strict=True)
+        ),
+        without=_without(inputs, [result for result, _ in over_systems], sweep.in_use, best),
         halves=_halves(spec, sweep, human, usable),
         splits=_split_result(inputs, sweep, usable),
         no_interval=POOLED if sweep.pooled else "",
     )
 
 
+def _over_systems(inputs: Inputs, sweep: Sweep, segments: Bools) -> list[tuple[SystemLevelResult, FloatArray]]:
+    keys = inputs.specification.coefficients
+    return [
+        stats.system_level(value, inputs.human.mean, inputs.names, segments, coefficients=keys)
+        for value in sweep.points
+    ]
+
+
 def _replicates(
-    spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools, report: Report
-) -> Curves | None:
+    spec: ParameterSpecification, sweep: Sweep, human: FloatArray, usable: Bools, report: Report
+) -> stats.Curves | None:
     if spec.bootstrap < 2 or sweep.pooled or not usable.any():
         return None
-    weights = bootstrap_weights(usable, spec.bootstrap, spec.seed)
-    return curves(sweep.points, human, weights, coefficients=spec.coefficients, progress=report)
+    weights = stats.bootstrap_weights(usable, spec.bootstrap, spec.seed)
+    return stats.curves(sweep.points, human, weights, coefficients=spec.coefficients, progress=report)
 
 
 def _level(
-    result: SystemLevelResult | SegmentLevelResult,
-    replicates: Mapping[str, npt.NDArray[np.float64]],
-    index: int,
-) -> Level:
+    result: SystemLevelResult | stats.SegmentLevelResult, replicates: Mapping[str, FloatArray], index: int
+) -> results.Level:
     """Return the coefficients at one value; ``replicates`` (B, V) are for those with intervals."""
-    return Level(
+    return results.Level(
         n=result.n,
         reason=result.reason or "",
         p=finite_or_none(result.pvalues["pearson"]),
         coefficients={
-            key: LevelEstimate(
+            key: results.LevelEstimate(
                 finite_or_none(value), _interval(replicates[key][:, index]) if key in replicates else None
             )
             for key, value in result.values.items()
@@ -260,49 +232,37 @@ def _level(
     )
 
 
-def _interval(replicates: npt.NDArray[np.float64]) -> Ends | None:
+def _interval(replicates: FloatArray) -> Ends | None:
     low, high = replicates_interval(replicates).interval
     return None if np.isnan(low) else (float(low), float(high))
 
 
-def _influential(result: SystemLevelResult) -> Influential | None:
+def _influential(result: SystemLevelResult) -> results.Influential | None:
     system = result.most_influential
-    return None if system is None else Influential(system.system, finite_or_none(system.values["pearson"]))
+    return None if system is None else results.Influential(system.system, finite_or_none(system.values["pearson"]))
 
 
-def _systems(inputs: Inputs, usable: Bools) -> tuple[SystemRating, ...]:
-    systems = []
-    for name, ratings in zip(inputs.names, inputs.human.mean[:, usable], strict=True):
-        rated = ratings[~np.isnan(ratings)]
-        systems.append(SystemRating(name, float(rated.mean()) if rated.size else None, int(rated.size)))
-    return tuple(systems)
-
-
-def _without(inputs: Inputs, results: Sequence[SystemLevelResult], own: int, best: int | None) -> tuple[Without, ...]:
+def _without(
+    inputs: Inputs, over_systems: Sequence[SystemLevelResult], chosen: int, best: int | None
+) -> tuple[results.Without, ...]:
     """Return, without each system, the coefficients in use and at the best value, and which value is then best."""
     name = inputs.specification.coefficient
-    if best is None or not results[own].left_out:
+    if best is None or not over_systems[chosen].left_out:
         return ()
     rows = []
     for index, system in enumerate(inputs.names):
-        along = [result.left_out[index].values[name] if result.left_out else np.nan for result in results]
-        then = best_place(along)
-        rows.append(
-            Without(
-                system=system,
-                chosen=finite_or_none(along[own]),
-                best=finite_or_none(along[best]),
-                best_then=then,
-                best_then_value=None if then is None else finite_or_none(along[then]),
-            )
-        )
+        along = [result.left_out[index].values[name] if result.left_out else np.nan for result in over_systems]
+        then = stats.best_index(along)
+        value_then = None if then is None else finite_or_none(along[then])
+        in_use, at_best = finite_or_none(along[chosen]), finite_or_none(along[best])
+        rows.append(results.Without(system, in_use, at_best, then, value_then))
     return tuple(rows)
 
 
-def _halves(spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.float64], usable: Bools) -> Halves | None:
+def _halves(spec: ParameterSpecification, sweep: Sweep, human: FloatArray, usable: Bools) -> results.Halves | None:
     if spec.halves < 1 or sweep.pooled or usable.sum() < 4:
         return None
-    held_out = held_out_halves(
+    held_out = stats.held_out_halves(
         sweep.points,
         human,
         usable,
@@ -313,7 +273,7 @@ def _halves(spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.fl
     )
     if not held_out.n_halves:
         return None
-    return Halves(
+    return results.Halves(
         n=held_out.n_halves,
         chosen_on=held_out.chosen_on,
         judged_on=held_out.judged_on,
@@ -322,25 +282,20 @@ def _halves(spec: ParameterSpecification, sweep: Sweep, human: npt.NDArray[np.fl
     )
 
 
-def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
+def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> results.Splits | None:
     spec = inputs.specification
     if not spec.choose_on or sweep.pooled:
         return None
-    curves_of, items = [], []
-    for split in (spec.choose_on, spec.judge_on):
-        part = usable & (inputs.splits == split)
-        results = [
-            system_level(value, inputs.human.mean, inputs.names, part, coefficients=spec.coefficients)[0]
-            for value in sweep.points
-        ]
-        curves_of.append(tuple(finite_or_none(result.values[spec.coefficient]) for result in results))
-        items.append(int(part.sum()))
-    chosen, judged = curves_of
-    best = best_place([np.nan if value is None else value for value in chosen])
-    return Splits(
+    parts = [usable & (inputs.splits == split) for split in (spec.choose_on, spec.judge_on)]
+    chosen, judged = (
+        tuple(finite_or_none(result.values[spec.coefficient]) for result, _ in _over_systems(inputs, sweep, part))
+        for part in parts
+    )
+    best = stats.best_index([np.nan if value is None else value for value in chosen])
+    return results.Splits(
         choose_on=spec.choose_on,
         judge_on=spec.judge_on,
-        items=(items[0], items[1]),
+        items=(int(parts[0].sum()), int(parts[1].sum())),
         best=best,
         chosen_on=None if best is None else chosen[best],
         judged_on=None if best is None else judged[best],
@@ -352,34 +307,39 @@ def _split_result(inputs: Inputs, sweep: Sweep, usable: Bools) -> Splits | None:
 # --- Models -----------------------------------------------------------------------------------------------------------
 
 
-def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[Ngrams]:
-    """For a sweep over the orders of a language model: n-grams of each length, and of all up to it."""
+def _ngrams(spec: ParameterSpecification, sweep: Sweep) -> list[results.Ngrams]:
+    """Count, for a sweep over a language model's orders, the n-grams of each length and of all up to it."""
     metric = spec.built_metric()
     models = [model for model in model_parameters(metric.name) if model.choices[0] == LanguageModel.kind]
     if sweep.parameter.name != "order" or not models:
         return []
     model: LanguageModel = model_store().load(LanguageModel.kind, getattr(metric, models[0].name))
-    return [Ngrams(of_order=model.n_ngrams[order - 1], up_to=sum(model.n_ngrams[:order])) for order in sweep.values]
+    return [
+        results.Ngrams(of_order=model.n_ngrams[order - 1], up_to=sum(model.n_ngrams[:order])) for order in sweep.values
+    ]
 
 
 def _shown(inputs: Inputs, sweep: Sweep, index: int) -> str:
     value = sweep.values[index]
-    if sweep.parameter.kind != "model":
-        return sweep.parameter.written(value)
-    digest = str(value).removeprefix("sha256:")
-    model = TrainedModel.objects.filter(digest=digest, project=inputs.corpus.systems[0].dataset.project_id).last()
+    model = None
+    if sweep.parameter.kind == "model":
+        model = _trained_model(inputs.corpus.systems[0].dataset.project_id, str(value))
     return sweep.parameter.written(value) if model is None else str(model)
 
 
-def _models(study: ParameterStudy, metric: Metric) -> tuple[ModelUsed, ...]:
+def _trained_model(project: int, reference: str) -> TrainedModel | None:
+    models = TrainedModel.objects.filter(project=project, digest=reference.removeprefix("sha256:"))
+    return models.defer("content").last()
+
+
+def _models(study: ParameterStudy, metric: Metric) -> tuple[results.ModelUsed, ...]:
     """Return the trained models of the metric, with whether each was pruned."""
     used = []
     for parameter in model_parameters(metric.name):
         reference = str(getattr(metric, parameter.name))
-        models = TrainedModel.objects.filter(project=study.project_id, digest=reference.removeprefix("sha256:"))
-        model = models.defer("content").last()
+        model = _trained_model(study.project_id, reference)
         used.append(
-            ModelUsed(
+            results.ModelUsed(
                 label=parameter.label,
                 reference=reference,
                 pruned=model is not None and bool(model.options.get("prune")),

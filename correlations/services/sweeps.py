@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from annotation.core.numbers import finite_or_none
 from correlations.results.study import Sweep, SweepPoint, SweepSeries
@@ -22,58 +21,52 @@ ORDERS = (1, 2, 3, 4)
 
 def study_sweeps(inputs: StudyInputs, progress: StagedProgress) -> dict[str, Sweep]:
     """Return the leading coefficient of every metric along each dimension, with all else as in the table."""
-    spec = inputs.specification
-    shared: dict[str, Any] = {
-        "human": inputs.human.mean,
-        "pairs": inputs.pairs,
-        "seed": spec.seed,
-        "n_assignments": spec.assignments,
-        "remainder": spec.remainder,
-        "orientation": spec.orientation,
-        "coefficients": spec.coefficients[:1],
-    }
+    spec, human, pairs = inputs.specification, inputs.human.mean, inputs.pairs
+    sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
     subset = spec.built_sweep_subset
-    labels = dict(zip(spec.built_metrics(), metric_labels(spec.built_metrics()), strict=True))
+    labels = _labelled(spec.built_metrics())
     with_references = {metric: label for metric, label in labels.items() if metric.needs_references}
     at_threshold = _at_thresholds(inputs, with_references)
-    at_order = {float(order): _named(inputs, _at_order(inputs, order), subset) for order in ORDERS}
+    at_order = {
+        float(order): _study_metrics(inputs, _labelled(spec.metrics_at_order(order)), subset) for order in ORDERS
+    }
     sweeps: dict[str, Sweep] = {}
     if with_references:
         report = progress.stage("Sweep over thresholds")
-        threshold = reference_sweep(at_threshold, unit_size=spec.unit_size, progress=report, **shared)
+        threshold = reference_sweep(at_threshold, human, pairs, sampling, progress=report)
         sweeps["threshold"] = _sweep(threshold, "w ≥ threshold")
     if spec.metrics_at_order(spec.order):
         report = progress.stage("Sweep over orders")
-        order = reference_sweep(at_order, unit_size=spec.unit_size, progress=report, **shared)
-        sweeps["order"] = _sweep(order, subset.label)
+        sweeps["order"] = _sweep(reference_sweep(at_order, human, pairs, sampling, progress=report), subset.label)
     unit_size = unit_size_sweep(
-        _named(inputs, labels, subset),
+        _study_metrics(inputs, labels, subset),
+        human,
+        pairs,
+        sampling,
         unit_sizes=UNIT_SIZES,
         metrics_at_one=[
-            sentence_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
+            _sentence_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
             for metric, label in labels.items()
         ],
         progress=progress.stage("Sweep over unit sizes"),
-        **shared,
     )
     return sweeps | {"unit_size": _sweep(unit_size, subset.label)}
 
 
 def _at_thresholds(inputs: StudyInputs, labels: Mapping[Metric, str]) -> dict[float, list[StudyMetric]]:
-    found: dict[float, list[StudyMetric]] = {value: [] for value in THRESHOLDS}
+    metrics_at: dict[float, list[StudyMetric]] = {value: [] for value in THRESHOLDS}
     for metric, label in labels.items():
         swept = inputs.scorer.threshold_sweep(metric, THRESHOLDS)
         for value, statistics in zip(THRESHOLDS, swept, strict=True):
-            found[value].append(study_metric(label, statistics, negated=not metric.higher_is_better))
-    return found
+            metrics_at[value].append(study_metric(label, statistics, negated=not metric.higher_is_better))
+    return metrics_at
 
 
-def _at_order(inputs: StudyInputs, order: int) -> dict[Metric, str]:
-    metrics = inputs.specification.metrics_at_order(order)
+def _labelled(metrics: list[Metric]) -> dict[Metric, str]:
     return dict(zip(metrics, metric_labels(metrics), strict=True))
 
 
-def _named(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) -> list[StudyMetric]:
+def _study_metrics(inputs: StudyInputs, labels: Mapping[Metric, str], subset: Subset) -> list[StudyMetric]:
     return [
         study_metric(label, _statistics(inputs, metric, subset), negated=not metric.higher_is_better)
         for metric, label in labels.items()
@@ -88,8 +81,8 @@ def _statistics(inputs: StudyInputs, metric: Metric, subset: Subset) -> MetricSt
     return inputs.scorer.statistics(metric, subset)
 
 
-def sentence_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
-    """Smoothed sentence scores, for units of one item: an unsmoothed score would be 0 nearly everywhere."""
+def _sentence_metric(name: str, statistics: MetricStatistics, *, negated: bool = False) -> StudyMetric:
+    """Return smoothed sentence scores for units of one item: an unsmoothed score would be 0 nearly everywhere."""
     scores = -statistics.sentence_scores if negated else statistics.sentence_scores
     return replace(study_metric(name, mean_statistics(scores)), clamped=None)
 

@@ -1,4 +1,4 @@
-"""The table of a study: coefficients with both intervals, what was left out, what was clamped, and comparisons."""
+"""The table of a study: coefficients with both intervals, items left out, clamped scores, and comparisons."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,99 +9,49 @@ import numpy.typing as npt
 
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
+from correlations.results import study as results
 from correlations.results.common import Ends
-from correlations.results.study import (
-    NO_REFERENCES,
-    Clamped,
-    Comparison,
-    Dropped,
-    Estimate,
-    Observations,
-    PairUnits,
-    RowEstimate,
-    RowSystem,
-    StudyRow,
-    SystemShare,
-    Table,
-)
-from correlations.services.inputs import Row, StudyInputs
+from correlations.services.inputs import Row, StudyInputs, mean_rating
 from correlations.services.progress import StagedProgress
 from correlations.stats import sampled_units
 from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.resampling import BootstrapSummary, RowBootstrap, bootstrap_difference, study_bootstrap
-from correlations.stats.sampled_units import (
-    ClampedCells,
-    CoefficientSummary,
-    MetricResult,
-    StudyResult,
-    sampled_unit_correlation,
-    unit_observations,
-)
+from correlations.stats.sampled_units import MetricResult, sampled_unit_correlation
 from correlations.stats.shared_segments import on_shared_segments
 from correlations.stats.significance import holm_correction
-from correlations.stats.units import StudyMetric
+from correlations.stats.units import StudyMetric, UnitSampling
 from metrics.services.scoring import unusable_reason
 
-FloatArray = npt.NDArray[np.float64]
 NO_BOOTSTRAP = "no bootstrap was requested"
 
 
-def study_table(inputs: StudyInputs, progress: StagedProgress) -> Table:
-    """Rows, pairs, comparisons, and the observations of the first assignment."""
-    spec = inputs.specification
-    metrics = [row.study_metric() for row in inputs.rows]
-    study = _correlated(inputs, metrics, spec.coefficients, progress, "Table")
-    over_items = _bootstrap(inputs, metrics, spec.coefficients, progress, "Intervals over items")
-    over_raters = _bootstrap(inputs, metrics, spec.coefficients, progress, "Intervals over raters", raters=True)
-    seen = unit_observations(
-        metrics,
-        inputs.human.mean,
-        inputs.pairs,
-        seed=spec.seed,
-        unit_size=spec.unit_size,
-        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
-    )
+def study_table(inputs: StudyInputs, progress: StagedProgress) -> results.Table:
+    """Compute rows, pairs, comparisons, and the observations of the first assignment."""
+    sampling, metrics = inputs.sampling, [row.study_metric() for row in inputs.rows]
+    report = progress.stage("Table")
+    study = sampled_unit_correlation(metrics, inputs.human.mean, inputs.pairs, sampling, progress=report)
+    over_items = _bootstrap(inputs, metrics, sampling, progress, "Intervals over items")
+    over_raters = _bootstrap(inputs, metrics, sampling, progress, "Intervals over raters", raters=True)
+    first_assignment = sampled_units.unit_observations(metrics, inputs.human.mean, inputs.pairs, sampling)
     names = [system.name for system in inputs.corpus.systems]
-    return Table(
-        coefficients=spec.coefficients,
+    pairs = zip(inputs.pairs.tolist(), study.segments_per_pair, study.units_per_pair, strict=True)
+    return results.Table(
+        coefficients=tuple(sampling.coefficients),
         assignments=study.n_assignments,
-        pairs=tuple(
-            PairUnits(names[a], names[b], items, units)
-            for (a, b), items, units in zip(
-                inputs.pairs.tolist(), study.segments_per_pair, study.units_per_pair, strict=True
-            )
-        ),
+        pairs=tuple(results.PairUnits(names[a], names[b], items, units) for (a, b), items, units in pairs),
         rows=tuple(
             _row(inputs, row, result, study.units_per_pair, over_items[index], over_raters[index])
             for index, (row, result) in enumerate(zip(inputs.rows, study.rows, strict=True))
         ),
-        comparisons=_comparisons(inputs, metrics, list(study.rows), over_items, progress),
-        observations=_observations(seen),
-    )
-
-
-def _correlated(
-    inputs: StudyInputs, metrics: list[StudyMetric], coefficients: Sequence[str], progress: StagedProgress, stage: str
-) -> StudyResult:
-    spec = inputs.specification
-    return sampled_unit_correlation(
-        metrics,
-        inputs.human.mean,
-        inputs.pairs,
-        seed=spec.seed,
-        unit_size=spec.unit_size,
-        n_assignments=spec.assignments,
-        remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
-        orientation=spec.orientation,  # type: ignore[arg-type]
-        coefficients=coefficients,
-        progress=progress.stage(stage),
+        comparisons=_comparisons(inputs, metrics, study.rows, over_items, progress),
+        observations=_observations(first_assignment),
     )
 
 
 def _bootstrap(
     inputs: StudyInputs,
     metrics: list[StudyMetric],
-    coefficients: Sequence[str],
+    sampling: UnitSampling,
     progress: StagedProgress,
     stage: str,
     *,
@@ -111,28 +61,19 @@ def _bootstrap(
     if spec.bootstrap < 2:
         return [None] * len(metrics)
     if raters and not inputs.human.raters_known:
-        return [_no_interval(metric.name, coefficients) for metric in metrics]
-    return list(
-        study_bootstrap(
-            metrics,
-            inputs.human.mean,
-            inputs.pairs,
-            seed=spec.seed + 1,
-            raters=inputs.human.raters if raters else None,
-            unit_size=spec.unit_size,
-            remainder=spec.remainder,  # type: ignore[arg-type] # checked by the specification
-            # A random orientation is, on average, that of mirrored observations.
-            orientation="fixed" if spec.orientation == "fixed" else "both",
-            n_replicates=spec.bootstrap,
-            coefficients=coefficients,
-            progress=progress.stage(stage),
-        )
+        none = BootstrapSummary(NOWHERE, np.nan, 0, UNKNOWN_RATERS, np.empty(0))
+        return [RowBootstrap(metric.name, dict.fromkeys(sampling.coefficients, none), {}) for metric in metrics]
+    rows = study_bootstrap(
+        metrics,
+        inputs.human.mean,
+        inputs.pairs,
+        # A random orientation is, on average, that of mirrored observations.
+        replace(sampling, seed=spec.seed + 1, orientation="fixed" if sampling.orientation == "fixed" else "both"),
+        raters=inputs.human.raters if raters else None,
+        n_replicates=spec.bootstrap,
+        progress=progress.stage(stage),
     )
-
-
-def _no_interval(name: str, coefficients: Sequence[str]) -> RowBootstrap:
-    none = BootstrapSummary(NOWHERE, np.nan, 0, UNKNOWN_RATERS, np.empty(0))
-    return RowBootstrap(name, dict.fromkeys(coefficients, none), {})
+    return list(rows)
 
 
 def _row(
@@ -142,10 +83,11 @@ def _row(
     units_per_pair: Sequence[int],
     over_items: RowBootstrap | None,
     over_raters: RowBootstrap | None,
-) -> StudyRow:
+) -> results.StudyRow:
     usable = np.asarray(row.statistics.valid.all(axis=0))
-    dropped = [inputs.corpus.external_ids[place] for place in np.flatnonzero(~usable).tolist()]
-    return StudyRow(
+    dropped = [inputs.corpus.external_ids[index] for index in np.flatnonzero(~usable).tolist()]
+    reason = unusable_reason(row.metric, row.subset) if row.metric.needs_references else "no score of some system"
+    return results.StudyRow(
         metric=row.metric.name,
         label=row.label,
         negated=not row.metric.higher_is_better,
@@ -153,31 +95,20 @@ def _row(
         subset_label=row.subset_label,
         signature=row.run.signature,
         run=row.run.pk,
-        coefficients={
-            key: _row_estimate(summary, _summary(over_items, key), _summary(over_raters, key))
-            for key, summary in result.coefficients.items()
-        },
+        coefficients={key: _row_estimate(result, key, over_items, over_raters) for key in result.coefficients},
         n_observations=result.n_observations,
         undefined_units=result.undefined_units,
         items=int(usable.sum()),
         # Units are cut before a row leaves items out, so its units hold fewer than M.
         items_per_unit=float(usable.sum() / np.mean(units_per_pair)) if any(units_per_pair) else None,
-        dropped=Dropped(_why_dropped(row), len(dropped), tuple(dropped)),
+        dropped=results.Dropped(reason, len(dropped), tuple(dropped)),
         clamped=_clamped(inputs, result.clamped),
         systems=_systems(inputs, row, result, usable),
     )
 
 
-def _summary(bootstrap: RowBootstrap | None, key: str) -> BootstrapSummary | None:
-    return None if bootstrap is None else bootstrap.summaries[key]
-
-
-def _why_dropped(row: Row) -> str:
-    return unusable_reason(row.metric, row.subset) if row.metric.needs_references else "no score of some system"
-
-
-def estimate(summary: CoefficientSummary) -> Estimate:
-    return Estimate(
+def estimate(summary: sampled_units.CoefficientSummary) -> results.Estimate:
+    return results.Estimate(
         value=finite_or_none(summary.mean),
         reason=summary.reason or "",
         paper=_ends(summary.paper_interval),
@@ -187,11 +118,11 @@ def estimate(summary: CoefficientSummary) -> Estimate:
 
 
 def _row_estimate(
-    summary: CoefficientSummary, over_items: BootstrapSummary | None, over_raters: BootstrapSummary | None
-) -> RowEstimate:
-    (items, items_reason), (raters, raters_reason) = _interval(over_items), _interval(over_raters)
-    return RowEstimate(
-        **vars(estimate(summary)),
+    result: MetricResult, key: str, over_items: RowBootstrap | None, over_raters: RowBootstrap | None
+) -> results.RowEstimate:
+    (items, items_reason), (raters, raters_reason) = _interval(over_items, key), _interval(over_raters, key)
+    return results.RowEstimate(
+        **vars(estimate(result.coefficients[key])),
         over_items=items,
         over_items_reason=items_reason,
         over_items_and_raters=raters,
@@ -199,124 +130,117 @@ def _row_estimate(
     )
 
 
-def _interval(bootstrap: BootstrapSummary | None) -> tuple[Ends | None, str]:
-    return (None, NO_BOOTSTRAP) if bootstrap is None else (_ends(bootstrap.interval), bootstrap.reason or "")
+def _interval(bootstrap: RowBootstrap | None, key: str) -> tuple[Ends | None, str]:
+    if bootstrap is None:
+        return None, NO_BOOTSTRAP
+    return _ends(bootstrap.summaries[key].interval), bootstrap.summaries[key].reason or ""
 
 
 def _ends(interval: Interval) -> Ends | None:
     return None if np.isnan(interval).any() else (float(interval.low), float(interval.high))
 
 
-def _clamped(inputs: StudyInputs, cells: ClampedCells | None) -> Clamped:
+def _clamped(inputs: StudyInputs, cells: sampled_units.ClampedCells | None) -> results.Clamped:
     if cells is None or not cells.mean:
-        return Clamped(0.0, 0.0, ())
+        return results.Clamped(0.0, 0.0, ())
     shares = zip(inputs.corpus.systems, cells.per_system.tolist(), strict=True)
-    return Clamped(
-        cells.mean, cells.share, tuple(SystemShare(system.name, share) for system, share in shares if share > 0)
-    )
+    systems = (results.SystemShare(system.name, share) for system, share in shares if share > 0)
+    return results.Clamped(cells.mean, cells.share, tuple(systems))
 
 
 def _systems(
     inputs: StudyInputs, row: Row, result: MetricResult, usable: npt.NDArray[np.bool_]
-) -> tuple[RowSystem, ...]:
-    """Corpus scores of the row, over the items it uses, beside the mean ratings over the same items."""
+) -> tuple[results.RowSystem, ...]:
+    """Return corpus scores of the row, over the items it uses, beside the mean ratings over the same items."""
     packed, aggregate = row.statistics.packed, row.statistics.aggregate
     clamped = None if result.clamped is None else result.clamped.per_system.tolist()
     systems = []
-    for place, system in enumerate(inputs.corpus.systems):
-        ratings = inputs.human.mean[place, usable]
-        rated = ratings[~np.isnan(ratings)]
-        score = float(aggregate(packed[place, usable].sum(axis=0))) if usable.any() else float("nan")
-        systems.append(
-            RowSystem(
-                system=system.name,
-                score=finite_or_none(score),
-                rating=float(rated.mean()) if rated.size else None,
-                rated_items=int(rated.size),
-                clamped_share=None if clamped is None else finite_or_none(clamped[place]),
-            )
-        )
+    for index, system in enumerate(inputs.corpus.systems):
+        score = float(aggregate(packed[index, usable].sum(axis=0))) if usable.any() else float("nan")
+        rating, n_rated = mean_rating(inputs.human.mean[index, usable])
+        share = None if clamped is None else finite_or_none(clamped[index])
+        systems.append(results.RowSystem(system.name, finite_or_none(score), rating, n_rated, share))
     return tuple(systems)
 
 
-def _observations(seen: sampled_units.Observations) -> Observations:
-    def rounded(values: FloatArray) -> tuple[tuple[float | None, ...], ...]:
-        return tuple(tuple(finite_or_none(round(value, 6)) for value in row) for row in values.tolist())
-
-    return Observations(tuple(seen.pair.tolist()), rounded(seen.human), rounded(seen.metric))
+def _observations(observations: sampled_units.Observations) -> results.Observations:
+    human, metric = (
+        tuple(tuple(finite_or_none(round(value, 6)) for value in row) for row in side.tolist())
+        for side in (observations.human, observations.metric)
+    )
+    return results.Observations(tuple(observations.pair.tolist()), human, metric)
 
 
 def _comparisons(
     inputs: StudyInputs,
     metrics: list[StudyMetric],
-    results: list[MetricResult],
+    rows: Sequence[MetricResult],
     over_items: list[RowBootstrap | None],
     progress: StagedProgress,
-) -> tuple[Comparison, ...]:
-    """Metrics against each other under one subset, on the same items, units and resamples; Holm's over the table."""
-    lead = inputs.specification.coefficients[:1]
+) -> tuple[results.Comparison, ...]:
+    """Compare metrics under one subset, on the same items, units and resamples; correct p-values by Holm's method."""
+    sampling = replace(inputs.sampling, coefficients=inputs.sampling.coefficients[:1])
     compared = list(_compared(inputs))
-    rows, places = on_shared_segments(metrics, [(a, b) for _, a, b in compared])
-    narrowed = rows[len(metrics) :]
-    if narrowed:
+    shared, indices = on_shared_segments(metrics, [(a, b) for _, a, b in compared])
+    if narrowed := shared[len(metrics) :]:
         # The seeds are the table's: the same assignments and the same resampled items, whatever rows they are of.
-        results = [*results, *_correlated(inputs, narrowed, lead, progress, "Table over shared items").rows]
-        over_items = over_items + _bootstrap(inputs, narrowed, lead, progress, "Intervals over shared items")
-    comparisons = []
-    for (label, a, b), (first, second) in zip(compared, places, strict=True):
-        bare = Comparison(
-            subset_label=label,
-            first=inputs.rows[a].label,
-            second=inputs.rows[b].label,
-            items=results[first].n_valid_segments,
-            of=inputs.human.mean.shape[1],
-            first_value={lead[0]: finite_or_none(results[first].coefficients[lead[0]].mean)},
-            second_value={lead[0]: finite_or_none(results[second].coefficients[lead[0]].mean)},
-            difference=None,
-            interval=None,
-            p=None,
-            p_holm=None,
-            reason="no item can be used by both",
-        )
-        if results[first].n_valid_segments:
-            bare = _tested(bare, lead[0], (results[first], results[second]), (over_items[first], over_items[second]))
-        comparisons.append(bare)
+        report = progress.stage("Table over shared items")
+        again = sampled_unit_correlation(narrowed, inputs.human.mean, inputs.pairs, sampling, progress=report)
+        rows = [*rows, *again.rows]
+        over_items = over_items + _bootstrap(inputs, narrowed, sampling, progress, "Intervals over shared items")
+    comparisons = [
+        _comparison(inputs, each, sampling.coefficients[0], (rows[a], rows[b]), (over_items[a], over_items[b]))
+        for each, (a, b) in zip(compared, indices, strict=True)
+    ]
     adjusted = holm_correction([np.nan if entry.p is None else entry.p for entry in comparisons]).adjusted
     return tuple(
         replace(entry, p_holm=finite_or_none(float(p))) for entry, p in zip(comparisons, adjusted, strict=True)
     )
 
 
-def _tested(
-    comparison: Comparison,
+def _comparison(
+    inputs: StudyInputs,
+    compared: tuple[str, int, int],
     key: str,
-    results: tuple[MetricResult, MetricResult],
+    rows: tuple[MetricResult, MetricResult],
     bootstraps: tuple[RowBootstrap | None, RowBootstrap | None],
-) -> Comparison:
-    """Return the comparison with the difference of the coefficient, its interval and its p-value."""
-    first, second = (result.coefficients[key].mean for result in results)
-    difference = first - second
-    if bootstraps[0] is None or bootstraps[1] is None:
-        return replace(comparison, difference=finite_or_none(difference), reason=NO_BOOTSTRAP)
-    tested = bootstrap_difference(difference, bootstraps[0].replicates[key], bootstraps[1].replicates[key])
-    return replace(
-        comparison,
-        difference=finite_or_none(difference),
-        interval=_ends(tested.interval),
-        p=finite_or_none(tested.p_value),
-        reason=tested.reason or "",
+) -> results.Comparison:
+    """Compare two rows by a coefficient: both values, the difference, its interval and p-value."""
+    label, a, b = compared
+    first, second = (row.coefficients[key].mean for row in rows)
+    comparison = results.Comparison(
+        subset_label=label,
+        first=inputs.rows[a].label,
+        second=inputs.rows[b].label,
+        items=rows[0].n_valid_segments,
+        of=inputs.human.mean.shape[1],
+        first_value={key: finite_or_none(first)},
+        second_value={key: finite_or_none(second)},
+        difference=None,
+        interval=None,
+        p=None,
+        p_holm=None,
+        reason="no item can be used by both",
     )
+    if not comparison.items:
+        return comparison
+    comparison = replace(comparison, difference=finite_or_none(first - second), reason=NO_BOOTSTRAP)
+    if bootstraps[0] is None or bootstraps[1] is None:
+        return comparison
+    tested = bootstrap_difference(first - second, bootstraps[0].replicates[key], bootstraps[1].replicates[key])
+    p = finite_or_none(tested.p_value)
+    return replace(comparison, interval=_ends(tested.interval), p=p, reason=tested.reason or "")
 
 
 def _compared(inputs: StudyInputs) -> Iterator[tuple[str, int, int]]:
-    """Rows side by side under each subset; those that read no references stand beside all, among themselves once."""
-    alone = [place for place, row in enumerate(inputs.rows) if not row.metric.needs_references]
+    """Pair the rows of each subset. A row without references is paired with each of them; two such rows once."""
+    alone = [index for index, row in enumerate(inputs.rows) if not row.metric.needs_references]
     for subset in inputs.specification.built_subsets():
         reading = [
-            place for place, row in enumerate(inputs.rows) if row.subset == subset and row.metric.needs_references
+            index for index, row in enumerate(inputs.rows) if row.subset == subset and row.metric.needs_references
         ]
         for a, b in combinations(sorted(reading + alone), 2):
             if a in reading or b in reading:
                 yield subset.label, a, b
     for a, b in combinations(alone, 2):
-        yield NO_REFERENCES, a, b
+        yield results.NO_REFERENCES, a, b

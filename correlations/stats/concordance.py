@@ -17,9 +17,9 @@ _BITSET_BYTES = 4 << 20  # working memory of one block of samples: about what a 
 
 
 def doubled_dominance(x: RankedBatch, y: RankedBatch) -> Ints:
-    """For each observation i, four times sum_j h(x_i - x_j) h(y_i - y_j), with h the Heaviside step and h(0) = 1/2.
+    """Return, for each observation i, 4 sum_j h(x_i - x_j) h(y_i - y_j), with h the Heaviside step and h(0) = 1/2.
 
-    Returns exact integers of shape (batch, n). The pair (i, i) is in the sum and gives 1.
+    Exact integers of shape (batch, n). The pair (i, i) is in the sum and gives 1.
     """
     batch, n = x.below.shape
     words = n // 64 + 1
@@ -34,25 +34,25 @@ def doubled_dominance(x: RankedBatch, y: RankedBatch) -> Ints:
 def _dominance_block(x: RankedBatch, y: RankedBatch, words: int) -> Ints:
     batch, n = x.below.shape
     position = np.arange(n)
-    # A place of its own for each y, ties in any order: thresholds `below` and `upto` fall between groups of ties.
-    place = np.empty((batch, n), dtype=np.int64)
-    np.put_along_axis(place, y.order, np.broadcast_to(position, (batch, n)), axis=1)
-    entering = np.take_along_axis(place, x.order, axis=1)
+    # Each y gets a distinct rank, ties in any order: thresholds `below` and `upto` fall between groups of ties.
+    y_rank = np.empty((batch, n), dtype=np.int64)
+    np.put_along_axis(y_rank, y.order, np.broadcast_to(position, (batch, n)), axis=1)
+    entering = np.take_along_axis(y_rank, x.order, axis=1)
 
-    seen = np.zeros((batch, n + 1, words), dtype=np.uint64)  # seen[:, k]: the places of the k smallest x
+    entered = np.zeros((batch, n + 1, words), dtype=np.uint64)  # entered[:, k]: the y ranks of the k smallest x
     samples = np.arange(batch)[:, None]
-    seen[samples, position + 1, entering >> 6] = np.uint64(1) << (entering & 63).astype(np.uint64)
-    np.bitwise_or.accumulate(seen, axis=1, out=seen)
+    entered[samples, position + 1, entering >> 6] = np.uint64(1) << (entering & 63).astype(np.uint64)
+    np.bitwise_or.accumulate(entered, axis=1, out=entered)
     full = np.zeros((batch, n + 1, words), dtype=np.int32)  # set bits in the words before each word
-    np.cumsum(np.bitwise_count(seen[..., :-1]), axis=2, dtype=np.int32, out=full[..., 1:])
-    flat_seen, flat_full = seen.ravel(), full.ravel()
+    np.cumsum(np.bitwise_count(entered[..., :-1]), axis=2, dtype=np.int32, out=full[..., 1:])
+    flat_entered, flat_full = entered.ravel(), full.ravel()
     sample_base = samples * ((n + 1) * words)
 
     def count(first_x: Ints, below_y: Ints) -> Ints:
         """Count, among the ``first_x`` smallest x, those with a y rank under ``below_y``."""
         where = sample_base + first_x * words + (below_y >> 6)
         mask = (np.uint64(1) << (below_y & 63).astype(np.uint64)) - np.uint64(1)
-        return np.asarray(flat_full[where] + np.bitwise_count(flat_seen[where] & mask).astype(np.int64))
+        return np.asarray(flat_full[where] + np.bitwise_count(flat_entered[where] & mask).astype(np.int64))
 
     # 2h = [<] + [<=] in x and in y: four counts, fewer where there are no ties.
     less_less = count(x.below, y.below)
@@ -63,7 +63,7 @@ def _dominance_block(x: RankedBatch, y: RankedBatch, words: int) -> Ints:
 
 
 def concordant_minus_discordant(x: RankedBatch, y: RankedBatch) -> Ints:
-    """Concordant less discordant unordered pairs of each sample, shape (batch,); tied pairs count in neither."""
+    """Count concordant less discordant unordered pairs of each sample, shape (batch,); tied pairs count in neither."""
     batch, n = x.below.shape
     if n <= BITSET_LIMIT:
         return np.asarray((doubled_dominance(x, y).sum(axis=1) - n * n) // 2)
@@ -82,11 +82,11 @@ def _pairs_in_runs(starts: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> i
 
 
 def _inversions(values: Ints) -> int:
-    """Pairs i < j with values[i] > values[j]; ``values`` are integers in 0 .. n - 1. Merges blocks bottom-up."""
+    """Count pairs i < j with values[i] > values[j]; ``values`` are integers in 0 .. n - 1. Merges blocks bottom-up."""
     n = values.size
     levels = max(1, (n - 1).bit_length())
     size = 1 << levels
-    # The position rides in the low bits: equal values stay in order, and it tells which half an element came from.
+    # The low bits hold the position: equal values stay in order, and it shows which half an element came from.
     keys = np.full(size, n, dtype=np.int64)  # padding, larger than all, at the end: inverts nothing
     keys[:n] = values
     keys = (keys << levels) | np.arange(size)
@@ -95,9 +95,9 @@ def _inversions(values: Ints) -> int:
         half = 1 << level
         keys = np.sort(keys.reshape(-1, 2 * half), axis=1)
         from_right = (keys >> level) & 1
-        # The place of a right element in the merge = the left ones not above it + the right ones before it.
-        places = int((from_right * np.arange(2 * half)).sum())
+        # The position of a right element in the merge = the left ones not above it + the right ones before it.
+        positions = int((from_right * np.arange(2 * half)).sum())
         blocks = keys.shape[0]
-        not_above = places - blocks * (half * (half - 1) // 2)
+        not_above = positions - blocks * (half * (half - 1) // 2)
         total += blocks * half * half - not_above
     return total

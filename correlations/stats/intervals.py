@@ -16,15 +16,11 @@ class Interval(NamedTuple):
 
 
 NOWHERE = Interval(math.nan, math.nan)
-
-
-def check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence!r}: it must lie strictly between 0 and 1, for example 0.95")
+LEVELS = (0.5 - 0.95 / 2, 0.5 + 0.95 / 2)  # of the ends of a 95% interval
 
 
 def fisher_z_interval(r: float, n: float, *, confidence: float = 0.95) -> Interval:
-    """Interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
+    """Return the interval of a correlation through Fisher's z, with standard error 1 / sqrt(n - 3).
 
     Parameters
     ----------
@@ -57,7 +53,8 @@ def fisher_z_interval(r: float, n: float, *, confidence: float = 0.95) -> Interv
     >>> round(low, 3), round(high, 3)
     (0.416, 0.547)
     """
-    check_confidence(confidence)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}: it must lie strictly between 0 and 1, for example 0.95")
     if math.isnan(r) or n <= 3:
         return NOWHERE
     if not -1 <= r <= 1:

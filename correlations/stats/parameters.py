@@ -62,13 +62,13 @@ class HeldOut:
 
     chosen_on: float  # coefficient of the best value, on the half where it was chosen
     judged_on: float  # of the same value on the other half
-    fixed: float  # of the value settled beforehand, on that other half
+    fixed: float  # of the value in use, on that other half
     shares: Floats  # (V,): how often each value was the best
     n_halves: int  # where all are defined
 
 
 def usable_segments(values: Sequence[ParameterValue]) -> Bools:
-    """(S,) segments that every system has a score for at every value, so that values differ in nothing else."""
+    """Return (S,) segments that every system has a score for at every value, so that values differ in nothing else."""
     return np.asarray(np.logical_and.reduce([np.isfinite(value.scores).all(axis=0) for value in values]))
 
 
@@ -86,7 +86,7 @@ def system_level(
     ----------
     value : ParameterValue
     human : (T, S) float
-        Ratings; NaN where nobody rated that output.
+        Ratings; NaN for an output without a rating.
     systems : T names
     segments : (S,) bool
     coefficients : sequence of keys of `COEFFICIENTS`
@@ -94,14 +94,14 @@ def system_level(
     Returns
     -------
     SystemLevelResult
-        NaN, with the reason, where a system has no score or no rating, and as `system_level_correlation` says.
+        NaN, with the reason, if a system has no score or no rating, and as `system_level_correlation` says.
     (T,) float
         The systems' scores.
     """
     weights = segments[None].astype(np.float64)
     scores, ratings = _scores(value, weights)[0], _ratings(checked_ratings(human), weights)[0]
-    for name, found in (("score", scores), ("rating", ratings)):
-        missing = np.flatnonzero(~np.isfinite(found))
+    for name, along in (("score", scores), ("rating", ratings)):
+        missing = np.flatnonzero(~np.isfinite(along))
         if missing.size:
             undefined, reason = dict.fromkeys(coefficients, math.nan), f"no {name} of {systems[missing[0]]}"
             return SystemLevelResult(len(systems), undefined, undefined, (), reason), scores
@@ -111,27 +111,27 @@ def system_level(
 def segment_level(
     value: ParameterValue, human: ArrayLike, segments: Bools, *, coefficients: Sequence[str] = USUAL
 ) -> SegmentLevelResult:
-    """Scores of segments against their ratings, over all systems together.
+    """Correlate scores of segments with their ratings, over all systems together.
 
     Parameters are those of `system_level`; n counts outputs that are scored and rated.
 
     Examples
     --------
     >>> scores = np.array([[0.1, 0.4], [0.2, 0.3]])
-    >>> one = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
-    >>> found = segment_level(one, [[1, 4], [2, np.nan]], np.array([True, True]))
-    >>> found.n, round(found.values["pearson"], 3)
+    >>> value = ParameterValue(scores[..., None], lambda sums: sums[..., 0], scores)
+    >>> result = segment_level(value, [[1, 4], [2, np.nan]], np.array([True, True]))
+    >>> result.n, round(result.values["pearson"], 3)
     (3, 1.0)
     """
     ratings = checked_ratings(human)
-    kept = np.isfinite(ratings) & np.isfinite(value.scores) & segments
-    x, y = value.scores[kept], ratings[kept]
+    counts = np.isfinite(ratings) & np.isfinite(value.scores) & segments
+    x, y = value.scores[counts], ratings[counts]
     undefined, no_pvalue = dict.fromkeys(coefficients, math.nan), {"pearson": math.nan}
     if x.size < 3:
         return SegmentLevelResult(x.size, undefined, no_pvalue, f"{x.size} rated outputs: at least 3 are needed")
-    if (x == x[0]).all() or (y == y[0]).all():
-        what = "metric scores" if (x == x[0]).all() else "ratings"
-        return SegmentLevelResult(x.size, undefined, no_pvalue, f"the {what} are constant")
+    for name, side in (("metric scores", x), ("ratings", y)):
+        if (side == side[0]).all():
+            return SegmentLevelResult(x.size, undefined, no_pvalue, f"the {name} are constant")
     values = {key: float(COEFFICIENTS[key].batch(x, y)) for key in coefficients}
     pearson = values["pearson"]
     # (1 - r)(1 + r) and not 1 - r^2: over thousands of outputs t is large where r is near 1.
@@ -141,12 +141,12 @@ def segment_level(
 
 
 def bootstrap_weights(segments: Bools, n_replicates: int, seed: int) -> Floats:
-    """(B, S) how often each segment is drawn, as many as there are, with replacement."""
-    places = np.flatnonzero(segments)
+    """Return (B, S) how often each segment is drawn, as many as there are, with replacement."""
+    usable = np.flatnonzero(segments)
     rng = np.random.default_rng(seed)
     weights = np.zeros((n_replicates, segments.size))
-    if places.size:
-        weights[:, places] = rng.multinomial(places.size, np.full(places.size, 1 / places.size), size=n_replicates)
+    if usable.size:
+        weights[:, usable] = rng.multinomial(usable.size, np.full(usable.size, 1 / usable.size), size=n_replicates)
     return weights
 
 
@@ -158,20 +158,20 @@ def curves(
     coefficients: Sequence[str] = USUAL,
     progress: Progress | None = None,
 ) -> Curves:
-    """Coefficients at each value with segments counted as often as ``weights`` (B, S) says."""
+    """Compute coefficients at each value with segments counted as often as ``weights`` (B, S) says."""
     ratings = checked_ratings(human)
     system = {name: np.full((len(weights), len(values)), np.nan) for name in coefficients}
     segment = np.full((len(weights), len(values)), np.nan)
     of_systems = _ratings(ratings, weights)
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         for start in range(0, len(weights), _REPLICATES_AT_ONCE):
-            some = slice(start, start + _REPLICATES_AT_ONCE)
-            scores = _scores(value, weights[some])
+            block = slice(start, start + _REPLICATES_AT_ONCE)
+            scores = _scores(value, weights[block])
             for name in coefficients:
-                system[name][some, place] = COEFFICIENTS[name].batch(scores, of_systems[some])
-        segment[:, place] = _weighted_pearson(value.scores, ratings, weights)
+                system[name][block, index] = COEFFICIENTS[name].batch(scores, of_systems[block])
+        segment[:, index] = _weighted_pearson(value.scores, ratings, weights)
         if progress is not None:
-            progress(place + 1, len(values))
+            progress(index + 1, len(values))
     return Curves(system, segment)
 
 
@@ -190,22 +190,22 @@ def held_out_halves(
     Parameters
     ----------
     fixed : int
-        Place of the value that was settled beforehand.
+        Index of the value in use, which was chosen beforehand.
     coefficient : str
         A key of `COEFFICIENTS`; over systems.
 
     Returns
     -------
     HeldOut
-        NaN where no half leaves every coefficient defined.
+        NaN if no halving leaves every coefficient defined.
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(COEFFICIENTS)}")
-    places = np.flatnonzero(segments)
+    usable = np.flatnonzero(segments)
     rng = np.random.default_rng(seed)
     first = np.zeros((n_halves, segments.size))
     for half in first:
-        half[rng.choice(places, places.size // 2, replace=False)] = 1
+        half[rng.choice(usable, usable.size // 2, replace=False)] = 1
     second = np.where(segments, 1 - first, 0.0)
     chosen, judged = (
         curves(values, human, half, coefficients=[coefficient]).system[coefficient] for half in (first, second)
@@ -225,23 +225,23 @@ def held_out_halves(
     )
 
 
-def best_place(coefficients: ArrayLike) -> int | None:
+def best_index(coefficients: ArrayLike) -> int | None:
     """Return the index of the highest coefficient, the first if several are equal; None if none is defined."""
-    found = np.asarray(coefficients, dtype=np.float64)
-    return None if np.isnan(found).all() else int(np.nanargmax(found))
+    values = np.asarray(coefficients, dtype=np.float64)
+    return None if np.isnan(values).all() else int(np.nanargmax(values))
 
 
 def _scores(value: ParameterValue, weights: Floats) -> Floats:
-    """(B, T) scores of systems."""
+    """Return (B, T) scores of systems."""
     n_systems, n_segments, width = value.statistics.shape
     flat = value.statistics.transpose(1, 0, 2).reshape(n_segments, n_systems * width)
-    # What does not count holds zeros, and nothing else: 0 times NaN would be NaN.
+    # Segments that do not count hold zeros: 0 times NaN would be NaN.
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value.aggregate((weights @ flat).reshape(len(weights), n_systems, width)))
 
 
 def _ratings(ratings: Floats, weights: Floats) -> Floats:
-    """(B, T) mean ratings of systems; NaN where none of its outputs was rated."""
+    """Return (B, T) mean ratings of systems; NaN for a system without a rated output."""
     rated = np.isfinite(ratings)
     total = weights @ np.where(rated, ratings, 0.0).T
     count = weights @ rated.T.astype(np.float64)
@@ -249,14 +249,14 @@ def _ratings(ratings: Floats, weights: Floats) -> Floats:
 
 
 def _weighted_pearson(scores: Floats, ratings: Floats, weights: Floats) -> Floats:
-    """(B,) Pearson's coefficient over outputs, those of a segment counted as often as it."""
-    kept = np.isfinite(scores) & np.isfinite(ratings)
-    if not kept.any():
+    """Return (B,) Pearson's coefficient over outputs, those of a segment counted as often as it."""
+    defined = np.isfinite(scores) & np.isfinite(ratings)
+    if not defined.any():
         return np.full(len(weights), np.nan)
-    # Centred first: sums of squares of what is left lose nothing to cancellation.
-    x = np.where(kept, scores - scores[kept].mean(), 0.0)
-    y = np.where(kept, ratings - ratings[kept].mean(), 0.0)
-    parts = np.stack([part.sum(axis=0) for part in (kept.astype(np.float64), x, y, x * x, y * y, x * y)], axis=1)
+    # Centred first, so that sums of squares lose nothing to cancellation.
+    x = np.where(defined, scores - scores[defined].mean(), 0.0)
+    y = np.where(defined, ratings - ratings[defined].mean(), 0.0)
+    parts = np.stack([part.sum(axis=0) for part in (defined.astype(np.float64), x, y, x * x, y * y, x * y)], axis=1)
     n, sx, sy, sxx, syy, sxy = np.moveaxis(weights @ parts, -1, 0)
     n = np.where(n > 0, n, np.nan)
     below = (sxx - sx * sx / n) * (syy - sy * sy / n)

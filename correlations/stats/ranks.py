@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ class RankedBatch(NamedTuple):
 
     @property
     def doubled(self) -> Ints:
-        """Twice the average rank, counted from 0 and less one: an exact integer, ties included."""
+        """Return twice the average rank, counted from 0 and less one: an exact integer, ties included."""
         return self.below + self.upto
 
     @property
@@ -32,8 +32,8 @@ class RankedBatch(NamedTuple):
         """Return how many unordered pairs of each sample are tied, shape (batch,)."""
         return np.asarray((self.upto - self.below - 1).sum(axis=-1) // 2)
 
-    def rows(self, which: Any) -> RankedBatch:
-        return RankedBatch(self.order[which], self.below[which], self.upto[which])
+    def rows(self, rows: slice) -> RankedBatch:
+        return RankedBatch(*(array[rows] for array in self))
 
 
 def rank_batch(values: Floats) -> RankedBatch:

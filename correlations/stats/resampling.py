@@ -5,32 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from correlations.stats.coefficients.samples import Sample
-from correlations.stats.intervals import NOWHERE, Interval, check_confidence
+from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.sampled_units import USUAL, Progress, chunk_coefficients, study_design
-from correlations.stats.units import Chunk, Remainder, StudyMetric, UnitDesign, shuffle
+from correlations.stats.sampled_units import Progress, chunk_coefficients
+from correlations.stats.units import StudyMetric, UnitDesign, UnitSampling, shuffle
 
 
 @dataclass(frozen=True)
 class BootstrapSummary:
-    """A bootstrap interval and what it was read from."""
+    """A bootstrap interval and the replicates behind it."""
 
-    interval: Interval
+    interval: Interval  # 95%
     standard_error: float  # standard deviation of the replicates
     n_defined: int  # replicates where the statistic is defined
     reason: str | None  # why the interval is NaN
     values: Floats = field(repr=False)  # (replicates,)
 
 
-def replicates_interval(values: Floats, confidence: float = 0.95) -> BootstrapSummary:
-    """Return the percentile interval of replicates (B,); NaN is an undefined replicate.
+def replicates_interval(values: Floats) -> BootstrapSummary:
+    """Return the 95% percentile interval of replicates (B,); NaN is an undefined replicate.
 
     Examples
     --------
@@ -38,17 +37,12 @@ def replicates_interval(values: Floats, confidence: float = 0.95) -> BootstrapSu
     >>> round(interval.low, 9), round(interval.high, 9)
     (2.5, 97.5)
     """
-    check_confidence(confidence)
-    return _summary(values, ((1 - confidence) / 2, (1 + confidence) / 2))
-
-
-def _summary(values: Floats, levels: tuple[float, float]) -> BootstrapSummary:
     defined = values[~np.isnan(values)]
     if 2 * defined.size < values.size or defined.size < 2:
         reason = f"defined in {defined.size} of {values.size} replicates: at least half are needed"
         return BootstrapSummary(NOWHERE, math.nan, defined.size, reason, values)
     spread = float(defined.std(ddof=1))
-    low, high = np.quantile(defined, levels)
+    low, high = np.quantile(defined, LEVELS)
     return BootstrapSummary(Interval(float(low), float(high)), spread, defined.size, None, values)
 
 
@@ -62,7 +56,7 @@ class RaterRatings:
     value: Floats
 
     def replicates(self, rng: np.random.Generator, size: int, shape: tuple[int, int]) -> Floats:
-        """Mean ratings under ``size`` draws of raters with replacement, (size, *shape); NaN where none was drawn."""
+        """Return mean ratings for ``size`` draws of raters with replacement: (size, *shape); NaN if none was drawn."""
         names, rater = np.unique(self.rater, return_inverse=True)
         cell = np.ravel_multi_index((self.system, self.segment), shape)
         means = np.empty((size, shape[0] * shape[1]))
@@ -88,19 +82,14 @@ def study_bootstrap(
     metrics: Sequence[StudyMetric],
     human: ArrayLike,
     pairs: ArrayLike,
+    sampling: UnitSampling,
     *,
-    seed: int | np.random.Generator,
     raters: RaterRatings | None = None,
-    unit_size: int = 100,
-    remainder: Remainder = "keep",
-    orientation: Literal["both", "fixed"] = "both",
     n_replicates: int = 500,
     assignments_per_replicate: int = 4,
-    coefficients: Sequence[str] = USUAL,
-    confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> tuple[RowBootstrap, ...]:
-    """Honest intervals of a sampled-unit study: whole items are resampled, and, if given, whole raters.
+    """Compute honest intervals of a sampled-unit study: resample whole items, and, if given, whole raters.
 
     A replicate draws items with replacement, the same for every pair and metric; shuffles and cuts them per pair; and
     computes each coefficient over its observations. Mirrored observations, and pairs that share an item, come and go
@@ -108,14 +97,12 @@ def study_bootstrap(
 
     Parameters
     ----------
-    metrics, human, pairs, unit_size, remainder, coefficients, confidence, progress
-        As in ``sampled_unit_correlation``.
-    seed : int or numpy.random.Generator
+    metrics, human, pairs, sampling, progress
+        As in ``sampled_unit_correlation``; the orientation is "both" or "fixed".
     raters : RaterRatings, optional
         Draw raters with replacement, too, and take the human means from their ratings. A segment whose raters were all
         left out is not shared in that replicate. Means over fewer distinct raters are noisier, so the replicates
         lean towards 0.
-    orientation : {"both", "fixed"}
     n_replicates : int
         At least 2.
     assignments_per_replicate : int
@@ -127,8 +114,8 @@ def study_bootstrap(
     Returns
     -------
     tuple of RowBootstrap
-        Percentile intervals, in the order of ``metrics``; NaN, with the reason, where fewer than half of the replicates
-        are defined.
+        95% percentile intervals, in the order of ``metrics``; NaN, with the reason, if fewer than half of the
+        replicates are defined.
 
     Raises
     ------
@@ -141,41 +128,43 @@ def study_bootstrap(
     >>> quality = rng.normal(size=(3, 400)) + np.array([[0.0], [0.3], [0.6]])
     >>> noisy = quality + rng.normal(size=quality.shape)
     >>> metric = StudyMetric("total", noisy[..., None], lambda sums: sums[..., 0])
-    >>> row, = study_bootstrap([metric], quality, [(0, 1), (0, 2)], unit_size=50, n_replicates=50, seed=1)
+    >>> sampling = UnitSampling(unit_size=50, seed=1)
+    >>> row, = study_bootstrap([metric], quality, [(0, 1), (0, 2)], sampling, n_replicates=50)
     >>> 0.5 < row.summaries["spearman"].interval.low < row.summaries["spearman"].interval.high < 1
     True
     """
-    check_confidence(confidence)
-    if orientation not in ("both", "fixed"):
-        raise ValueError(f'orientation is {orientation!r}: accepted are "both" and "fixed"')
+    if sampling.orientation == "random":
+        raise ValueError("orientation is 'random': accepted are both and fixed")
     if n_replicates < 2 or assignments_per_replicate < 1:
         raise ValueError(
             f"n_replicates is {n_replicates} and assignments_per_replicate {assignments_per_replicate}: "
             "at least 2 and 1 are needed"
         )
-    design = study_design(metrics, human, pairs, unit_size=unit_size, remainder=remainder)
+    design, keys = UnitDesign(metrics, human, pairs, sampling), sampling.coefficients
     shape = (design.human.shape[0], design.n_segments)
     _check_raters(raters, shape)
-    values = np.full((len(metrics), len(coefficients), n_replicates, assignments_per_replicate), np.nan)
-    item_rng, key_rng, rater_rng = np.random.default_rng(seed).spawn(3)
+    values = np.full((len(metrics), len(keys), n_replicates, assignments_per_replicate), np.nan)
+    item_rng, key_rng, rater_rng = np.random.default_rng(sampling.seed).spawn(3)
     step = max(1, design.chunk_size() // assignments_per_replicate)
     for start in range(0, n_replicates, step):
         size = min(step, n_replicates - start)
         items = np.repeat(item_rng.integers(0, shape[1], (size, shape[1])), assignments_per_replicate, axis=0)
-        means = None if raters is None else raters.replicates(rater_rng, size, shape)
-        means = None if means is None else np.repeat(means, assignments_per_replicate, axis=0)
+        means = None
+        if raters is not None:
+            means = np.repeat(raters.replicates(rater_rng, size, shape), assignments_per_replicate, axis=0)
         chunk = design.ragged_sums(_replicate_orders(design, items, key_rng, means), means)
         for row in range(len(metrics)):
-            results = _row_coefficients(design, chunk, row, orientation == "both", coefficients)
+            ratings = chunk.human[..., design.packed.row_mask[row]]
+            differences = chunk.differences(design.packed, row)
+            results = chunk_coefficients(differences, ratings, Sample(ratings, sampling.mirrored), keys)
             for c, result in enumerate(results):
                 values[row, c, start : start + size] = result.reshape(size, -1)
         if progress is not None:
             progress(start + size, n_replicates)
-    tail = (1 - confidence) / 2
     rows = []
     for row, metric in enumerate(metrics):
-        replicates = {name: values[row, c] for c, name in enumerate(coefficients)}
-        summaries = {name: _summary(_between(each), (tail, 1 - tail)) for name, each in replicates.items()}
+        replicates = dict(zip(keys, values[row], strict=True))
+        summaries = {key: replicates_interval(_between(each)) for key, each in replicates.items()}
         rows.append(RowBootstrap(metric.name, summaries, replicates))
     return tuple(rows)
 
@@ -184,16 +173,14 @@ def study_bootstrap(
 class BootstrapDifference:
     """The difference of two rows of a study, tested on the same resampled items."""
 
-    interval: Interval
+    interval: Interval  # 95%
     standard_error: float
     p_value: float  # two-sided, in [0, 1]
     reason: str | None  # why they are NaN
 
 
-def bootstrap_difference(
-    difference: float, first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95
-) -> BootstrapDifference:
-    """Interval and two-sided test of the difference between two rows' coefficients, by its bootstrap standard error.
+def bootstrap_difference(difference: float, first: ArrayLike, second: ArrayLike) -> BootstrapDifference:
+    """Test the difference between two rows' coefficients, two-sided, by its bootstrap standard error.
 
     Items, not units, are what is resampled: units of different pairs share items, so labels swapped unit by unit, as in
     ``paired_permutation_test``, would take dependent units for independent ones.
@@ -205,8 +192,6 @@ def bootstrap_difference(
     first, second : arrays of shape (n_replicates, J)
         ``RowBootstrap.replicates`` of one coefficient, of two rows of one ``study_bootstrap`` call: the n-th
         replicates of both are on the same items and assignments.
-    confidence : float
-        Strictly between 0 and 1.
 
     Returns
     -------
@@ -226,19 +211,18 @@ def bootstrap_difference(
     Examples
     --------
     >>> rng = np.random.default_rng(5)
-    >>> shared, own = rng.normal(scale=0.1, size=(500, 1)), rng.normal(scale=0.02, size=(500, 1))
+    >>> shared, apart = rng.normal(scale=0.1, size=(500, 1)), rng.normal(scale=0.02, size=(500, 1))
     >>> noise = rng.normal(scale=0.01, size=(2, 500, 4))
-    >>> result = bootstrap_difference(0.1, 0.6 + shared + own + noise[0], 0.5 + shared + noise[1])
+    >>> result = bootstrap_difference(0.1, 0.6 + shared + apart + noise[0], 0.5 + shared + noise[1])
     >>> round(result.standard_error, 2), result.p_value < 0.001
     (0.02, True)
     """
-    check_confidence(confidence)
     replicates = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if replicates[0].shape != replicates[1].shape or replicates[0].ndim != 2:
         raise ValueError(
             f"first and second have shapes {replicates[0].shape} and {replicates[1].shape}: both are (n_replicates, J)"
         )
-    summary = _summary(_between(replicates[0] - replicates[1]), ((1 - confidence) / 2, (1 + confidence) / 2))
+    summary = replicates_interval(_between(replicates[0] - replicates[1]))
     reason = summary.reason
     if math.isnan(difference):
         reason = "a coefficient is undefined"
@@ -247,7 +231,7 @@ def bootstrap_difference(
     if reason is not None:
         return BootstrapDifference(NOWHERE, math.nan, math.nan, reason)
     error = summary.standard_error
-    reach = float(special.ndtri((1 + confidence) / 2)) * error
+    reach = float(special.ndtri(LEVELS[1])) * error
     p_value = float(2 * special.ndtr(-abs(difference) / error))
     return BootstrapDifference(Interval(difference - reach, difference + reach), error, p_value, None)
 
@@ -268,16 +252,8 @@ def _replicate_orders(design: UnitDesign, items: Ints, rng: np.random.Generator,
     return orders
 
 
-def _row_coefficients(
-    design: UnitDesign, chunk: Chunk, row: int, mirrored: bool, coefficients: Sequence[str]
-) -> list[Floats]:
-    human = chunk.human[..., design.packed.row_mask[row]]
-    metric = chunk.differences(design.packed, row)
-    return chunk_coefficients(metric, human, Sample(human, mirrored), wanted=coefficients)
-
-
 def _between(values: Floats) -> Floats:
-    """Replicates free of the spread over assignments: (replicates, J) to (replicates,), NaN where not fully defined."""
+    """Take the spread over assignments out of replicates: (replicates, J) to (replicates,), NaN if any is undefined."""
     count = values.shape[1]
     means = values.mean(axis=1)
     defined = ~np.isnan(means)
@@ -285,9 +261,9 @@ def _between(values: Floats) -> Floats:
         return np.asarray(means)
     total = float(means[defined].var(ddof=1))
     within = float(values[defined].var(axis=1, ddof=1).mean()) / count
-    keep = math.sqrt(max(0.0, 1 - within / total)) if total > 0 else 1.0
+    shrinkage = math.sqrt(max(0.0, 1 - within / total)) if total > 0 else 1.0
     centre = means[defined].mean()
-    return np.asarray(centre + (means - centre) * keep)
+    return np.asarray(centre + (means - centre) * shrinkage)
 
 
 def _check_raters(raters: RaterRatings | None, shape: tuple[int, int]) -> None:

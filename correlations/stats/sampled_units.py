@@ -5,29 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.coefficients.samples import PairedSamples, Sample
-from correlations.stats.intervals import NOWHERE, Interval, check_confidence
+from correlations.stats.intervals import NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
-from correlations.stats.units import (
-    Chunk,
-    Remainder,
-    StudyMetric,
-    UnitDesign,
-    checked_pairs,
-    checked_ratings,
-    pack_metrics,
-)
+from correlations.stats.units import Chunk, StudyMetric, UnitDesign, UnitSampling
 
-Orientation = Literal["both", "fixed", "random"]
 Progress = Callable[[int, int], None]
 MIN_OBSERVATIONS = 3
-USUAL = ("spearman", "kendall")
 
 
 @dataclass(frozen=True)
@@ -36,7 +25,7 @@ class CoefficientSummary:
 
     mean: float  # over the assignments where it is defined; in [-1, 1], or NaN
     assignment_spread: float  # standard deviation over assignments: not an uncertainty, they share their segments
-    paper_interval: Interval  # of the coefficient itself, every observation counted, mirrored ones too
+    paper_interval: Interval  # 95%, of the coefficient itself, every observation counted, mirrored ones too
     n_defined: int  # assignments where the coefficient is defined
     reason: str | None  # why the mean is NaN
     values: Floats = field(repr=False)  # (n_assignments,)
@@ -44,7 +33,7 @@ class CoefficientSummary:
 
 @dataclass(frozen=True)
 class ClampedCells:
-    """Return how many (unit, system) cells were clamped, per assignment on average."""
+    """How many (unit, system) cells were clamped, per assignment on average."""
 
     mean: float
     share: float  # of all such cells, in [0, 1]
@@ -66,18 +55,12 @@ class MetricResult:
 @dataclass(frozen=True)
 class StudyResult:
     rows: tuple[MetricResult, ...]
-    n_assignments: int
-    unit_size: int
-    orientation: Orientation
-    remainder: Remainder
+    n_assignments: int  # computed: 1 for units of one segment
     segments_per_pair: tuple[int, ...]
     units_per_pair: tuple[int, ...]
 
     def __getitem__(self, name: str) -> MetricResult:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(name)
+        return {row.name: row for row in self.rows}[name]
 
 
 @dataclass(frozen=True)
@@ -93,14 +76,8 @@ def sampled_unit_correlation(
     metrics: Sequence[StudyMetric],
     human: ArrayLike,
     pairs: ArrayLike,
+    sampling: UnitSampling,
     *,
-    seed: int | np.random.Generator,
-    unit_size: int = 100,
-    n_assignments: int = 1000,
-    remainder: Remainder = "keep",
-    orientation: Orientation = "both",
-    coefficients: Sequence[str] = USUAL,
-    confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> StudyResult:
     """Correlate metrics with human ratings over randomly assigned units of segments.
@@ -114,23 +91,10 @@ def sampled_unit_correlation(
     metrics : sequence of StudyMetric
         The rows of the table; see ``StudyMetric`` for what drops out of a row.
     human : array of shape (n_systems, S)
-        Ratings in any unit; NaN where nobody rated that output.
+        Ratings in any unit; NaN for an output without a rating.
     pairs : integer array of shape (P, 2)
         Systems to compare; each unordered pair at most once.
-    seed : int or numpy.random.Generator
-        A generator is advanced by the call. The result does not depend on how the work is divided.
-    unit_size : int
-        M >= 1 segments. At M = 1 all assignments are the same, and one is used.
-    n_assignments : int
-        K >= 1.
-    remainder : {"keep", "drop"}
-        What becomes of a pair's last, short unit.
-    orientation : {"both", "fixed", "random"}
-        "both" enters each observation with its mirror image (-m, -q), so the order of a pair's systems is without
-        effect; "fixed" takes the pairs as given; "random" draws a sign for each unit, the same for every metric.
-    coefficients : sequence of keys of ``COEFFICIENTS``
-    confidence : float
-        Level of the coefficients' own intervals, strictly between 0 and 1.
+    sampling : UnitSampling
     progress : callable, optional
         Called as ``progress(done, total)`` with assignments after each chunk. What it raises ends the study.
 
@@ -143,8 +107,8 @@ def sampled_unit_correlation(
     Raises
     ------
     ValueError
-        If shapes disagree, a name repeats, a statistic is not finite, a pair shares no rated segment, or an option is
-        unknown; the message says which.
+        If shapes disagree, a name repeats, a statistic is not finite, or a pair shares no rated segment; the message
+        says which.
 
     References
     ----------
@@ -158,65 +122,57 @@ def sampled_unit_correlation(
     >>> noisy = quality + rng.normal(size=quality.shape)
     >>> counted = np.stack([noisy, np.ones_like(noisy)], axis=2)
     >>> metric = StudyMetric("mean score", counted, lambda sums: sums[..., 0] / sums[..., 1])
-    >>> study = sampled_unit_correlation(
-    ...     [metric], quality, [(0, 1), (0, 2), (1, 2)], unit_size=50, n_assignments=20, seed=1
-    ... )
+    >>> sampling = UnitSampling(unit_size=50, n_assignments=20, seed=1)
+    >>> study = sampled_unit_correlation([metric], quality, [(0, 1), (0, 2), (1, 2)], sampling)
     >>> study["mean score"].n_observations
     48
     >>> 0.8 < study["mean score"].coefficients["spearman"].mean < 1
     True
     """
-    check_confidence(confidence)
-    design = study_design(metrics, human, pairs, unit_size=unit_size, remainder=remainder)
-    _check_options(n_assignments, orientation, coefficients)
-    total = 1 if unit_size == 1 else n_assignments
-    tally = _Tally(design, orientation, tuple(coefficients), total)
-    keys_rng, sign_rng = np.random.default_rng(seed).spawn(2)
+    design = UnitDesign(metrics, human, pairs, sampling)
+    total = 1 if sampling.unit_size == 1 else sampling.n_assignments
+    tally = _Tally(design, sampling, total)
+    keys_rng, sign_rng = np.random.default_rng(sampling.seed).spawn(2)
     step = design.chunk_size()
     for start in range(0, total, step):
         size = min(step, total - start)
-        keys = keys_rng.integers(0, 2**64, size=(size, design.pool_total), dtype=np.uint64)
-        signs = sign_rng.choice([-1.0, 1.0], size=(size, design.n_units)) if orientation == "random" else None
-        tally.add(slice(start, start + size), design.sums(design.shuffled(keys)), signs)
+        chunk = design.sums(_shuffled(design, keys_rng, size))
+        is_random = sampling.orientation == "random"
+        signs = sign_rng.choice([-1.0, 1.0], size=(size, design.n_units)) if is_random else None
+        tally.add(slice(start, start + size), chunk, signs)
         if progress is not None:
             progress(start + size, total)
     return StudyResult(
-        rows=tuple(tally.row(index, confidence) for index in range(len(metrics))),
+        rows=tuple(tally.row(index) for index in range(len(metrics))),
         n_assignments=total,
-        unit_size=unit_size,
-        orientation=orientation,
-        remainder=remainder,
         segments_per_pair=tuple(pool.size for pool in design.pools),
         units_per_pair=tuple(design.units_per_pair),
     )
 
 
+def _shuffled(design: UnitDesign, rng: np.random.Generator, n_assignments: int) -> list[Ints]:
+    return design.shuffled(rng.integers(0, 2**64, size=(n_assignments, design.pool_total), dtype=np.uint64))
+
+
 def unit_observations(
-    metrics: Sequence[StudyMetric],
-    human: ArrayLike,
-    pairs: ArrayLike,
-    *,
-    seed: int | np.random.Generator,
-    unit_size: int = 100,
-    remainder: Remainder = "keep",
+    metrics: Sequence[StudyMetric], human: ArrayLike, pairs: ArrayLike, sampling: UnitSampling
 ) -> Observations:
     """Return the observations of one assignment, for a scatter plot or a paired test of two metrics.
 
-    Parameters and errors are those of ``sampled_unit_correlation``; with the same seed it is that study's first
-    assignment, in the orientation of the pairs as given.
+    Parameters and errors are those of ``sampled_unit_correlation``; the assignment is the first of that study, in the
+    orientation of the pairs as given.
 
     Examples
     --------
     >>> statistics = np.arange(12.0).reshape(2, 6, 1)
     >>> metric = StudyMetric("sum", statistics, lambda sums: sums[..., 0])
-    >>> seen = unit_observations([metric], [[1] * 6, [3] * 6], [(0, 1)], unit_size=2, seed=1)
-    >>> seen.pair.tolist(), seen.human.tolist(), seen.metric.tolist()
+    >>> first = unit_observations([metric], [[1] * 6, [3] * 6], [(0, 1)], UnitSampling(unit_size=2, seed=1))
+    >>> first.pair.tolist(), first.human.tolist(), first.metric.tolist()
     ([0, 0, 0], [[-2.0, -2.0, -2.0]], [[-12.0, -12.0, -12.0]])
     """
-    design = study_design(metrics, human, pairs, unit_size=unit_size, remainder=remainder)
-    keys_rng, _ = np.random.default_rng(seed).spawn(2)
-    keys = keys_rng.integers(0, 2**64, size=(1, design.pool_total), dtype=np.uint64)
-    chunk = design.sums(design.shuffled(keys))
+    design = UnitDesign(metrics, human, pairs, sampling)
+    keys_rng, _ = np.random.default_rng(sampling.seed).spawn(2)
+    chunk = design.sums(_shuffled(design, keys_rng, 1))
     packed = design.packed
     return Observations(
         pair=np.repeat(np.arange(len(design.pairs)), design.units_per_pair),
@@ -225,28 +181,8 @@ def unit_observations(
     )
 
 
-def study_design(
-    metrics: Sequence[StudyMetric], human: ArrayLike, pairs: ArrayLike, *, unit_size: int, remainder: Remainder
-) -> UnitDesign:
-    """Check a study's inputs and lay out its units."""
-    ratings = checked_ratings(human)
-    checked = checked_pairs(pairs, ratings.shape[0])
-    packed = pack_metrics(metrics, *ratings.shape)
-    return UnitDesign(packed, ratings, checked, unit_size=unit_size, remainder=remainder)
-
-
-def _check_options(n_assignments: int, orientation: str, coefficients: Sequence[str]) -> None:
-    if n_assignments < 1:
-        raise ValueError(f"n_assignments is {n_assignments}: at least 1 is needed")
-    if orientation not in ("both", "fixed", "random"):
-        raise ValueError(f'orientation is {orientation!r}: accepted are "both", "fixed" and "random"')
-    unknown = [name for name in coefficients if name not in COEFFICIENTS]
-    if unknown or not coefficients:
-        raise ValueError(f"coefficients are {list(coefficients)}: accepted are {', '.join(COEFFICIENTS)}")
-
-
-def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, *, wanted: Sequence[str]) -> list[Floats]:
-    """Return each requested coefficient by assignment, shape (assignments,), leaving out units with NaN.
+def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, keys: Sequence[str]) -> list[Floats]:
+    """Return each of these coefficients by assignment, shape (assignments,), leaving out units with NaN.
 
     ``human_side`` is the prepared sample of ``human``: every metric shares it.
     """
@@ -254,27 +190,27 @@ def chunk_coefficients(metric: Floats, human: Floats, human_side: Sample, *, wan
     missing = np.isnan(metric) | np.isnan(human)
     if not missing.any() and metric.shape[1] >= MIN_OBSERVATIONS:
         samples = PairedSamples(Sample(metric, mirrored), human_side)
-        return [COEFFICIENTS[name].formula(samples) for name in wanted]
-    results = [np.full(len(metric), np.nan) for _ in wanted]
+        return [COEFFICIENTS[key].formula(samples) for key in keys]
+    results = [np.full(len(metric), np.nan) for _ in keys]
     present = (~missing).sum(axis=1)
     for count in np.unique(present[present >= MIN_OBSERVATIONS]):
         rows = np.flatnonzero(present == count)
         where = ~missing[rows]
         first, second = metric[rows][where].reshape(-1, count), human[rows][where].reshape(-1, count)
         samples = PairedSamples(Sample(first, mirrored), Sample(second, mirrored))
-        for name, result in zip(wanted, results, strict=True):
-            result[rows] = COEFFICIENTS[name].formula(samples)
+        for key, result in zip(keys, results, strict=True):
+            result[rows] = COEFFICIENTS[key].formula(samples)
     return results
 
 
 class _Tally:
     """Sums over the chunks of a study."""
 
-    def __init__(self, design: UnitDesign, orientation: Orientation, wanted: tuple[str, ...], total: int) -> None:
-        self.design, self.packed, self.wanted = design, design.packed, wanted
-        self.mirrored = orientation == "both"
+    def __init__(self, design: UnitDesign, sampling: UnitSampling, total: int) -> None:
+        self.design, self.packed = design, design.packed
+        self.keys, self.mirrored, self.total = tuple(sampling.coefficients), sampling.mirrored, total
         n_rows = len(self.packed.rows)
-        self.values = np.full((n_rows, len(wanted), total), np.nan)
+        self.values = np.full((n_rows, len(self.keys), total), np.nan)
         self.empty_units = np.zeros(n_rows)
         self.undefined_units = np.zeros(n_rows)
         self.few = np.zeros(n_rows, dtype=np.int64)  # assignments with too few observations
@@ -298,7 +234,7 @@ class _Tally:
             few = (~undefined & ~empty).sum(axis=1) < MIN_OBSERVATIONS
             self.few[row] += few.sum()
             self.infinite[row] |= bool(np.isinf(difference).any())
-            results = chunk_coefficients(difference, human[..., mask], sides[mask], wanted=self.wanted)
+            results = chunk_coefficients(difference, human[..., mask], sides[mask], self.keys)
             for index, result in enumerate(results):
                 self.values[row, index, where] = np.where(few, np.nan, result)
             if np.isnan(results[0]).any():
@@ -308,41 +244,39 @@ class _Tally:
                 self.clamped[row] += flags.sum(axis=0)
                 self.occupied[row] += (~empty).sum(axis=0)
 
-    def row(self, index: int, confidence: float) -> MetricResult:
-        total = self.values.shape[2]
-        absent = (self.empty_units[index] + self.undefined_units[index]) / total
-        n_observations = round((self.design.n_units - absent) * (2 if self.mirrored else 1))
+    def _n_units(self, index: int) -> float:
+        """Return how many units of an assignment are defined for a row, on average."""
+        return float(self.design.n_units - (self.empty_units[index] + self.undefined_units[index]) / self.total)
+
+    def row(self, index: int) -> MetricResult:
+        n_observations = round(self._n_units(index) * (2 if self.mirrored else 1))
         counts = {
-            "no valid segment in the unit": self.empty_units[index] / total,
-            "metric undefined on the unit": self.undefined_units[index] / total,
+            "no valid segment in the unit": self.empty_units[index] / self.total,
+            "metric undefined on the unit": self.undefined_units[index] / self.total,
         }
         return MetricResult(
             name=self.packed.rows[index].name,
-            coefficients={
-                name: self._summary(index, c, n_observations, confidence) for c, name in enumerate(self.wanted)
-            },
+            coefficients={key: self._summary(index, c, n_observations) for c, key in enumerate(self.keys)},
             n_observations=n_observations,
             undefined_units={reason: float(count) for reason, count in counts.items() if count},
             n_valid_segments=int(self.packed.masks[:, self.packed.row_mask[index]].sum()),
             clamped=self._clamped_cells(index),
         )
 
-    def _summary(self, index: int, c: int, n_observations: int, confidence: float) -> CoefficientSummary:
+    def _summary(self, index: int, c: int, n_observations: int) -> CoefficientSummary:
         values = self.values[index, c]
-        defined, entry = values[~np.isnan(values)], COEFFICIENTS[self.wanted[c]]
+        defined, entry = values[~np.isnan(values)], COEFFICIENTS[self.keys[c]]
         if defined.size == 0:
             return CoefficientSummary(math.nan, math.nan, NOWHERE, 0, self._reason(index, entry.undefined), values)
         mean = float(defined.mean())
         spread = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
-        interval = NOWHERE if entry.interval is None else entry.interval(mean, n_observations, confidence=confidence)
+        interval = NOWHERE if entry.interval is None else entry.interval(mean, n_observations)
         return CoefficientSummary(mean, spread, interval, defined.size, None, values)
 
     def _reason(self, index: int, undefined: str) -> str:
-        total = self.values.shape[2]
-        if self.few[index] == total:
-            count = self.design.n_units - (self.empty_units[index] + self.undefined_units[index]) / total
-            return f"{count:g} units: at least {MIN_OBSERVATIONS} observations are needed"
-        if self.constant_human[index] == total:
+        if self.few[index] == self.total:
+            return f"{self._n_units(index):g} units: at least {MIN_OBSERVATIONS} observations are needed"
+        if self.constant_human[index] == self.total:
             return "the human rating differences are constant"
         if self.infinite[index] and undefined:
             return undefined
@@ -358,11 +292,11 @@ class _Tally:
         per_system = np.full(n_systems, np.nan)
         np.divide(clamped, cells, out=per_system, where=cells > 0)
         share = float(clamped.sum() / cells.sum()) if cells.sum() else math.nan
-        return ClampedCells(float(clamped.sum() / self.values.shape[2]), share, per_system)
+        return ClampedCells(float(clamped.sum() / self.total), share, per_system)
 
 
 def _constant(values: Floats, mirrored: bool) -> NDArray[np.bool_]:
-    """Rows whose defined values are all alike (mirrored: all zero)."""
+    """Return the rows whose defined values are all alike (mirrored: all zero)."""
     present = ~np.isnan(values)
     anchor = np.zeros((len(values), 1))
     if not mirrored and values.shape[1]:

@@ -24,34 +24,34 @@ def on_shared_segments(
     metrics : sequence of StudyMetric
         The rows of a study, with statistics over the same S segments.
     compared : sequence of (first, second)
-        Which rows are compared, by their places in ``metrics``.
+        Which rows are compared, by their indices in ``metrics``.
 
     Returns
     -------
     rows : list of StudyMetric
         ``metrics`` as they are, and after them those that were narrowed to what a pair shares, each once.
-    places : list of (first, second)
-        For each pair, the two of ``rows`` to compare. Both are valid on the same segments: on none, where no segment is
+    indices : list of (first, second)
+        For each pair, the two of ``rows`` to compare. Both are valid on the same segments, on none if no segment is
         valid in both.
 
     Raises
     ------
     IndexError
-        If a place is not one of ``metrics``.
+        If an index is not one of ``metrics``.
 
     Examples
     --------
-    >>> one, other = (np.array(kept, dtype=bool) for kept in ([1, 1, 0], [0, 1, 1]))
     >>> total = lambda sums: sums[..., 0]
-    >>> metrics = [StudyMetric("a", np.ones((2, 3, 1)), total, one), StudyMetric("b", np.ones((2, 3, 1)), total, other)]
-    >>> rows, places = on_shared_segments(metrics, [(0, 1)])
-    >>> [row.valid.tolist() for row in rows[2:]], places
+    >>> valid = {"a": np.array([True, True, False]), "b": np.array([False, True, True])}
+    >>> metrics = [StudyMetric(name, np.ones((2, 3, 1)), total, segments) for name, segments in valid.items()]
+    >>> rows, indices = on_shared_segments(metrics, [(0, 1)])
+    >>> [row.valid.tolist() for row in rows[2:]], indices
     ([[False, True, False], [False, True, False]], [(2, 3)])
     """
     rows = list(metrics)
     known: dict[tuple[int, bytes], int] = {}
 
-    def place(index: int, shared: Bools) -> int:
+    def narrowed(index: int, shared: Bools) -> int:
         if np.array_equal(_valid(metrics[index]), shared):
             return index
         key = (index, shared.tobytes())
@@ -60,11 +60,11 @@ def on_shared_segments(
             rows.append(replace(metrics[index], name=f"{metrics[index].name} [{len(rows)}]", valid=shared))
         return known[key]
 
-    places = []
+    indices = []
     for first, second in compared:
         shared = _valid(metrics[first]) & _valid(metrics[second])
-        places.append((place(first, shared), place(second, shared)))
-    return rows, places
+        indices.append((narrowed(first, shared), narrowed(second, shared)))
+    return rows, indices
 
 
 def _valid(metric: StudyMetric) -> Bools:

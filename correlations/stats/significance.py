@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
 
 
 def williams_test(r12: float, r13: float, r23: float, n: int, *, dof: Literal["n-3", "n-2"] = "n-3") -> Comparison:
-    """Williams' test that two correlations sharing one variable are equal: H0 rho12 = rho13.
+    """Test that two correlations sharing one variable are equal, by Williams: H0 rho12 = rho13.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ def paired_permutation_test(
         raise ValueError(f"coefficient is {coefficient!r}: accepted are {', '.join(COEFFICIENTS)}")
     if n_permutations < 1:
         raise ValueError(f"n_permutations is {n_permutations}: at least 1 is needed")
-    scores = np.stack([_one_scale(first, mirrored=mirrored), _one_scale(second, mirrored=mirrored)])
+    scores = np.stack([_scaled(first, mirrored=mirrored), _scaled(second, mirrored=mirrored)])
     target = np.asarray(human, dtype=np.float64)
 
     def difference(a: Floats, b: Floats) -> Floats:
-        one, two = COEFFICIENTS[coefficient].batch(np.stack([a, b]), target, mirrored=mirrored)
-        return np.asarray(one - two)
+        of_a, of_b = COEFFICIENTS[coefficient].batch(np.stack([a, b]), target, mirrored=mirrored)
+        return np.asarray(of_a - of_b)
 
     observed = float(difference(scores[0], scores[1]))
     if math.isnan(observed):
@@ -153,7 +153,7 @@ def paired_permutation_test(
     return Comparison(observed, (as_extreme + 1) / (valid + 1))
 
 
-def _one_scale(values: ArrayLike, *, mirrored: bool) -> Floats:
+def _scaled(values: ArrayLike, *, mirrored: bool) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"a metric's scores have shape {array.shape}: one axis, the units, is expected")
@@ -164,14 +164,14 @@ def _one_scale(values: ArrayLike, *, mirrored: bool) -> Floats:
 
 @dataclass(frozen=True)
 class HolmResult:
-    """``adjusted`` p-values in the order given, NaN where the input was; ``rejected`` at the level asked for."""
+    """``adjusted`` p-values in the order given, NaN where the input was; ``rejected`` at the level ``alpha``."""
 
     adjusted: Floats
     rejected: Bools
 
 
 def holm_correction(pvalues: ArrayLike, *, alpha: float = 0.05) -> HolmResult:
-    """Holm's step-down correction, which bounds the chance of any false rejection by ``alpha``.
+    """Correct p-values by Holm's step-down method, which bounds the chance of any false rejection by ``alpha``.
 
     Parameters
     ----------

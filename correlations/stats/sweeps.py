@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from correlations.stats.sampled_units import (
-    MetricResult,
-    Orientation,
-    Progress,
-    StudyResult,
-    sampled_unit_correlation,
-)
-from correlations.stats.units import Remainder, StudyMetric
+from correlations.stats.sampled_units import MetricResult, Progress, sampled_unit_correlation
+from correlations.stats.units import StudyMetric, UnitSampling
 
 
 @dataclass(frozen=True)
@@ -30,13 +23,8 @@ def reference_sweep(
     metrics_at: Mapping[float, Sequence[StudyMetric]],
     human: ArrayLike,
     pairs: ArrayLike,
+    sampling: UnitSampling,
     *,
-    seed: int | np.random.Generator,
-    unit_size: int = 100,
-    n_assignments: int = 1000,
-    remainder: Remainder = "keep",
-    orientation: Orientation = "both",
-    coefficients: Sequence[str] = ("spearman",),
     progress: Progress | None = None,
 ) -> SweepResult:
     """Sweep over what changes the statistics but not the units: thresholds on reference weights, or orders.
@@ -48,8 +36,8 @@ def reference_sweep(
     ----------
     metrics_at : mapping from point to metrics
         The same metric names at every point.
-    human, pairs, seed, unit_size, n_assignments, remainder, orientation, coefficients, progress
-        As in ``sampled_unit_correlation``, which with the same seed gives the same numbers point by point.
+    human, pairs, sampling, progress
+        As in ``sampled_unit_correlation``, which with the same sampling gives the same numbers point by point.
 
     Raises
     ------
@@ -58,14 +46,14 @@ def reference_sweep(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(3)
     >>> human = rng.normal(size=(3, 200))
     >>> def at(noise):
     ...     statistics = (human + noise * np.random.default_rng(4).normal(size=human.shape))[..., None]
     ...     return [StudyMetric("noisy", statistics, lambda sums: sums[..., 0])]
-    >>> sweep = reference_sweep(
-    ...     {0.0: at(0.0), 2.0: at(2.0)}, human, [(0, 1), (1, 2)], unit_size=20, n_assignments=10, seed=1
-    ... )
+    >>> sampling = UnitSampling(unit_size=20, n_assignments=10, seed=1)
+    >>> sweep = reference_sweep({0.0: at(0.0), 2.0: at(2.0)}, human, [(0, 1), (1, 2)], sampling)
     >>> [round(row.coefficients["spearman"].mean, 1) for row in sweep.series["noisy"]]
     [1.0, 0.4]
     """
@@ -75,18 +63,7 @@ def reference_sweep(
         for index, metrics in enumerate(metrics_at.values())
         for metric in metrics
     ]
-    study = sampled_unit_correlation(
-        rows,
-        human,
-        pairs,
-        seed=seed,
-        unit_size=unit_size,
-        n_assignments=n_assignments,
-        remainder=remainder,
-        orientation=orientation,
-        coefficients=coefficients,
-        progress=progress,
-    )
+    study = sampled_unit_correlation(rows, human, pairs, sampling, progress=progress)
     series = {
         name: tuple(replace(study[f"{index} {name}"], name=name) for index in range(len(metrics_at))) for name in names
     }
@@ -97,20 +74,16 @@ def unit_size_sweep(
     metrics: Sequence[StudyMetric],
     human: ArrayLike,
     pairs: ArrayLike,
+    sampling: UnitSampling,
     *,
     unit_sizes: Sequence[int] = (1, 2, 5, 10, 20, 50, 100),
     metrics_at_one: Sequence[StudyMetric] | None = None,
-    seed: int,
-    n_assignments: int = 1000,
-    remainder: Remainder = "keep",
-    orientation: Orientation = "both",
-    coefficients: Sequence[str] = ("spearman",),
     progress: Progress | None = None,
 ) -> SweepResult:
-    """Sweep over the unit size M.
+    """Sweep over the unit size M, with all else as ``sampling`` says.
 
     Small units give many observations, so fewer assignments fix their mean coefficient as well: M of max(M) parts of
-    ``n_assignments`` are used, at least 10, and the work per point stays about the same.
+    ``sampling.n_assignments`` are used, at least 10, and the work per point stays about the same.
 
     Parameters
     ----------
@@ -118,8 +91,8 @@ def unit_size_sweep(
         Distinct, each at least 1.
     metrics_at_one : sequence of StudyMetric, optional
         Used at M = 1 in place of ``metrics``: sentence scores need smoothing that larger units do without.
-    metrics, human, pairs, seed, n_assignments, remainder, orientation, coefficients, progress
-        As in ``sampled_unit_correlation``; ``progress`` counts the assignments of all sizes.
+    metrics, human, pairs, sampling, progress
+        As in ``sampled_unit_correlation``; the seed is an int, and ``progress`` counts the assignments of all sizes.
 
     Raises
     ------
@@ -128,11 +101,13 @@ def unit_size_sweep(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(3)
     >>> human = rng.normal(size=(3, 200)) + np.array([[0.0], [0.2], [0.4]])
     >>> statistics = (human + 2 * rng.normal(size=human.shape))[..., None]
     >>> metric = StudyMetric("noisy", statistics, lambda sums: sums[..., 0])
-    >>> sweep = unit_size_sweep([metric], human, [(0, 1), (0, 2)], unit_sizes=(1, 10), n_assignments=20, seed=1)
+    >>> sampling = UnitSampling(n_assignments=20, seed=1)
+    >>> sweep = unit_size_sweep([metric], human, [(0, 1), (0, 2)], sampling, unit_sizes=(1, 10))
     >>> [row.n_observations for row in sweep.series["noisy"]]
     [800, 80]
     """
@@ -142,37 +117,25 @@ def unit_size_sweep(
     at_one = metrics if metrics_at_one is None else metrics_at_one
     metrics_at = {float(size): (at_one if size == 1 else metrics) for size in sizes}
     names = _common_names(metrics_at)
-    counts = [1 if size == 1 else min(n_assignments, max(10, n_assignments * size // max(sizes))) for size in sizes]
-    studies: list[StudyResult] = []
+    most = sampling.n_assignments
+    counts = [1 if size == 1 else min(most, max(10, most * size // max(sizes))) for size in sizes]
+    studies = []
     for index, size in enumerate(sizes):
-        before = sum(counts[:index])
-        studies.append(
-            sampled_unit_correlation(
-                metrics_at[float(size)],
-                human,
-                pairs,
-                seed=seed,
-                unit_size=size,
-                n_assignments=counts[index],
-                remainder=remainder,
-                orientation=orientation,
-                coefficients=coefficients,
-                progress=None if progress is None else _offset(progress, before, sum(counts)),
-            )
-        )
+        report = None if progress is None else _offset(progress, sum(counts[:index]), sum(counts))
+        resized = replace(sampling, unit_size=size, n_assignments=counts[index])
+        studies.append(sampled_unit_correlation(metrics_at[float(size)], human, pairs, resized, progress=report))
     return SweepResult(tuple(metrics_at), {name: tuple(study[name] for study in studies) for name in names})
 
 
 def _common_names(metrics_at: Mapping[float, Sequence[StudyMetric]]) -> list[str]:
     if not metrics_at:
         raise ValueError("the sweep has no points: at least one is needed")
-    names: list[str] | None = None
-    for point, metrics in metrics_at.items():
-        here = [metric.name for metric in metrics]
-        if names is not None and set(here) != set(names):
-            raise ValueError(f"metrics at point {point:g} are {here}, at the first point {names}: the names must agree")
-        names = here if names is None else names
-    return names or []
+    names_at = {point: [metric.name for metric in metrics] for point, metrics in metrics_at.items()}
+    first = next(iter(names_at.values()))
+    for point, names in names_at.items():
+        if set(names) != set(first):
+            raise ValueError(f"metrics at point {point:g} are {names}, at the first point {first}: names must agree")
+    return first
 
 
 def _offset(progress: Progress, before: int, total: int) -> Progress:

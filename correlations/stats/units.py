@@ -9,15 +9,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats, Ints
 
 Remainder = Literal["keep", "drop"]
+Orientation = Literal["both", "fixed", "random"]
+USUAL = ("spearman", "kendall")
 _CHUNK_BYTES = 16 << 20  # of unit sums held at once
 # Where ratings are means of a few integers, a common denominator makes their sums exact, so that ties are real ties.
 _DENOMINATORS: tuple[int, ...] = (*range(1, 61), 100, 420, 840, 1000, 2520, 10_000, 27_720, 360_360)
@@ -49,6 +52,53 @@ class StudyMetric:
     clamped: Callable[[Floats], Bools] | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class UnitSampling:
+    """How segments are assigned to units, and the coefficients over those units.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator
+        A generator is advanced by each use. Results do not depend on how the work is divided.
+    unit_size : int
+        M >= 1 segments. At M = 1 all assignments are the same, and one is used.
+    n_assignments : int
+        K >= 1; a bootstrap does not use it.
+    remainder : {"keep", "drop"}
+        What becomes of a pair's last, short unit.
+    orientation : {"both", "fixed", "random"}
+        "both" enters each observation with its mirror image (-m, -q), so the order of a pair's systems is without
+        effect; "fixed" takes the pairs as given; "random" draws a sign for each unit, the same for every metric.
+    coefficients : sequence of keys of ``COEFFICIENTS``
+
+    Raises
+    ------
+    ValueError
+        If an option lies out of its range or is unknown; the message says which.
+    """
+
+    seed: int | np.random.Generator
+    unit_size: int = 100
+    n_assignments: int = 1000
+    remainder: Remainder = "keep"
+    orientation: Orientation = "both"
+    coefficients: Sequence[str] = USUAL
+
+    def __post_init__(self) -> None:
+        for name in ("unit_size", "n_assignments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least 1 is needed")
+        for name, accepted in (("remainder", get_args(Remainder)), ("orientation", get_args(Orientation))):
+            if getattr(self, name) not in accepted:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: accepted are {', '.join(accepted)}")
+        if not self.coefficients or not set(self.coefficients) <= set(COEFFICIENTS):
+            raise ValueError(f"coefficients are {list(self.coefficients)}: accepted are {', '.join(COEFFICIENTS)}")
+
+    @property
+    def mirrored(self) -> bool:
+        return self.orientation == "both"
+
+
 @dataclass(frozen=True)
 class PackedMetrics:
     """The rows of a study over one table of distinct columns: rows share most of their statistics."""
@@ -72,7 +122,7 @@ def pack_metrics(metrics: Sequence[StudyMetric], n_systems: int, n_segments: int
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ValueError(f"metrics[{index}] is called {name!r}, and so is an earlier one: names must differ")
-    place: dict[bytes, int] = {}
+    positions: dict[bytes, int] = {}
     columns: list[Floats] = []
     masks: dict[bytes, int] = {}
     mask_columns: list[Floats] = []
@@ -88,10 +138,10 @@ def pack_metrics(metrics: Sequence[StudyMetric], n_systems: int, n_segments: int
         for d in range(statistics.shape[2]):
             column = np.where(valid, statistics[:, :, d], 0.0)
             digest = hashlib.blake2b(column.tobytes(), digest_size=16).digest()
-            if digest not in place:
-                place[digest] = len(columns)
+            if digest not in positions:
+                positions[digest] = len(columns)
                 columns.append(column)
-            indices.append(place[digest])
+            indices.append(positions[digest])
         row_columns.append(np.array(indices, dtype=np.intp))
     return PackedMetrics(
         tuple(metrics), np.stack(columns, axis=2), tuple(row_columns), np.stack(mask_columns, axis=1), tuple(row_mask)
@@ -128,7 +178,7 @@ def _checked_statistics(metric: StudyMetric, valid: Bools, n_systems: int, n_seg
 
 
 def checked_ratings(human: ArrayLike) -> Floats:
-    """Ratings as (n_systems, S); NaN says that nobody rated this output."""
+    """Return ratings as (n_systems, S); NaN for an output without a rating."""
     ratings = np.asarray(human, dtype=np.float64)
     if ratings.ndim != 2:
         raise ValueError(f"human ratings have shape {ratings.shape}: (n_systems, S) is expected")
@@ -151,11 +201,10 @@ def checked_pairs(pairs: ArrayLike, n_systems: int) -> Ints:
             raise ValueError(f"pairs[{index}] is ({a}, {b}): systems are numbered 0 to {n_systems - 1}")
         if a == b:
             raise ValueError(f"pairs[{index}] compares system {a} with itself")
-    seen: set[frozenset[int]] = set()
+    unordered = [frozenset(pair) for pair in result.tolist()]
     for index, (a, b) in enumerate(result):
-        if frozenset((int(a), int(b))) in seen:
+        if unordered[index] in unordered[:index]:
             raise ValueError(f"pairs[{index}] is ({a}, {b}), which is listed before: its units would count twice")
-        seen.add(frozenset((int(a), int(b))))
     return result.astype(np.int64)
 
 
@@ -178,7 +227,7 @@ class Chunk:
     segments: Floats  # (assignments, U, G): valid segments
 
     def differences(self, packed: PackedMetrics, row: int) -> Floats:
-        """Metric differences of one row, shape (assignments, U); NaN where undefined."""
+        """Return the metric differences of one row, shape (assignments, U); NaN where undefined."""
         scores = packed.scores(self.metric, row)
         result = scores[..., 0] - scores[..., 1]
         result[self.segments[..., packed.row_mask[row]] == 0] = np.nan
@@ -186,30 +235,24 @@ class Chunk:
 
 
 class UnitDesign:
-    """Pairs, their shared segments, and how those are cut into units.
-
-    A pair's shared segments are those on which both of its systems are rated.
-    """
+    """Check a study's inputs, and cut each pair's shared segments, those rated for both systems, into units."""
 
     def __init__(
-        self, packed: PackedMetrics, human: Floats, pairs: Ints, *, unit_size: int, remainder: Remainder
+        self, metrics: Sequence[StudyMetric], ratings: ArrayLike, pairs: ArrayLike, sampling: UnitSampling
     ) -> None:
-        if unit_size < 1:
-            raise ValueError(f"unit_size is {unit_size}: a unit holds at least 1 segment")
-        if remainder not in ("keep", "drop"):
-            raise ValueError(f'remainder is {remainder!r}: accepted are "keep" and "drop"')
-        self.packed, self.pairs = packed, pairs
-        self.unit_size: int = unit_size
-        self.remainder: Remainder = remainder
+        human = checked_ratings(ratings)
+        self.pairs = checked_pairs(pairs, human.shape[0])
+        self.packed = pack_metrics(metrics, *human.shape)
+        self.unit_size, self.remainder = sampling.unit_size, sampling.remainder
         self.n_segments: int = human.shape[1]
         scale = exact_scale(human)
         self.scale, self.human = scale or 1, human if scale is None else np.round(human * scale)
-        self.pools: list[Ints] = [np.flatnonzero(~np.isnan(human[a]) & ~np.isnan(human[b])) for a, b in pairs]
-        for (a, b), pool in zip(pairs, self.pools, strict=True):
+        self.pools: list[Ints] = [np.flatnonzero(~np.isnan(human[a]) & ~np.isnan(human[b])) for a, b in self.pairs]
+        for (a, b), pool in zip(self.pairs, self.pools, strict=True):
             if pool.size == 0:
                 raise ValueError(f"systems {a} and {b} share no segment on which both are rated: drop the pair")
         self.units_per_pair = [self._n_units(int(pool.size)) for pool in self.pools]
-        self._tables = [_split(self._table(a, b), unit_size) for a, b in pairs]
+        self._tables = [_split(self._table(a, b), self.unit_size) for a, b in self.pairs]
 
     @property
     def n_units(self) -> int:
@@ -229,24 +272,24 @@ class UnitDesign:
         return (segments + extra) // self.unit_size
 
     def _table(self, a: int, b: int) -> Floats:
-        """(S, 2 C + 2 G): both systems' columns, the valid masks, and the rating difference under each mask."""
+        """Return (S, 2 C + 2 G): both systems' columns, the valid masks, and the rating difference under each mask."""
         difference = np.nan_to_num(self.human[a] - self.human[b])[:, None]
         masks, columns = self.packed.masks, self.packed.columns
         return np.ascontiguousarray(np.hstack([columns[a], columns[b], masks, difference * masks]))
 
     def sums(self, orders: Sequence[Ints]) -> Chunk:
-        """Sums of a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the segments of pair p."""
+        """Sum a chunk of assignments; ``orders[p]``, shape (assignments, n_p), orders the segments of pair p."""
         blocks = []
         for table, order, n_units in zip(self._tables, orders, self.units_per_pair, strict=True):
             assignments, n = order.shape
-            kept = n if self.remainder == "keep" else n_units * self.unit_size
-            bounds = np.minimum(np.arange(n_units) * self.unit_size, kept)
-            starts = (np.arange(assignments)[:, None] * kept + bounds).ravel()
-            blocks.append(_unit_sums(table, order[:, :kept].ravel(), starts, (assignments, n_units)))
+            length = n if self.remainder == "keep" else n_units * self.unit_size
+            bounds = np.minimum(np.arange(n_units) * self.unit_size, length)
+            starts = (np.arange(assignments)[:, None] * length + bounds).ravel()
+            blocks.append(_unit_sums(table, order[:, :length].ravel(), starts, (assignments, n_units)))
         return self.chunk(np.concatenate(blocks, axis=1))
 
     def ragged_sums(self, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
-        """Sums where each assignment uses its own segments; ``orders[p]`` has shape (assignments, S), -1 for left out.
+        """Sum assignments that each use other segments; ``orders[p]`` has shape (assignments, S), -1 for left out.
 
         ``human``, shape (assignments, n_systems, S), replaces the ratings; the segments it lacks must be left out.
         An assignment with fewer units than others ends in empty ones, whose differences are NaN.
@@ -284,13 +327,9 @@ class UnitDesign:
         return Chunk(metric, human, segments)
 
     def shuffled(self, keys: NDArray[np.uint64]) -> list[Ints]:
-        """Orders of each pair's pool from random keys of shape (assignments, ``pool_total``)."""
-        orders = []
-        start = 0
-        for pool in self.pools:
-            orders.append(pool[shuffle(keys[:, start : start + pool.size])])
-            start += pool.size
-        return orders
+        """Return orders of each pair's pool from random keys of shape (assignments, ``pool_total``)."""
+        ends = np.cumsum([pool.size for pool in self.pools])
+        return [pool[shuffle(part)] for pool, part in zip(self.pools, np.split(keys, ends[:-1], axis=1), strict=True)]
 
 
 def shuffle(keys: NDArray[np.uint64]) -> Ints:
@@ -302,7 +341,7 @@ def shuffle(keys: NDArray[np.uint64]) -> Ints:
 
 
 class _SplitTable(NamedTuple):
-    """Split a table's columns by the precision that their sums need; half the memory takes half the time."""
+    """A table's columns by the precision that their sums need; half the memory takes half the time."""
 
     single: NDArray[np.float32]
     double: Floats
@@ -328,5 +367,5 @@ def _unit_sums(table: _SplitTable, segments: Ints, starts: Ints, shape: tuple[in
 
 
 def _indicator(data: NDArray[Any], segments: Ints, starts: Ints, n_segments: int) -> sparse.csr_array:
-    """Units x segments, ``data`` where a unit holds a segment."""
+    """Return units x segments, with ``data`` where a unit holds a segment."""
     return sparse.csr_array((data, segments, np.append(starts, segments.size)), shape=(starts.size, n_segments))

@@ -18,7 +18,7 @@ from correlations.selectors.metrics import RUN
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
-from correlations.stats.sampled_units import USUAL
+from correlations.stats.units import USUAL
 from metrics.scoring.written import read_metric
 
 DESCRIPTION = """\

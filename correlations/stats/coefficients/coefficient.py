@@ -31,7 +31,7 @@ class Coefficient:
     source : str
         Where it was published.
     interval : callable, optional
-        ``(value, n, confidence=...)`` to an ``Interval`` for n independent observations.
+        ``(value, n)`` to the 95% ``Interval`` for n independent observations.
     no_interval : str
         Why there is no such interval.
     pvalue : callable, optional

@@ -1,7 +1,7 @@
-"""Paired samples, many at once: what coefficients need of them is computed once and shared.
+"""Paired samples, many at once: coefficients share their ranks and counts of pairs.
 
-``mirrored`` samples hold observations (x, y) and stand for the doubled sample {(x, y), (-x, -y)}: what system-pair
-differences become when the sign must not depend on which system is called A. The doubled sample is never built. With
+``mirrored`` samples hold observations (x, y) and stand for the doubled sample {(x, y), (-x, -y)}: so the sign of
+system-pair differences does not depend on which system is called A. The doubled sample is never built. With
 a = |x|, its centred rank of x is sign(x) (rank(a) - 1/2), and a pair of observations counts as concordant, over its
 four mirror images, only through the one that dominates in |x| and |y|.
 """
@@ -89,7 +89,7 @@ class PairedSamples:
         return Concordance(balance, pairs - tied_x, pairs - tied_y)
 
     def ratio(self, numerator: Floats, squares: Floats) -> Floats:
-        """numerator / sqrt(squares), within [-1, 1]; NaN where a side is constant or incomplete."""
+        """Return numerator / sqrt(squares), within [-1, 1]; NaN where a side is constant or incomplete."""
         result = np.full(numerator.shape, np.nan)
         np.divide(numerator, np.sqrt(squares), out=result, where=(squares > 0) & self.complete)
         return np.asarray(np.clip(result, -1.0, 1.0))

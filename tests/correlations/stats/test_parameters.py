@@ -8,7 +8,7 @@ from scipy import stats
 
 from correlations.stats.parameters import (
     ParameterValue,
-    best_place,
+    best_index,
     bootstrap_weights,
     curves,
     held_out_halves,
@@ -145,7 +145,7 @@ def test_undefined_says_why() -> None:
     assert segment_level(mean_value(np.ones((3, 4))), rated, whole).reason == "the metric scores are constant"
     found = curves([mean_value(np.ones((3, 4)))], rated, np.ones((1, 4)))
     assert np.isnan([found.segment[0, 0], *(each[0, 0] for each in found.system.values())]).all()
-    assert best_place([math.nan, math.nan]) is None
-    assert best_place([math.nan, 0.3, 0.3]) == 1
+    assert best_index([math.nan, math.nan]) is None
+    assert best_index([math.nan, 0.3, 0.3]) == 1
     with pytest.raises(ValueError, match="coefficient is 'r'"):
         held_out_halves([mean_value(rated)], rated, whole, 0, coefficient="r", n_halves=1, seed=1)

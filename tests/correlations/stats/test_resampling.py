@@ -4,7 +4,9 @@ from scipy import stats
 
 from correlations.stats.resampling import RaterRatings, bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import sampled_unit_correlation
-from correlations.stats.units import StudyMetric
+from correlations.stats.units import StudyMetric, UnitSampling
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
 def correlated_study(rng, n_segments=300):
@@ -24,9 +26,9 @@ def test_the_interval_covers_the_truth_and_is_as_wide_as_the_estimate_varies():
     estimates, errors, covered = [], [], 0
     for trial in range(60):
         human, metrics = correlated_study(np.random.default_rng(trial))
-        design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 10, "seed": trial, "coefficients": ["spearman"]}
-        (row,) = study_bootstrap(metrics, human, **design, n_replicates=150)
-        study = sampled_unit_correlation(metrics, human, **design, n_assignments=60)
+        sampling = UnitSampling(unit_size=10, seed=trial, coefficients=["spearman"], n_assignments=60)
+        (row,) = study_bootstrap(metrics, human, PAIRS, sampling, n_replicates=150)
+        study = sampled_unit_correlation(metrics, human, PAIRS, sampling)
         estimates.append(study["m"].coefficients["spearman"].mean)
         errors.append(row.summaries["spearman"].standard_error)
         covered += row.summaries["spearman"].interval.low <= truth <= row.summaries["spearman"].interval.high
@@ -37,9 +39,9 @@ def test_the_interval_covers_the_truth_and_is_as_wide_as_the_estimate_varies():
 
 def test_the_interval_hardly_depends_on_how_many_assignments_a_replicate_has():
     human, metrics = correlated_study(np.random.default_rng(1))
-    design = {"pairs": [(0, 1), (0, 2)], "unit_size": 20, "seed": 1, "n_replicates": 400}
+    pairs, sampling = [(0, 1), (0, 2)], UnitSampling(unit_size=20, seed=1)
     one, four, many = (
-        study_bootstrap(metrics, human, **design, assignments_per_replicate=count)[0]
+        study_bootstrap(metrics, human, pairs, sampling, n_replicates=400, assignments_per_replicate=count)[0]
         .summaries["spearman"]
         .standard_error
         for count in (1, 4, 16)
@@ -49,7 +51,8 @@ def test_the_interval_hardly_depends_on_how_many_assignments_a_replicate_has():
 
 
 def test_unrated_and_invalid_segments_drop_out_of_replicates(inputs):
-    rows = study_bootstrap(inputs.metrics, inputs.human, inputs.pairs, seed=1, unit_size=6, n_replicates=30)
+    sampling = UnitSampling(seed=1, unit_size=6)
+    rows = study_bootstrap(inputs.metrics, inputs.human, inputs.pairs, sampling, n_replicates=30)
     for row in rows:
         assert row.summaries["spearman"].n_defined == 30
         assert -1 <= row.summaries["kendall"].interval.low < row.summaries["kendall"].interval.high <= 1
@@ -78,9 +81,9 @@ def test_resampling_raters_too_widens_the_interval():
     human = (np.bincount(cell, ratings.value) / np.bincount(cell)).reshape(3, 300)
     scores = human + 3 * rng.normal(size=human.shape)
     metric = StudyMetric("m", scores[..., None], lambda sums: sums[..., 0])
-    design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 20, "seed": 5, "n_replicates": 200}
-    (items,) = study_bootstrap([metric], human, **design)
-    (both,) = study_bootstrap([metric], human, **design, raters=ratings)
+    sampling = UnitSampling(unit_size=20, seed=5)
+    (items,) = study_bootstrap([metric], human, PAIRS, sampling, n_replicates=200)
+    (both,) = study_bootstrap([metric], human, PAIRS, sampling, n_replicates=200, raters=ratings)
     assert both.summaries["spearman"].standard_error > items.summaries["spearman"].standard_error
 
 
@@ -88,11 +91,11 @@ def test_bad_options_are_named(inputs):
     arguments = (inputs.metrics, inputs.human, inputs.pairs)
     outside = RaterRatings(np.array([1]), np.array([4]), np.array([0]), np.array([3.0]))
     with pytest.raises(ValueError, match=r"raters.system\[0\] is 4: numbered 0 to 3"):
-        study_bootstrap(*arguments, seed=1, raters=outside)
+        study_bootstrap(*arguments, UnitSampling(seed=1), raters=outside)
     with pytest.raises(ValueError, match="orientation is 'random'"):
-        study_bootstrap(*arguments, seed=1, orientation="random")
+        study_bootstrap(*arguments, UnitSampling(seed=1, orientation="random"))
     with pytest.raises(ValueError, match="n_replicates is 1 "):
-        study_bootstrap(*arguments, seed=1, n_replicates=1)
+        study_bootstrap(*arguments, UnitSampling(seed=1), n_replicates=1)
 
 
 def test_a_difference_is_tested_by_its_spread_over_items_alone():
@@ -119,9 +122,9 @@ def test_the_test_of_a_difference_keeps_its_level():
             StudyMetric(name, (quality + rng.normal(scale=2, size=quality.shape))[..., None], lambda sums: sums[..., 0])
             for name in ("a", "b")
         ]
-        design = {"pairs": [(0, 1), (0, 2), (1, 2)], "unit_size": 12, "seed": seed}
-        study = sampled_unit_correlation(metrics, quality, n_assignments=50, **design)
-        rows = study_bootstrap(metrics, quality, n_replicates=100, coefficients=["spearman"], **design)
+        sampling = UnitSampling(unit_size=12, seed=seed, n_assignments=50, coefficients=["spearman"])
+        study = sampled_unit_correlation(metrics, quality, PAIRS, sampling)
+        rows = study_bootstrap(metrics, quality, PAIRS, sampling, n_replicates=100)
         difference = study.rows[0].coefficients["spearman"].mean - study.rows[1].coefficients["spearman"].mean
         replicates = [row.replicates["spearman"] for row in rows]
         below += bootstrap_difference(difference, *replicates).p_value < 0.1

@@ -8,7 +8,7 @@ from scipy import stats
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.sampled_units import sampled_unit_correlation, unit_observations
-from correlations.stats.units import StudyMetric, exact_scale
+from correlations.stats.units import StudyMetric, UnitSampling, exact_scale
 
 
 def observations_by_hand(inputs, row, *, seed, unit_size, remainder, n_assignments):
@@ -66,12 +66,14 @@ def test_every_row_equals_the_study_done_by_hand(inputs, unit_size, remainder, o
         inputs.metrics,
         inputs.human,
         inputs.pairs,
-        seed=4,
-        unit_size=unit_size,
-        n_assignments=n_assignments,
-        remainder=remainder,
-        orientation=orientation,
-        coefficients=list(COEFFICIENTS),
+        UnitSampling(
+            seed=4,
+            unit_size=unit_size,
+            n_assignments=n_assignments,
+            remainder=remainder,
+            orientation=orientation,
+            coefficients=list(COEFFICIENTS),
+        ),
     )
     for row, result in enumerate(study.rows):
         assignments = observations_by_hand(
@@ -92,7 +94,7 @@ def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_
     metric = StudyMetric("m", rng.random((7, 2114, 1)), lambda sums: sums[..., 0])
     pairs = [(a, b) for a in range(7) for b in range(a + 1, 7)][:12]
     kept, dropped = (
-        sampled_unit_correlation([metric], human, pairs, seed=1, n_assignments=2, remainder=remainder)
+        sampled_unit_correlation([metric], human, pairs, UnitSampling(seed=1, n_assignments=2, remainder=remainder))
         for remainder in ("keep", "drop")
     )
     assert (kept.units_per_pair, kept.rows[0].n_observations) == ((22,) * 12, 528)
@@ -101,14 +103,9 @@ def test_paper_scale_has_22_units_a_pair_and_528_observations_or_21_without_the_
 
 def test_more_coefficients_leave_the_others_as_they_are(inputs):
     options = {"seed": 3, "unit_size": 8, "n_assignments": 5}
-    usual = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
-    every = sampled_unit_correlation(
-        inputs.metrics,
-        inputs.human,
-        inputs.pairs,
-        coefficients=["somers_d", "pearson", "kendall", "spearman"],
-        **options,
-    )
+    usual = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, UnitSampling(**options))
+    sampling = UnitSampling(coefficients=["somers_d", "pearson", "kendall", "spearman"], **options)
+    every = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     for few, many in zip(usual.rows, every.rows, strict=True):
         for key, summary in few.coefficients.items():
             assert summary.values.tolist() == many.coefficients[key].values.tolist()
@@ -118,8 +115,9 @@ def test_more_coefficients_leave_the_others_as_they_are(inputs):
 
 def test_all_metrics_see_the_same_assignments(inputs):
     twice = [inputs.metrics[1], replace(inputs.metrics[1], name="again")]
-    together = sampled_unit_correlation(twice, inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
-    alone = sampled_unit_correlation(twice[1:], inputs.human, inputs.pairs, seed=3, unit_size=8, n_assignments=5)
+    sampling = UnitSampling(seed=3, unit_size=8, n_assignments=5)
+    together = sampled_unit_correlation(twice, inputs.human, inputs.pairs, sampling)
+    alone = sampled_unit_correlation(twice[1:], inputs.human, inputs.pairs, sampling)
     assert (
         together.rows[0].coefficients["kendall"].values.tolist()
         == together.rows[1].coefficients["kendall"].values.tolist()
@@ -131,18 +129,18 @@ def test_all_metrics_see_the_same_assignments(inputs):
 
 
 def test_the_result_does_not_depend_on_how_the_work_is_cut(inputs, monkeypatch):
-    options = {"seed": 3, "unit_size": 8, "n_assignments": 7, "orientation": "random"}
-    at_once = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    sampling = UnitSampling(seed=3, unit_size=8, n_assignments=7, orientation="random")
+    at_once = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
-    one_by_one = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
+    one_by_one = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     for first, second in zip(at_once.rows, one_by_one.rows, strict=True):
         assert first.coefficients["spearman"].values.tolist() == second.coefficients["spearman"].values.tolist()
 
 
 def test_with_mirror_images_the_labels_of_a_pair_are_without_effect(inputs):
-    options = {"seed": 3, "unit_size": 8, "n_assignments": 4}
-    as_given = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, **options)
-    swapped = sampled_unit_correlation(inputs.metrics, inputs.human, [(b, a) for a, b in inputs.pairs], **options)
+    sampling = UnitSampling(seed=3, unit_size=8, n_assignments=4)
+    as_given = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
+    swapped = sampled_unit_correlation(inputs.metrics, inputs.human, [(b, a) for a, b in inputs.pairs], sampling)
     for first, second in zip(as_given.rows, swapped.rows, strict=True):
         assert first.coefficients["spearman"].values.tolist() == pytest.approx(
             second.coefficients["spearman"].values.tolist(), abs=1e-12
@@ -155,7 +153,9 @@ def test_clamped_numerators_are_counted_by_unit_and_system(inputs):
     human = np.nan_to_num(inputs.human, nan=3.0)
     totals = metric.statistics[:, metric.valid, 0].sum(axis=1)
     negative = totals < 0
-    study = sampled_unit_correlation(inputs.metrics, human, inputs.pairs, seed=1, unit_size=53, n_assignments=3)
+    study = sampled_unit_correlation(
+        inputs.metrics, human, inputs.pairs, UnitSampling(seed=1, unit_size=53, n_assignments=3)
+    )
     expected = sum(int(negative[a]) + int(negative[b]) for a, b in inputs.pairs)
     clamped = study["weighted"].clamped
     assert 0 < expected < 8  # or the test shows nothing
@@ -169,9 +169,8 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
     first_half = np.arange(53) < 26
     statistics = np.where(first_half[None, :, None], 0.0, inputs.metrics[0].statistics)
     silent = StudyMetric("silent", statistics, inputs.metrics[0].aggregate)
-    study = sampled_unit_correlation(
-        [none_valid, silent], np.nan_to_num(inputs.human), inputs.pairs, seed=1, unit_size=1, coefficients=["spearman"]
-    )
+    sampling = UnitSampling(seed=1, unit_size=1, coefficients=["spearman"])
+    study = sampled_unit_correlation([none_valid, silent], np.nan_to_num(inputs.human), inputs.pairs, sampling)
     nothing, half = study.rows
     assert math.isnan(nothing.coefficients["spearman"].mean)
     assert nothing.undefined_units == {"no valid segment in the unit": 4 * 53}
@@ -183,16 +182,8 @@ def test_units_that_are_undefined_for_a_row_are_left_out_and_counted(inputs):
 
 @pytest.mark.parametrize("orientation", ["both", "fixed", "random"])
 def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dropped(inputs, orientation):
-    study = sampled_unit_correlation(
-        inputs.metrics,
-        inputs.human,
-        inputs.pairs,
-        seed=1,
-        unit_size=60,
-        n_assignments=2,
-        remainder="drop",
-        orientation=orientation,
-    )
+    sampling = UnitSampling(seed=1, unit_size=60, n_assignments=2, remainder="drop", orientation=orientation)
+    study = sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling)
     assert {row.coefficients["spearman"].reason for row in study.rows} == {
         "0 units: at least 3 observations are needed"
     }
@@ -200,40 +191,39 @@ def test_units_larger_than_what_is_shared_leave_nothing_where_short_ones_are_dro
 
 def test_too_few_units_and_constant_input_are_nan_with_the_reason(inputs):
     metric = inputs.metrics[0]
-    few = sampled_unit_correlation([metric], inputs.human, [(0, 1), (1, 2)], seed=1, unit_size=60, n_assignments=2)
+    large = UnitSampling(seed=1, unit_size=60, n_assignments=2)
+    few = sampled_unit_correlation([metric], inputs.human, [(0, 1), (1, 2)], large)
     assert few.rows[0].coefficients["spearman"].reason == "2 units: at least 3 observations are needed"
-    level = sampled_unit_correlation(
-        [metric], np.full((4, 53), 3.0), inputs.pairs, seed=1, unit_size=5, n_assignments=2
-    )
+    sampling = UnitSampling(seed=1, unit_size=5, n_assignments=2)
+    level = sampled_unit_correlation([metric], np.full((4, 53), 3.0), inputs.pairs, sampling)
     assert level.rows[0].coefficients["kendall"].reason == "the human rating differences are constant"
     assert all(math.isnan(end) for end in level.rows[0].coefficients["kendall"].paper_interval)
     flat = StudyMetric("flat", np.ones((4, 53, 1)), lambda sums: sums[..., 0] * 0)
-    study = sampled_unit_correlation([flat], inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
+    study = sampled_unit_correlation([flat], inputs.human, inputs.pairs, sampling)
     assert study["flat"].coefficients["spearman"].reason == "the metric's differences are constant"
 
 
 def test_unit_observations_are_the_first_assignment_of_the_study(inputs):
-    seen = unit_observations(inputs.metrics, inputs.human, inputs.pairs, seed=4, unit_size=10)
+    first = unit_observations(inputs.metrics, inputs.human, inputs.pairs, UnitSampling(seed=4, unit_size=10))
     by_hand = observations_by_hand(inputs, 0, seed=4, unit_size=10, remainder="keep", n_assignments=1)[0]
-    assert seen.metric[0].tolist() == pytest.approx([m for m, _ in by_hand], abs=1e-12)
-    assert seen.human[0].tolist() == pytest.approx([float(q) for _, q in by_hand], abs=1e-12)
-    assert np.bincount(seen.pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
+    assert first.metric[0].tolist() == pytest.approx([m for m, _ in by_hand], abs=1e-12)
+    assert first.human[0].tolist() == pytest.approx([float(q) for _, q in by_hand], abs=1e-12)
+    assert np.bincount(first.pair).tolist() == [5, 5, 6, 6]  # 44, 43, 53 and 52 shared segments
 
 
-def test_progress_is_told_and_what_it_raises_ends_the_study(inputs, monkeypatch):
+def test_progress_is_reported_and_an_exception_of_it_ends_the_study(inputs, monkeypatch):
     monkeypatch.setattr("correlations.stats.units._CHUNK_BYTES", 1)
-    told = []
+    reports = []
 
     def stop_after_two(done, total):
-        told.append((done, total))
+        reports.append((done, total))
         if done == 2:
             raise InterruptedError("cancelled")
 
+    sampling = UnitSampling(seed=1, n_assignments=9)
     with pytest.raises(InterruptedError, match="cancelled"):
-        sampled_unit_correlation(
-            inputs.metrics, inputs.human, inputs.pairs, seed=1, n_assignments=9, progress=stop_after_two
-        )
-    assert told == [(1, 9), (2, 9)]
+        sampled_unit_correlation(inputs.metrics, inputs.human, inputs.pairs, sampling, progress=stop_after_two)
+    assert reports == [(1, 9), (2, 9)]
 
 
 def test_a_common_denominator_of_the_ratings_is_found_where_there_is_one():
@@ -258,9 +248,12 @@ def test_a_common_denominator_of_the_ratings_is_found_where_there_is_one():
     ],
 )
 def test_bad_input_is_named(inputs, change, message):
-    arguments = {"metrics": inputs.metrics, "human": inputs.human, "pairs": inputs.pairs, "seed": 1, **change}
+    arguments = {"metrics": inputs.metrics, "human": inputs.human, "pairs": inputs.pairs}
+    options = {name: value for name, value in change.items() if name not in arguments}
     with pytest.raises(ValueError, match=message):
-        sampled_unit_correlation(**arguments)
+        sampled_unit_correlation(
+            **(arguments | (change if not options else {})), sampling=UnitSampling(seed=1, **options)
+        )
 
 
 def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs):
@@ -268,25 +261,26 @@ def test_bad_statistics_are_named_unless_they_lie_where_nothing_is_valid(inputs)
     invalid = int(np.flatnonzero(~inputs.metrics[1].valid)[0])
     statistics[2, invalid, 1] = np.nan
     fine = replace(inputs.metrics[1], statistics=statistics)
-    sampled_unit_correlation([fine], inputs.human, inputs.pairs, seed=1, unit_size=9, n_assignments=1)
+    sampling = UnitSampling(seed=1, unit_size=9, n_assignments=1)
+    sampled_unit_correlation([fine], inputs.human, inputs.pairs, sampling)
     with pytest.raises(ValueError, match=f"'weighted' hold nan at system 2, segment {invalid}, column 1"):
-        sampled_unit_correlation([replace(fine, valid=None)], inputs.human, inputs.pairs, seed=1)
+        sampled_unit_correlation([replace(fine, valid=None)], inputs.human, inputs.pairs, sampling)
     with pytest.raises(ValueError, match=r"'weighted' have shape \(3, 53, 2\)"):
-        sampled_unit_correlation([replace(fine, statistics=statistics[:3])], inputs.human, inputs.pairs, seed=1)
+        sampled_unit_correlation([replace(fine, statistics=statistics[:3])], inputs.human, inputs.pairs, sampling)
     with pytest.raises(ValueError, match="'weighted', and so is an earlier one"):
-        sampled_unit_correlation([fine, fine], inputs.human, inputs.pairs, seed=1)
+        sampled_unit_correlation([fine, fine], inputs.human, inputs.pairs, sampling)
     unrated = inputs.human.copy()
     unrated[1] = np.nan
     with pytest.raises(ValueError, match="share no segment"):
-        sampled_unit_correlation([fine], unrated, inputs.pairs, seed=1)
+        sampled_unit_correlation([fine], unrated, inputs.pairs, sampling)
 
 
 def test_sums_of_whole_numbers_too_large_for_single_precision_stay_exact():
     """2^24 + 1 is the first whole number that single precision cannot hold; each unit sums twelve near 2^22."""
     statistics = np.random.default_rng(1).integers(2**22, 2**22 + 9, size=(2, 60, 1)).astype(float)
     metric = StudyMetric("m", statistics, lambda sums: sums[..., 0])
-    seen = unit_observations([metric], np.ones((2, 60)), [(0, 1)], seed=1, unit_size=12)
+    first = unit_observations([metric], np.ones((2, 60)), [(0, 1)], UnitSampling(seed=1, unit_size=12))
     whole = statistics[0].sum() - statistics[1].sum()
-    assert seen.metric[0].sum() == whole
-    assert (seen.metric[0] == np.round(seen.metric[0])).all()
-    assert (seen.metric[0] % 2 == 1).any()
+    assert first.metric[0].sum() == whole
+    assert (first.metric[0] == np.round(first.metric[0])).all()
+    assert (first.metric[0] % 2 == 1).any()

@@ -6,7 +6,7 @@ import pytest
 from correlations.stats.resampling import bootstrap_difference, study_bootstrap
 from correlations.stats.sampled_units import sampled_unit_correlation
 from correlations.stats.shared_segments import on_shared_segments
-from correlations.stats.units import StudyMetric
+from correlations.stats.units import StudyMetric, UnitSampling
 from tests.correlations.stats.test_sampled_units import coefficients_by_hand, observations_by_hand
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -33,7 +33,7 @@ def test_coefficients_of_both_are_those_over_the_shared_segments_by_hand_and_by_
     rows, [places] = on_shared_segments(metrics, [(0, 1)])
     design = {"seed": 5, "unit_size": 6, "n_assignments": 4, "remainder": "keep"}
 
-    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, **design)
+    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, UnitSampling(**design))
 
     for place, metric in zip(places, metrics, strict=True):
         shared = replace(metric, valid=inputs.metrics[1].valid & other)
@@ -47,13 +47,13 @@ def test_coefficients_of_both_are_those_over_the_shared_segments_by_hand_and_by_
 def test_narrowed_rows_computed_apart_see_the_resamples_of_the_study(inputs):
     """As rows of one study they give the same replicates, so differences of rows computed apart are paired."""
     rows, _ = on_shared_segments(inputs.metrics, [(0, 1), (0, 2)])
-    design = {"seed": 2, "unit_size": 6, "n_replicates": 9, "coefficients": ["spearman"]}
+    sampling = UnitSampling(seed=2, unit_size=6, coefficients=["spearman"])
 
-    apart = study_bootstrap(rows[3:], inputs.human, inputs.pairs, **design)
-    together = study_bootstrap(rows, inputs.human, inputs.pairs, **design)
+    apart = study_bootstrap(rows[3:], inputs.human, inputs.pairs, sampling, n_replicates=9)
+    together = study_bootstrap(rows, inputs.human, inputs.pairs, sampling, n_replicates=9)
 
-    for one, other in zip(apart, together[3:], strict=True):
-        np.testing.assert_array_equal(one.replicates["spearman"], other.replicates["spearman"])
+    for first, second in zip(apart, together[3:], strict=True):
+        np.testing.assert_array_equal(first.replicates["spearman"], second.replicates["spearman"])
 
 
 def test_segments_without_anything_shared_leave_no_coefficient(inputs):
@@ -61,7 +61,8 @@ def test_segments_without_anything_shared_leave_no_coefficient(inputs):
     metrics = [replace(inputs.metrics[0], valid=half), replace(inputs.metrics[2], valid=~half)]
     rows, [places] = on_shared_segments(metrics, [(0, 1)])
 
-    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, seed=1, unit_size=5, n_assignments=2)
+    sampling = UnitSampling(seed=1, unit_size=5, n_assignments=2)
+    study = sampled_unit_correlation(rows, inputs.human, inputs.pairs, sampling)
 
     assert [study.rows[place].n_valid_segments for place in places] == [0, 0]
     assert [study.rows[place].coefficients["spearman"].reason for place in places] == [
@@ -78,17 +79,15 @@ def test_a_metric_without_scores_of_what_is_hard_gains_nothing_by_that():
         human = rng.normal(size=(3, 300)) * np.where(clear, 1.0, 0.1)
         scores = human + rng.normal(size=(2, *human.shape))
         metrics = [
-            StudyMetric(name, own[..., None], lambda sums: sums[..., 0], valid)
-            for name, own, valid in zip("ab", scores, (None, clear), strict=True)
+            StudyMetric(name, each[..., None], lambda sums: sums[..., 0], valid)
+            for name, each, valid in zip("ab", scores, (None, clear), strict=True)
         ]
         rows, [(first, second)] = on_shared_segments(metrics, [(0, 1)])
-        design = {"seed": trial, "unit_size": 5, "coefficients": ["spearman"]}
-        rhos = [
-            row.coefficients["spearman"].mean
-            for row in sampled_unit_correlation(rows, human, PAIRS, n_assignments=20, **design).rows
-        ]
+        sampling = UnitSampling(seed=trial, unit_size=5, n_assignments=20, coefficients=["spearman"])
+        study = sampled_unit_correlation(rows, human, PAIRS, sampling)
+        rhos = [row.coefficients["spearman"].mean for row in study.rows]
         resampled = [
-            row.replicates["spearman"] for row in study_bootstrap(rows, human, PAIRS, n_replicates=60, **design)
+            row.replicates["spearman"] for row in study_bootstrap(rows, human, PAIRS, sampling, n_replicates=60)
         ]
         apparent.append(rhos[1] - rhos[0])
         p_values.append(bootstrap_difference(rhos[first] - rhos[second], resampled[first], resampled[second]).p_value)
