@@ -35,10 +35,10 @@ class StudySpecification:
     bootstrap: int = 500
     seed: int
 
-    NEEDED: ClassVar = ("release", "campaigns", "systems")
-    TEXTS: ClassVar = ("release",)
-    NAME_LISTS: ClassVar = ("campaigns", "systems", "criteria")
-    LIMITS: ClassVar = {"bootstrap": (0, 10_000), "seed": (0, 2**63 - 1)}
+    NEEDED: ClassVar[tuple[str, ...]] = ("release", "campaigns", "systems")
+    TEXTS: ClassVar[tuple[str, ...]] = ("release",)
+    NAME_LISTS: ClassVar[tuple[str, ...]] = ("campaigns", "systems", "criteria")
+    LIMITS: ClassVar[dict[str, tuple[int, int]]] = {"bootstrap": (0, 10_000), "seed": (0, 2**63 - 1)}
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
@@ -83,9 +83,8 @@ class StudySpecification:
 
     def _completed(self) -> Self:
         """Return the canonical form, which lists every value, so that it does not depend on defaults."""
-        return replace(
-            self, **{name: tuple(sorted(getattr(self, name))) for name in ("campaigns", "systems", "criteria")}
-        )
+        campaigns, systems, criteria = (tuple(sorted(names)) for names in (self.campaigns, self.systems, self.criteria))
+        return replace(self, campaigns=campaigns, systems=systems, criteria=criteria)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready data, which ``from_mapping`` reads."""
