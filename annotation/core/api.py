@@ -8,7 +8,7 @@ from django.db import models
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
@@ -19,7 +19,7 @@ from annotation.models import Job, Project, Role, User
 
 
 class Conflict(APIException):
-    """The object's present state does not allow the request."""
+    """The object's state does not allow the request."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -38,6 +38,13 @@ class Strict(serializers.Serializer[Any]):
 def user_of(request: Request) -> User:
     """Return the signed-in user: every endpoint refuses anonymous requests first."""
     return cast(User, request.user)
+
+
+class UsernameField(serializers.SlugRelatedField[User]):
+    """The name of an account, read only; null without one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(slug_field="username", read_only=True, **options)
 
 
 class ProjectViewSet(viewsets.GenericViewSet[Any]):
@@ -62,11 +69,7 @@ class ProjectViewSet(viewsets.GenericViewSet[Any]):
 
     @property
     def user(self) -> User:
-        """Return the caller, who is signed in: ``initial`` refuses all others."""
-        user = self.request.user
-        if not isinstance(user, User):
-            raise NotAuthenticated
-        return user
+        return user_of(self.request)
 
     def parameter(self, name: str) -> str:
         """Return a text from the query, or ''."""
@@ -115,9 +118,7 @@ class JobSerializer(serializers.ModelSerializer[Any]):
 
     url = serializers.SerializerMethodField()
     progress = ProgressSerializer(source="*", read_only=True)
-    requested_by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
-        slug_field="username", read_only=True
-    )
+    requested_by = UsernameField()
 
     @extend_schema_field(serializers.URLField())
     def get_url(self, job: Job) -> str:

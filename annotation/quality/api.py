@@ -1,6 +1,6 @@
 """Changes to a running campaign, decisions about its raters, and rules for raters: append-only logs."""
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -8,46 +8,30 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.response import Response as ApiResponse
 
 from annotation.campaigns.api.campaigns import OfCampaign
 from annotation.campaigns.services.rules import rules_register
-from annotation.core.api import ReadViewSet, Strict, find_named
-from annotation.models import (
-    Amendment,
-    Campaign,
-    DecisionAction,
-    QualityRules,
-    Rater,
-    RaterDecision,
-    System,
-    User,
-)
+from annotation.core.api import ReadViewSet, Strict, UsernameField, find_named
+from annotation.core.numbers import finite_or_none
+from annotation.models import Amendment, Campaign, DecisionAction, QualityRules, Rater, RaterDecision, System
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.selectors.decisions import decisions
-from annotation.quality.selectors.monitoring import campaign_monitor
+from annotation.quality.selectors.monitoring.live import campaign_monitor
 from annotation.quality.selectors.raters import Moment, Verdict
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.quality.services.decisions import (
-    Decided,
-    cannot_judge_reopen,
-    rater_exclude,
-    rater_flag,
-    rater_include,
-    rater_unflag,
-    raters_replace,
-)
-from annotation.quality.services.operations import campaign_extend, items_add, system_resume, system_stop
+from annotation.quality.services import operations
+from annotation.quality.services.decisions import cannot_judge_reopen, rater_decide, raters_replace
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion.registry import rules_from_data
+
+CREATED = status.HTTP_201_CREATED
 
 # --- Changes of the campaign ------------------------------------------------------------------------------------------
 
 
 class AmendmentSerializer(serializers.ModelSerializer[Amendment]):
-    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
-        source="made_by", slug_field="username", read_only=True
-    )
+    by = UsernameField(source="made_by")
 
     class Meta:
         model = Amendment
@@ -82,40 +66,38 @@ class AmendmentsViewSet(OfCampaign, ReadViewSet):
     def get_queryset(self) -> QuerySet[Amendment]:
         return amendments(self.campaign)
 
+    def _amended(self, service: Callable[..., Amendment], **values: Any) -> ApiResponse:
+        return self.answer(service(campaign=self.campaign, by=self.user, **values), CREATED)
+
     def _system(self) -> System:
-        asked = self.validated(SystemSerializer)
+        name = self.validated(SystemSerializer)["system"]
         system: System
-        (system,) = find_named(self.campaign.dataset.systems.all(), [asked["system"]], field="system")
+        (system,) = find_named(self.campaign.dataset.systems.all(), [name], field="system")
         return system
 
     @extend_schema(request=ExtendSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"])
-    def extend(self, request: Request, **_: Any) -> Response:
+    def extend(self, request: Request, **_: Any) -> ApiResponse:
         """Add ratings to every unit."""
-        asked = self.validated(ExtendSerializer)
-        made = campaign_extend(campaign=self.campaign, by=self.user, **asked)
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self._amended(operations.campaign_extend, **self.validated(ExtendSerializer))
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="stop-system")
-    def stop_system(self, request: Request, **_: Any) -> Response:
+    def stop_system(self, request: Request, **_: Any) -> ApiResponse:
         """Stop handing out a system's texts. Raters can still send what they have on screen."""
-        made = system_stop(campaign=self.campaign, system=self._system(), by=self.user)
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self._amended(operations.system_stop, system=self._system())
 
     @extend_schema(request=SystemSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="resume-system")
-    def resume_system(self, request: Request, **_: Any) -> Response:
+    def resume_system(self, request: Request, **_: Any) -> ApiResponse:
         """Hand out a stopped system's texts again."""
-        made = system_resume(campaign=self.campaign, system=self._system(), by=self.user)
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self._amended(operations.system_resume, system=self._system())
 
     @extend_schema(request=AddItemsSerializer, responses={201: AmendmentSerializer})
     @action(detail=False, methods=["post"], url_path="add-items")
-    def add_items(self, request: Request, **_: Any) -> Response:
+    def add_items(self, request: Request, **_: Any) -> ApiResponse:
         """Plan the data set as it is now by the same design, and append what is missing."""
-        made = items_add(campaign=self.campaign, by=self.user, **self.validated(AddItemsSerializer))
-        return self.answer(made, status.HTTP_201_CREATED)
+        return self._amended(operations.items_add, **self.validated(AddItemsSerializer))
 
 
 # --- Decisions about raters -------------------------------------------------------------------------------------------
@@ -128,9 +110,7 @@ class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
         read_only=True,
         help_text="Version of the rules that were applied; null for a person's decision.",
     )
-    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
-        source="decided_by", slug_field="username", read_only=True
-    )
+    by = UsernameField(source="decided_by")
 
     class Meta:
         model = RaterDecision
@@ -141,16 +121,16 @@ class DecisionSerializer(serializers.ModelSerializer[RaterDecision]):
 class DecideSerializer(Strict, serializers.Serializer[Any]):
     rater = serializers.CharField(help_text="Pseudonym of a rater who takes part.")
     action = serializers.ChoiceField(choices=DecisionAction.choices)
-    reason = serializers.CharField(help_text="Up to 300 characters; kept in the record.")
+    reason = serializers.CharField(help_text="Up to 300 characters; stored in the record.")
     replace = serializers.BooleanField(
         default=False, help_text="With “exclude”: reopen the slots that the rater has filled for others."
     )
 
-    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if asked["replace"] and asked["action"] != DecisionAction.EXCLUDE:
-            message = f"Found true with {asked['action']!r}; accepted: with 'exclude' only."
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        if values["replace"] and values["action"] != DecisionAction.EXCLUDE:
+            message = f"Found true with {values['action']!r}; accepted: with 'exclude' only."
             raise serializers.ValidationError({"replace": [message]})
-        return asked
+        return values
 
 
 class DecidedSerializer(serializers.Serializer[Any]):
@@ -167,13 +147,6 @@ class OpenedSerializer(serializers.Serializer[Any]):
     reopened = serializers.IntegerField(help_text="Slots reopened for others.")
 
 
-DECIDE = {
-    DecisionAction.INCLUDE: rater_include,
-    DecisionAction.FLAG: rater_flag,
-    DecisionAction.UNFLAG: rater_unflag,
-}
-
-
 class DecisionsViewSet(OfCampaign, ReadViewSet):
     """Raters excluded, restored or flagged, with time and reason, newest first. No rating is changed or removed."""
 
@@ -184,52 +157,44 @@ class DecisionsViewSet(OfCampaign, ReadViewSet):
     lookup_value_converter = "int"
 
     def get_queryset(self) -> QuerySet[RaterDecision]:
-        found = decisions(self.campaign)
+        rows = decisions(self.campaign)
         rater = self.parameter("rater")
-        return found.filter(rater__pseudonym=rater) if rater else found
+        return rows.filter(rater__pseudonym=rater) if rater else rows
 
     @extend_schema(parameters=[OpenApiParameter("rater", str, description="Pseudonym of a rater.")])
-    def list(self, request: Request, **kwargs: Any) -> Response:
+    def list(self, request: Request, **kwargs: Any) -> ApiResponse:
         return super().list(request, **kwargs)
 
     @extend_schema(request=DecideSerializer, responses={200: DecidedSerializer, 201: DecidedSerializer})
-    def create(self, request: Request, **_: Any) -> Response:
+    def create(self, request: Request, **_: Any) -> ApiResponse:
         """Decide about a rater; 200 if nothing changed."""
-        asked = self.validated(DecideSerializer)
+        values = self.validated(DecideSerializer)
         taking_part = Rater.objects.filter(participations__campaign=self.campaign)
-        (rater,) = find_named(taking_part, [asked["rater"]], field="rater", by="pseudonym")
-        given = {"campaign": self.campaign, "rater": rater, "reason": asked["reason"], "by": self.user}
-        if asked["action"] == DecisionAction.EXCLUDE:
-            decided = rater_exclude(**given, replace=asked["replace"])
-        else:
-            decided = DECIDE[asked["action"]](**given)
-        return self._decided(decided)
-
-    def _decided(self, decided: Decided) -> Response:
-        shown = DecidedSerializer(decided, context=self.get_serializer_context()).data
-        return Response(shown, status.HTTP_201_CREATED if decided.decision else status.HTTP_200_OK)
+        (values["rater"],) = find_named(taking_part, [values["rater"]], field="rater", by="pseudonym")
+        action = DecisionAction(values.pop("action"))
+        decided = rater_decide(action, campaign=self.campaign, by=self.user, **values)
+        body = DecidedSerializer(decided, context=self.get_serializer_context()).data
+        return ApiResponse(body, CREATED if decided.decision else status.HTTP_200_OK)
 
     @extend_schema(request=None, responses=OpenedSerializer)
     @action(detail=False, methods=["post"], url_path="replace-excluded")
-    def replace_excluded(self, request: Request, **_: Any) -> Response:
+    def replace_excluded(self, request: Request, **_: Any) -> ApiResponse:
         """Reopen all slots that excluded raters have filled; their ratings stay in the log."""
-        return Response({"reopened": raters_replace(campaign=self.campaign, by=self.user)})
+        return ApiResponse({"reopened": raters_replace(campaign=self.campaign, by=self.user)})
 
     @extend_schema(request=ReopenSerializer, responses=OpenedSerializer)
     @action(detail=False, methods=["post"], url_path="reopen-unjudged")
-    def reopen_unjudged(self, request: Request, **_: Any) -> Response:
+    def reopen_unjudged(self, request: Request, **_: Any) -> ApiResponse:
         """Reopen slots whose rater could not judge everything on screen."""
-        asked = self.validated(ReopenSerializer)
-        return Response({"reopened": cannot_judge_reopen(campaign=self.campaign, by=self.user, **asked)})
+        values = self.validated(ReopenSerializer)
+        return ApiResponse({"reopened": cannot_judge_reopen(campaign=self.campaign, by=self.user, **values)})
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
 
 
 class RulesSerializer(serializers.ModelSerializer[QualityRules]):
-    by: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
-        source="created_by", slug_field="username", read_only=True
-    )
+    by = UsernameField(source="created_by")
 
     class Meta:
         model = QualityRules
@@ -274,7 +239,7 @@ class RulesPreviewSerializer(serializers.Serializer[Any]):
     verdicts = VerdictSerializer(many=True)
     ratings = serializers.IntegerField(source="n_ratings", help_text="Ratings that count now.")
     ratings_leaving = serializers.IntegerField(source="n_leaving")
-    places = serializers.IntegerField(source="n_places", help_text="Slots that replacing would reopen.")
+    places = serializers.IntegerField(source="n_slots", help_text="Slots that replacing would reopen.")
 
 
 class AppliedSerializer(serializers.Serializer[Any]):
@@ -298,41 +263,45 @@ class RulesViewSet(OfCampaign, ReadViewSet):
         return self.campaign.rule_versions.select_related("created_by")
 
     @extend_schema(request=RegisterSerializer, responses={201: RulesSerializer})
-    def create(self, request: Request, **_: Any) -> Response:
+    def create(self, request: Request, **_: Any) -> ApiResponse:
         """Register the next version, unless it equals the newest. It has no effect until it is applied."""
-        asked = self.validated(RegisterSerializer)
-        made = rules_register(campaign=self.campaign, records=asked["rules"], by=self.user)
-        return self.answer(made, status.HTTP_201_CREATED)
+        records = self.validated(RegisterSerializer)["rules"]
+        return self.answer(rules_register(campaign=self.campaign, records=records, by=self.user), CREATED)
 
     @extend_schema(responses=RulesPreviewSerializer)
     @action(detail=True)
-    def preview(self, request: Request, **_: Any) -> Response:
+    def preview(self, request: Request, **_: Any) -> ApiResponse:
         """Preview which raters and ratings this version would exclude now; nothing is written."""
-        found = rules_preview(self.campaign, rules_from_data(self.get_object().rules))
-        return Response(RulesPreviewSerializer(found).data)
+        preview = rules_preview(self.campaign, rules_from_data(self.get_object().rules))
+        return ApiResponse(RulesPreviewSerializer(preview).data)
 
     @extend_schema(request=ApplySerializer, responses=AppliedSerializer)
     @action(detail=True, methods=["post"])
-    def apply(self, request: Request, **_: Any) -> Response:
+    def apply(self, request: Request, **_: Any) -> ApiResponse:
         """Exclude and flag raters, each by a decision that names the rule and its evidence."""
-        rules, asked = self.get_object(), self.validated(ApplySerializer)
-        seen = Moment(**asked["as_of"]) if "as_of" in asked else None
-        done = rules_apply(campaign=self.campaign, rules=rules, replace=asked["replace"], seen=seen, by=self.user)
-        return Response(AppliedSerializer(done).data)
+        rules, values = self.get_object(), self.validated(ApplySerializer)
+        options = {"replace": values["replace"], "seen": Moment(**values["as_of"]) if "as_of" in values else None}
+        applied = rules_apply(campaign=self.campaign, rules=rules, by=self.user, **options)
+        return ApiResponse(AppliedSerializer(applied).data)
 
 
 class FiniteField(serializers.FloatField):
     """A number that is null if undefined: JSON has no NaN."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
     def to_representation(self, value: float) -> float | None:  # type: ignore[override] # the stubs say str
-        number = float(value)
-        return number if math.isfinite(number) else None
+        return finite_or_none(value)
 
 
-class CriterionFiguresSerializer(serializers.Serializer[Any]):
+INTERVAL, REASON = "Of its 95% interval.", "Why it is undefined, or empty."
+
+
+class CriterionStatisticsSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     ratings = serializers.IntegerField(source="n_ratings")
-    mean = FiniteField(allow_null=True)
+    mean = FiniteField()
     values = serializers.ListField(
         child=serializers.ListField(child=serializers.FloatField()), help_text="[point, ratings] over the scale."
     )
@@ -341,23 +310,22 @@ class CriterionFiguresSerializer(serializers.Serializer[Any]):
     )
     alpha = FiniteField(
         source="alpha.alpha",
-        allow_null=True,
         help_text="Krippendorff's: ordinal for points and preferences, interval for sliders and magnitudes.",
     )
-    alpha_low = FiniteField(source="alpha.low", allow_null=True, help_text="Of its 95% interval.")
-    alpha_high = FiniteField(source="alpha.high", allow_null=True)
-    alpha_reason = serializers.CharField(source="alpha.reason", help_text="Why it is undefined, or empty.")
-    icc_1 = FiniteField(source="icc.icc_1", allow_null=True, help_text="One-way ICC of single ratings.")
-    icc_1_low = FiniteField(source="icc.icc_1_low", allow_null=True, help_text="Of its 95% interval.")
-    icc_1_high = FiniteField(source="icc.icc_1_high", allow_null=True)
-    icc_k = FiniteField(source="icc.icc_k", allow_null=True, help_text="One-way ICC of mean ratings.")
-    icc_k_low = FiniteField(source="icc.icc_k_low", allow_null=True, help_text="Of its 95% interval.")
-    icc_k_high = FiniteField(source="icc.icc_k_high", allow_null=True)
-    icc_reason = serializers.CharField(source="icc.reason", help_text="Why it is undefined, or empty.")
-    kappa = FiniteField(source="kappa.kappa", allow_null=True, help_text="Pairwise quadratic weighted, averaged.")
-    kappa_low = FiniteField(source="kappa.low", allow_null=True, help_text="Of its 95% interval.")
-    kappa_high = FiniteField(source="kappa.high", allow_null=True)
-    kappa_reason = serializers.CharField(source="kappa.reason", help_text="Why it is undefined, or empty.")
+    alpha_low = FiniteField(source="alpha.low", help_text=INTERVAL)
+    alpha_high = FiniteField(source="alpha.high")
+    alpha_reason = serializers.CharField(source="alpha.reason", help_text=REASON)
+    icc_1 = FiniteField(source="icc.icc_1", help_text="One-way ICC of single ratings.")
+    icc_1_low = FiniteField(source="icc.icc_1_low", help_text=INTERVAL)
+    icc_1_high = FiniteField(source="icc.icc_1_high")
+    icc_k = FiniteField(source="icc.icc_k", help_text="One-way ICC of mean ratings.")
+    icc_k_low = FiniteField(source="icc.icc_k_low", help_text=INTERVAL)
+    icc_k_high = FiniteField(source="icc.icc_k_high")
+    icc_reason = serializers.CharField(source="icc.reason", help_text=REASON)
+    kappa = FiniteField(source="kappa.kappa", help_text="Pairwise quadratic weighted, averaged.")
+    kappa_low = FiniteField(source="kappa.low", help_text=INTERVAL)
+    kappa_high = FiniteField(source="kappa.high")
+    kappa_reason = serializers.CharField(source="kappa.reason", help_text=REASON)
 
 
 class MonitorSerializer(serializers.Serializer[Any]):
@@ -371,7 +339,7 @@ class MonitorSerializer(serializers.Serializer[Any]):
     ratings = serializers.IntegerField(source="figures.n_ratings", allow_null=True)
     ratings_extra = serializers.IntegerField(source="figures.n_extra", allow_null=True)
     ratings_superseded = serializers.IntegerField(source="figures.n_superseded", allow_null=True)
-    criteria = CriterionFiguresSerializer(source="figures.criteria", many=True, allow_null=True)
+    criteria = CriterionStatisticsSerializer(source="figures.criteria", many=True, allow_null=True)
     computed_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When a worker computed the statistics of a campaign with more than 20,000 ratings; they are null "
@@ -384,6 +352,6 @@ class MonitorViewSet(OfCampaign):
 
     @extend_schema(operation_id="projects_campaigns_monitor_retrieve", responses=MonitorSerializer)
     @action(detail=False)
-    def monitor(self, request: Request, **_: Any) -> Response:
+    def monitor(self, request: Request, **_: Any) -> ApiResponse:
         """Return completion, and the current distribution and agreement of ratings."""
-        return Response(MonitorSerializer(campaign_monitor(self.campaign)).data)
+        return ApiResponse(MonitorSerializer(campaign_monitor(self.campaign)).data)

@@ -1,8 +1,9 @@
-"""The small charts of this app's pages: numbers in, Vega-Lite specification out."""
+"""Charts of ratings, raters and weights, as Vega-Lite specifications."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -10,27 +11,12 @@ import numpy as np
 from annotation.core.charts import Spec, Theme, finish, palette
 from annotation.core.numbers import finite_or_none
 
-
-class Stretch(Protocol):
-    """Ratings of a stretch of time or of screens, less what their raters give on average."""
-
-    @property
-    def start(self) -> float: ...
-    @property
-    def end(self) -> float: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def mean(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
+if TYPE_CHECKING:
+    from annotation.quality.selectors.monitoring.biases import Stretch
 
 
-BIN = 0.1  # of weights: what five ratings on five points can tell apart
-
-FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the figure
+BIN = 0.1  # of weights: the difference that five ratings on five points can show
+FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the chart
 
 
 def tenths(values: np.ndarray) -> np.ndarray:
@@ -42,8 +28,8 @@ def tenths(values: np.ndarray) -> np.ndarray:
 def tenths_counted(
     values: np.ndarray, name: str, side: str, sides: tuple[str, str, str]
 ) -> list[dict[str, float | int | str]]:
-    """References per tenth, a row for each bar. ``sides`` are the words for below, at and above zero."""
-    found, counts = np.unique(tenths(values), return_counts=True)
+    """Count references per tenth, a row for each bar. ``sides`` are the words for below, at and above zero."""
+    bins, counts = np.unique(tenths(values), return_counts=True)
     return [
         {
             name: round(value * BIN, 1),
@@ -52,12 +38,12 @@ def tenths_counted(
             "references": count,
             side: sides[1 + (value > 0) - (value < 0)],
         }
-        for value, count in zip(found.tolist(), counts.tolist(), strict=True)
+        for value, count in zip(bins.tolist(), counts.tolist(), strict=True)
     ]
 
 
 def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """References per weight, in bins of 0.1, coloured by sign."""
+    """Draw the references per weight, in bins of 0.1, coloured by sign."""
     rows = tenths_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
     colours = palette(theme)
     signs = {"negative": colours.negative, "zero": colours.line_strong, "positive": colours.positive}
@@ -69,11 +55,7 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
             x2="to:Q",
             y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
             y2=alt.datum(0),
-            color=alt.Color(
-                "sign:N",
-                legend=None,
-                scale=alt.Scale(domain=list(signs), range=list(signs.values())),
-            ),
+            color=alt.Color("sign:N", legend=None, scale=_scale(signs)),
             tooltip=[alt.Tooltip("weight:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
         )
     )
@@ -81,7 +63,7 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
 
 
 def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, theme: Theme = "light") -> Spec:
-    """Ratings per point of the scale, one bar per criterion."""
+    """Draw the ratings per point of the scale, one bar per criterion."""
     rows = [
         {"criterion": name, "value": value, "ratings": count, "share": count / (sum(n for _, n in points) or 1)}
         for name, points in counts.items()
@@ -107,7 +89,7 @@ def value_distribution(counts: Mapping[str, Sequence[tuple[float, int]]], *, the
 
 
 def ratings_per_hour(hours: Sequence[tuple[datetime, int]], *, theme: Theme = "light") -> Spec:
-    """Ratings per hour, over the hours in which there was any."""
+    """Draw the ratings per hour with ratings."""
     rows = [{"hour": hour.isoformat(), "ratings": count} for hour, count in hours]
     colours = palette(theme)
     chart = (
@@ -123,7 +105,7 @@ def ratings_per_hour(hours: Sequence[tuple[datetime, int]], *, theme: Theme = "l
 
 
 def ratings_per_response(counts: Sequence[tuple[int, int]], *, theme: Theme = "light") -> Spec:
-    """Responses per number of judgements they have."""
+    """Draw the responses per number of judgements."""
     rows = [{"judgements": n, "responses": count} for n, count in counts]
     size = FEW_BARS_WIDTH if len(rows) <= FEW_BARS else alt.Undefined
     chart = (
@@ -138,41 +120,39 @@ def ratings_per_response(counts: Sequence[tuple[int, int]], *, theme: Theme = "l
     return finish(chart, theme)
 
 
-def drift_over_hours(parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light") -> Spec:
-    """Ratings less their rater's own mean, over the hours since the first."""
+def drift_over_hours(parts: Mapping[str, Sequence["Stretch"]], *, theme: Theme = "light") -> Spec:
+    """Draw ratings less their rater's mean, over the hours since the first."""
     return _drift(parts, "Hours since the first rating", theme)
 
 
-def drift_over_screens(parts: Mapping[str, Sequence[Stretch]], *, theme: Theme = "light") -> Spec:
-    """The same, over the screens of each rater."""
-    return _drift(parts, "Screen in the rater's own sequence", theme)
+def drift_over_screens(parts: Mapping[str, Sequence["Stretch"]], *, theme: Theme = "light") -> Spec:
+    """Draw ratings less their rater's mean, over the sequence of each rater's items."""
+    return _drift(parts, "Position in the rater's sequence of items", theme)
 
 
-def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme) -> Spec:
+def _drift(parts: Mapping[str, Sequence["Stretch"]], title: str, theme: Theme) -> Spec:
     rows = [
         {
             "criterion": name,
-            "at": round((one.start + one.end) / 2, 3),
-            "stretch": f"{one.start:.4g} to {one.end:.4g}",
-            "difference": one.mean,
-            "low": finite_or_none(one.low),
-            "high": finite_or_none(one.high),
-            "ratings": one.n,
+            "at": round((part.start + part.end) / 2, 3),
+            "stretch": f"{part.start:.4g} to {part.end:.4g}",
+            "difference": part.mean,
+            "low": finite_or_none(part.low),
+            "high": finite_or_none(part.high),
+            "ratings": part.n,
         }
         for name, stretches in parts.items()
-        for one in stretches
+        for part in stretches
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("at:Q", title=title, axis=alt.Axis(grid=False)), color=_criterion_colour(parts, theme)
     )
     points = base.mark_line(point=alt.OverlayMarkDef(filled=True, size=55)).encode(
-        y=alt.Y("difference:Q", title="Rating less own mean"),
+        y=alt.Y("difference:Q", title="Rating less the rater's mean"),
         tooltip=[
             "criterion:N",
             "stretch:N",
-            alt.Tooltip("difference:Q", format="+.2f"),
-            alt.Tooltip("low:Q", format="+.2f"),
-            alt.Tooltip("high:Q", format="+.2f"),
+            *(alt.Tooltip(f"{number}:Q", format="+.2f") for number in ("difference", "low", "high")),
             alt.Tooltip("ratings:Q", format=","),
         ],
     )
@@ -180,13 +160,13 @@ def _drift(parts: Mapping[str, Sequence[Stretch]], title: str, theme: Theme) -> 
     zero = (
         alt.Chart(alt.InlineData(values=[{"zero": 0}]))
         .mark_rule(strokeDash=[4, 4])
-        .encode(y=alt.Y("zero:Q", title="Rating less own mean"), color=alt.value(palette(theme).line_strong))
+        .encode(y=alt.Y("zero:Q", title="Rating less the rater's mean"), color=alt.value(palette(theme).line_strong))
     )
     return finish(alt.LayerChart(layer=[zero, bars, points]), theme)
 
 
 def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light") -> Spec:
-    """One mark per rater: median seconds against agreement with the others, by state."""
+    """Draw one mark per rater: median seconds against agreement with the others, by state."""
     colours = palette(theme)
     states = {"at work": colours.accent, "flagged": colours.gold, "excluded": colours.negative}
     chart = (
@@ -198,7 +178,7 @@ def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light
             color=alt.Color(
                 "state:N",
                 title=None,
-                scale=alt.Scale(domain=list(states), range=list(states.values())),
+                scale=_scale(states),
                 legend=alt.Legend(direction="horizontal"),
             ),
             shape=alt.Shape(
@@ -216,6 +196,10 @@ def raters_by_time(raters: Sequence[Mapping[str, Any]], *, theme: Theme = "light
     return finish(chart, theme)
 
 
+def _scale(colours: Mapping[str, str]) -> alt.Scale:
+    return alt.Scale(domain=list(colours), range=list(colours.values()))
+
+
 def _signed_axis() -> alt.Axis:
     words = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
     return alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr=words, grid=False)
@@ -224,6 +208,5 @@ def _signed_axis() -> alt.Axis:
 def _criterion_colour(names: Mapping[str, object], theme: Theme) -> alt.Color:
     colours = palette(theme)
     wheel = [colours.accent, colours.gold, colours.negative, colours.line_strong]
-    ranged = [wheel[index % len(wheel)] for index in range(len(names))]
     legend = alt.Legend(title=None) if len(names) > 1 else None
-    return alt.Color("criterion:N", legend=legend, scale=alt.Scale(domain=list(names), range=ranged))
+    return alt.Color("criterion:N", legend=legend, scale=_scale(dict(zip(names, cycle(wheel), strict=False))))

@@ -1,4 +1,4 @@
-"""What workers run for quality: fetch, call the service. Every task may run twice."""
+"""Tasks of workers. Each may run twice."""
 
 from celery import shared_task
 

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from annotation.quality.selectors.monitoring.tables import TABLES
 from annotation.quality.views import monitoring, operations
 from annotation.quality.views import raters as quality
 
@@ -16,13 +17,9 @@ urlpatterns = [
             {"name": name},
             name=f"campaign-{name}-download",
         )
-        for name in monitoring.TABLES
+        for name in TABLES
     ),
-    path(
-        "p/<slug:project_slug>/campaigns/<int:pk>/change/<slug:operation>/",
-        operations.campaign_operation,
-        name="campaign-operation",
-    ),
+    path(f"{CAMPAIGN}change/<slug:operation>/", operations.campaign_operation, name="campaign-operation"),
     path(f"{CAMPAIGN}raters/", quality.campaign_raters, name="campaign-raters"),
     path(f"{CAMPAIGN}raters.<str:file_format>", quality.campaign_raters_chart, name="campaign-raters-chart"),
     path(RATER, quality.campaign_rater, name="campaign-rater"),

@@ -16,7 +16,7 @@ from scipy import stats
 
 from annotation.demo import load as demo_data
 from annotation.models import Campaign, Dataset, Item, JobState, Project, ReferenceSet, Release, Response, User
-from annotation.quality.selectors.monitoring import Figures, compute_figures
+from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
 from annotation.quality.selectors.raters import moment
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
@@ -343,10 +343,10 @@ def test_icc_is_pingouins(criterion: int) -> None:
     assert (icc.icc_k_low, icc.icc_k_high) == pytest.approx(tuple(mean["CI95"]), abs=0.0051)
 
 
-def figures_of(name: str) -> Figures:
+def figures_of(name: str) -> Statistics:
     """As a worker computes them."""
     campaign = Campaign.objects.get(name=name)
-    return compute_figures(campaign, moment(campaign))
+    return compute_statistics(campaign, moment(campaign))
 
 
 def ratings(campaign: str, criterion: int) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Rules row by row, and decisions about raters."""
+"""Forms for rules, row by row, and for decisions about raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -7,15 +7,16 @@ from typing import Any, get_type_hints
 from django import forms
 
 from annotation.core.forms import RefusableForm
+from annotation.quality.services.decisions import LONGEST_REASON
 from annotation.weighting.exclusion.registry import RULES, rule_from_dict
 from annotation.weighting.exclusion.rule import ACTIONS, ExclusionRule, RuleError
 
-ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for a look"}
+ACTION_LABELS = {"exclude": "exclude the rater", "flag": "flag the rater for review"}
 MOST_CHARACTERS = 20_000
 
 
 class RuleForm(forms.Form):
-    """One rule, with the fields that its kind has; an error of the rule lands on its field."""
+    """A rule with the fields of its kind; an error of the rule is shown at its field."""
 
     def __init__(self, *args: Any, kind: type[ExclusionRule], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -27,7 +28,7 @@ class RuleForm(forms.Form):
 
     @property
     def rule(self) -> str:
-        """For templates, which would call the class."""
+        """Return the kind's name: a template would call the class."""
         return self.kind.name
 
     @property
@@ -35,7 +36,7 @@ class RuleForm(forms.Form):
         return self.kind.title
 
     @property
-    def own_fields(self) -> list[Any]:
+    def rule_fields(self) -> list[Any]:
         return [self[name] for name in self.fields if name != "remove"]
 
     def clean(self) -> dict[str, Any]:
@@ -44,17 +45,16 @@ class RuleForm(forms.Form):
             try:
                 self.record = rule_from_dict(self._data(cleaned)).to_dict()
             except RuleError as error:
-                known = error.field if error.field in self.fields else None
-                self.add_error(known, str(error))
+                self.add_error(error.field if error.field in self.fields else None, str(error))
         return cleaned
 
     def _data(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-        own = {field.name: cleaned[field.name] for field in fields(self.kind)}
-        return {"rule": self.kind.name, "version": self.kind.version, **own}
+        values = {field.name: cleaned[field.name] for field in fields(self.kind)}
+        return {"rule": self.kind.name, "version": self.kind.version, **values}
 
 
 class RulesForm:
-    """All rules in order. Every button sends all of them; nothing is kept until they are registered."""
+    """All rules in order. Every button sends all of them; nothing is stored until they are registered."""
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, records: Sequence[Mapping[str, Any]] = ()) -> None:
         self.rows: list[RuleForm] = []
@@ -68,50 +68,50 @@ class RulesForm:
             number += 1
 
     def add(self, name: str) -> None:
-        """One more row with suggested values, below the others."""
+        """Add a row with suggested values, below the others."""
         self._add(len(self.rows), name, initial=_initial(RULES[name].suggested if name in RULES else {}))
 
     def drop_removed(self) -> bool:
-        """Take out the rows marked for removal; whether there were any."""
-        kept = [row for row in self.rows if not row["remove"].value()]
-        if len(kept) == len(self.rows):
+        """Remove the marked rows; return whether there were any."""
+        remaining = [row for row in self.rows if not row["remove"].value()]
+        if len(remaining) == len(self.rows):
             return False
         self.rows = []  # numbered anew
-        for number, row in enumerate(kept):
-            self._add(number, row.kind.name, initial={bound.name: bound.value() for bound in row.own_fields})
+        for number, row in enumerate(remaining):
+            self._add(number, row.kind.name, initial={bound.name: bound.value() for bound in row.rule_fields})
         return True
 
     def is_valid(self) -> bool:
-        valid = [row.is_valid() for row in self.rows]  # all of them, so that every row tells its errors
+        valid = [row.is_valid() for row in self.rows]  # all rows, so that each shows its errors
         return all(valid)
 
     def records(self) -> list[dict[str, Any]]:
-        """What the rows say, those marked for removal left out; after ``is_valid``."""
+        """Return the rules of the rows without marked ones; after ``is_valid``."""
         return [row.record for row in self.rows if not row.cleaned_data.get("remove")]
 
     @property
     def numbered(self) -> list[tuple[int, RuleForm]]:
         return list(enumerate(self.rows))
 
-    def _add(self, number: int, name: str, **given: Any) -> None:
+    def _add(self, number: int, name: str, **options: Any) -> None:
         kind = RULES.get(name)
         if kind is not None:
-            self.rows.append(RuleForm(kind=kind, prefix=f"r{number}", **given))
+            self.rows.append(RuleForm(kind=kind, prefix=f"r{number}", **options))
 
 
 class DecisionForm(RefusableForm):
-    """Why a rater is excluded, flagged or taken back in."""
+    """The reason why a rater is excluded, restored or flagged."""
 
     reason = forms.CharField(
-        max_length=300,
+        max_length=LONGEST_REASON,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="Kept for good, beside who decided and when.",
+        help_text="Stored permanently, with your name and the time.",
     )
-    replace = forms.BooleanField(required=False, label="Open the rater's places for others")
+    replace = forms.BooleanField(required=False, label="Reopen the rater's slots for others")
 
 
 class RulesJsonForm(RefusableForm):
-    """The rules as data, for those who bring them along."""
+    """The rules as JSON."""
 
     rules = forms.JSONField(
         label="Rules as JSON",
@@ -122,7 +122,7 @@ class RulesJsonForm(RefusableForm):
     )
 
 
-class _Listed(forms.CharField):
+class IdentifiersField(forms.CharField):
     """Identifiers, separated by commas or line breaks."""
 
     def to_python(self, value: Any) -> tuple[str, ...]:  # type: ignore[override] # a list on purpose
@@ -138,7 +138,7 @@ def _field(name: str, hint: Any, *, label: str) -> forms.Field:
         return forms.IntegerField(label=label, min_value=1, max_value=10**9)
     if hint is float:
         return forms.FloatField(label=label, widget=forms.NumberInput(attrs={"step": "any"}))
-    return _Listed(label=label, max_length=MOST_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2}))
+    return IdentifiersField(label=label, max_length=MOST_CHARACTERS, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 def _initial(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,6 +149,6 @@ def _initial(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def offered() -> list[tuple[str, str]]:
-    """What the menu of new rules holds."""
+def addable_rules() -> list[tuple[str, str]]:
+    """Return the name and title of each rule that can be added."""
     return [(rule.name, rule.title) for rule in RULES.values() if rule.offered]

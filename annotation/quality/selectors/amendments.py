@@ -1,4 +1,4 @@
-"""Reads over what was changed on a running campaign, and over what a change would do."""
+"""Read the changes of a running campaign, and the effects that a change would have."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit
 
-# A pair is still asked where some pair of systems that its two texts stand for is: both run, and where the design names
-# pairs, it is one of those. What a unit shows besides is credited by its texts' sources among the unit's own systems.
+# A pair is handed out while some pair of systems behind its two texts is: both run, and the design, if it names pairs,
+# names this one. Systems count only if they are among the unit's.
 _PAIRS = """
     SELECT u.id, u.stopped, cardinality(u.systems) > 0 AND NOT EXISTS (
         SELECT 1
@@ -22,7 +22,7 @@ _PAIRS = """
         WHERE a.unit_id = u.id AND a.number = 0
           AND sa.system_id <> ALL(%(stopped)s::bigint[]) AND sb.system_id <> ALL(%(stopped)s::bigint[])
           AND (cardinality(%(firsts)s::bigint[]) = 0 OR EXISTS (
-              SELECT 1 FROM unnest(%(firsts)s::bigint[], %(seconds)s::bigint[]) AS asked (x, y)
+              SELECT 1 FROM unnest(%(firsts)s::bigint[], %(seconds)s::bigint[]) AS designed (x, y)
               WHERE (x, y) IN ((sa.system_id, sb.system_id), (sb.system_id, sa.system_id))))
     ) AS over
     FROM annotation_unit u WHERE u.campaign_id = %(campaign)s
@@ -35,7 +35,7 @@ _OTHERS = """
 
 @dataclass(frozen=True)
 class Marking:
-    """What becomes of a campaign's units when exactly some systems are stopped."""
+    """The units that change if exactly some systems are stopped."""
 
     to_stop: list[int]
     to_resume: list[int]
@@ -47,7 +47,7 @@ def amendments(campaign: Campaign) -> QuerySet[Amendment]:
 
 
 def stopped_systems(campaign: Campaign) -> list[str]:
-    """Names of the systems that are stopped now, in the order they were."""
+    """Return the names of the stopped systems, in the order in which they were stopped."""
     stopped: dict[str, None] = {}
     changes = Amendment.objects.filter(
         campaign=campaign, kind__in=[AmendmentKind.STOP_SYSTEM, AmendmentKind.RESUME_SYSTEM]
@@ -61,20 +61,17 @@ def stopped_systems(campaign: Campaign) -> list[str]:
 
 
 def rated_systems(campaign: Campaign) -> QuerySet[System]:
-    """The systems whose outputs a launched campaign's units were planned for."""
+    """Return the systems whose outputs the units of a launched campaign show."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT unnest(systems) FROM annotation_unit WHERE campaign_id = %s",
-            [campaign.pk],
-        )
+        cursor.execute("SELECT DISTINCT unnest(systems) FROM annotation_unit WHERE campaign_id = %s", [campaign.pk])
         ids = [pk for (pk,) in cursor.fetchall()]
     return System.objects.filter(pk__in=ids).order_by("name")
 
 
 def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
-    """Which units change if exactly the named systems are stopped.
+    """Return which units change if exactly the named systems are stopped.
 
-    A single text is over once all systems that wrote it are stopped; a pair once one of its texts is; a list only where
+    A single text stops once all systems that wrote it are stopped; a pair once one of its texts stops; a list only if
     it shows nothing else, since leaving a text out would change how the others are judged.
     """
     ids = dict(System.objects.filter(dataset=campaign.dataset_id).values_list("name", "pk"))
@@ -95,8 +92,8 @@ def marking(campaign: Campaign, stopped: Collection[str]) -> Marking:
     )
 
 
-def places_to_fill(campaign: Campaign, units: Sequence[int]) -> int:
-    """Slots of some of a campaign's units that nobody has filled."""
+def unfilled_slots(campaign: Campaign, units: Sequence[int]) -> int:
+    """Count the unfilled slots of some of a campaign's units."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(sum(%s - done_slots), 0) FROM annotation_unit WHERE id = ANY(%s)",
@@ -106,21 +103,21 @@ def places_to_fill(campaign: Campaign, units: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Places:
-    """How much of a campaign there is and how far it has come; stopped units are told apart."""
+class SlotCounts:
+    """The size of a campaign and its progress; stopped units apart."""
 
     units: int
     stopped_units: int
-    wanted: int  # slots of the units that are handed out, and the filled ones of those stopped
+    wanted: int  # all slots of units that are handed out, and filled slots of stopped units
     done: int
 
 
-def places(campaign: Campaign) -> Places:
-    found = Unit.objects.filter(campaign=campaign).aggregate(
+def slot_counts(campaign: Campaign) -> SlotCounts:
+    counts = Unit.objects.filter(campaign=campaign).aggregate(
         n_units=Count("pk"),
         n_stopped=Count("pk", filter=Q(stopped=True)),
         n_done=Coalesce(Sum("done_slots"), 0),
         n_done_of_stopped=Coalesce(Sum("done_slots", filter=Q(stopped=True)), 0),
     )
-    wanted = (found["n_units"] - found["n_stopped"]) * campaign.ratings_per_unit + found["n_done_of_stopped"]
-    return Places(found["n_units"], found["n_stopped"], wanted, found["n_done"])
+    wanted = (counts["n_units"] - counts["n_stopped"]) * campaign.ratings_per_unit + counts["n_done_of_stopped"]
+    return SlotCounts(counts["n_units"], counts["n_stopped"], wanted, counts["n_done"])

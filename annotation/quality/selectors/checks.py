@@ -1,4 +1,4 @@
-"""Answers to checks and raters' ratings, as the rules and measures of raters read them."""
+"""Answers to checks and ratings as the rules and the measures of raters read them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,20 +6,20 @@ import numpy as np
 from django.db import connection
 
 from annotation.models import Campaign, Criterion, Rater
-from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, scale_values
+from annotation.rating.selectors.ratings import IntArray, RatingColumns, scale_values
 from annotation.weighting.checks import CheckLog
 from annotation.weighting.exclusion.log import RatingLog
 
-# One row per current answer and criterion. A mirrored answer is one choice, though it is stored for both texts: the one
-# counts of which something is expected, or else the first. A repeat is compared with what stood when it was answered.
+# One row per current answer and criterion. A mirrored answer is one choice that is stored for both texts: the text with
+# an expected range counts, or else the first. A repeat is compared with the rating as it was when it was answered.
 _ANSWERS = """
     SELECT a.rater_id, a.criterion_id, p.purpose, a.value, first.value,
-           (text.one -> 'expected' -> c.name ->> 0)::float8, (text.one -> 'expected' -> c.name ->> 1)::float8
+           (text.data -> 'expected' -> c.name ->> 0)::float8, (text.data -> 'expected' -> c.name ->> 1)::float8
     FROM annotation_checkanswer a
     JOIN annotation_presentation p ON p.id = a.presentation_id
     JOIN annotation_criterion c ON c.id = a.criterion_id
     LEFT JOIN annotation_checkunit screen ON screen.id = p.check_unit_id
-    LEFT JOIN LATERAL (SELECT screen.texts -> a.number::int AS one) text ON true
+    LEFT JOIN LATERAL (SELECT screen.texts -> a.number::int AS data) text ON true
     LEFT JOIN LATERAL (
         SELECT r.value
         FROM annotation_unitresponse shown
@@ -30,7 +30,7 @@ _ANSWERS = """
     ) first ON p.purpose = 'repeat'
     WHERE a.campaign_id = ANY(%(campaigns)s)
       AND p.purpose IN ('gold', 'attention', 'anchor', 'degraded', 'repeat')
-      AND (p.purpose <> 'degraded' OR text.one ->> 'role' = 'degraded')
+      AND (p.purpose <> 'degraded' OR text.data ->> 'role' = 'degraded')
       AND NOT (c.id = ANY(%(mirrored)s) AND a.number > 0
                AND (p.purpose = 'repeat' OR screen.texts -> 0 -> 'expected' ? c.name))
       AND (%(up_to)s::bigint IS NULL OR a.id <= %(up_to)s)
@@ -44,10 +44,10 @@ _ANSWERS = """
 
 
 def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, up_to: int | None = None) -> CheckLog:
-    """Current answers to the checks mixed into the work; raters by pseudonym, criteria by name.
+    """Return current answers to the checks mixed into the work; raters by pseudonym, criteria by name.
 
-    ``up_to`` reads them as they stood when the answer of that id was the last one. Magnitudes are logarithms of their
-    ratio to the standard, as they are weighed.
+    ``up_to`` reads them as of the answer with that id. Values are as they are weighed: magnitudes are logarithms of
+    their ratio to the standard.
     """
     parameters = {
         "campaigns": [campaign.pk for campaign in campaigns],
@@ -63,7 +63,8 @@ def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, u
         return CheckLog(np.zeros(0, dtype=np.str_), kind=[], value=[], criterion=np.zeros(0, dtype=np.str_))
     about = np.array([row[1] for row in rows], dtype=np.int64)
     value, first, low, high = (
-        scale_values(_numbers(row[place] for row in rows), about, criteria) for place in range(3, 7)
+        scale_values(np.array([row[column] for row in rows], dtype=np.float64), about, criteria)
+        for column in range(3, 7)
     )
     return CheckLog(
         rater_names(np.array([row[0] for row in rows], dtype=np.int64)),
@@ -77,22 +78,22 @@ def check_log(campaigns: Iterable[Campaign], criteria: Sequence[Criterion], *, u
     )
 
 
-def quality_log(read: RatingColumns, criteria: Sequence[Criterion], checks: CheckLog) -> RatingLog:
-    """Ratings with everything a rule may ask for; raters by pseudonym, criteria by name, magnitudes as logarithms."""
+def quality_log(ratings: RatingColumns, criteria: Sequence[Criterion], checks: CheckLog) -> RatingLog:
+    """Return ratings with all columns that rules read; raters by pseudonym, criteria by name, values as weighed."""
     return RatingLog(
-        rater_names(read.rater_id),
-        rating=read.rating_id,
-        seconds=read.seconds,
-        extra=read.extra,
-        response=read.response_id,
-        value=scale_values(read.value, read.criterion_id, criteria),
-        criterion=criterion_names(read.criterion_id, criteria),
+        rater_names(ratings.rater_id),
+        rating=ratings.rating_id,
+        seconds=ratings.seconds,
+        extra=ratings.extra,
+        response=ratings.response_id,
+        value=scale_values(ratings.value, ratings.criterion_id, criteria),
+        criterion=criterion_names(ratings.criterion_id, criteria),
         checks=checks,
     )
 
 
 def rater_names(rater_ids: IntArray) -> np.ndarray:
-    """Each rater's pseudonym, in the order of the ids."""
+    """Return the pseudonym of each id."""
     distinct, code = np.unique(rater_ids, return_inverse=True)
     names = dict(Rater.objects.filter(pk__in=distinct.tolist()).values_list("pk", "pseudonym"))
     return np.array([names[number] for number in distinct.tolist()], dtype=np.str_)[code]
@@ -104,19 +105,15 @@ def criterion_names(criterion_ids: IntArray, criteria: Sequence[Criterion]) -> n
     return np.array([names[pk] for pk in distinct.tolist()], dtype=np.str_)[code]
 
 
-def second_halves(read: RatingColumns, criteria: Sequence[Criterion]) -> np.ndarray:
-    """Mark the ratings that repeat a choice: a mirrored answer is stored for both texts, with opposite signs."""
+def second_halves(ratings: RatingColumns, criteria: Sequence[Criterion]) -> np.ndarray:
+    """Mark the second rating of each choice: a mirrored answer is stored for both texts, with opposite signs."""
     mirrored = [criterion.pk for criterion in criteria if criterion.scale.mirrored]
-    second = np.zeros(len(read.rating_id), dtype=np.bool_)
-    mine = np.flatnonzero(np.isin(read.criterion_id, mirrored))
+    second = np.zeros(len(ratings.rating_id), dtype=np.bool_)
+    mine = np.flatnonzero(np.isin(ratings.criterion_id, mirrored))
     if mine.size:
-        order = mine[np.lexsort((read.response_id[mine], read.criterion_id[mine], read.presentation_id[mine]))]
-        same = (read.presentation_id[order][1:] == read.presentation_id[order][:-1]) & (
-            read.criterion_id[order][1:] == read.criterion_id[order][:-1]
+        order = mine[np.lexsort((ratings.response_id[mine], ratings.criterion_id[mine], ratings.presentation_id[mine]))]
+        same = (ratings.presentation_id[order][1:] == ratings.presentation_id[order][:-1]) & (
+            ratings.criterion_id[order][1:] == ratings.criterion_id[order][:-1]
         )
         second[order[1:][same]] = True
     return second
-
-
-def _numbers(column: Iterable[float | None]) -> FloatArray:
-    return np.array([np.nan if value is None else value for value in column], dtype=np.float64)

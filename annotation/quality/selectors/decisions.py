@@ -1,5 +1,6 @@
-"""Reads over decisions about raters: who is left out of a campaign's figures, and what replacing them would open."""
+"""Read the decisions about raters: who is excluded, and which slots could be reopened."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -17,10 +18,9 @@ from annotation.models import (
 
 
 def excluded_raters(campaigns: Iterable[Campaign]) -> QuerySet[Rater]:
-    """Raters excluded in one of some campaigns, and not taken back in there."""
-    excluded = Participation.objects.filter(
-        campaign__in=[campaign.pk for campaign in campaigns], excluded_at__isnull=False
-    )
+    """Return the raters who are excluded now in any of these campaigns."""
+    campaign_ids = [campaign.pk for campaign in campaigns]
+    excluded = Participation.objects.filter(campaign__in=campaign_ids, excluded_at__isnull=False)
     return Rater.objects.filter(pk__in=excluded.values("rater")).order_by("pk")
 
 
@@ -29,48 +29,41 @@ def excluded_rater_ids(campaigns: Iterable[Campaign]) -> list[int]:
 
 
 def decisions(campaign: Campaign, rater: Rater | None = None) -> QuerySet[RaterDecision]:
-    """Newest first."""
-    found = RaterDecision.objects.filter(campaign=campaign).select_related("rater", "rules", "decided_by")
-    return (found if rater is None else found.filter(rater=rater)).order_by("-pk")
+    """Return the decisions, newest first."""
+    rows = RaterDecision.objects.filter(campaign=campaign).select_related("rater", "rules", "decided_by")
+    return (rows if rater is None else rows.filter(rater=rater)).order_by("-pk")
 
 
 def filled(campaign: Campaign) -> QuerySet[Presentation]:
-    """Presentations that fill a slot."""
+    """Return the presentations that fill a slot."""
     return Presentation.objects.filter(
         campaign=campaign, purpose=Purpose.WORK, outcome=PresentationOutcome.SUBMITTED, slot__isnull=False
     )
 
 
 def replaceable(campaign: Campaign, rater: Rater | None = None) -> QuerySet[Presentation]:
-    """Slots filled by raters who are excluded now, or by one of them: what replacing would open again."""
-    excluded = Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
-    of = excluded if rater is None else excluded.filter(rater=rater)
-    return filled(campaign).filter(rater__in=of.values("rater"))
+    """Return the presentations whose slots replacing reopens: of all excluded raters, or of one."""
+    slots = filled(campaign).filter(rater__in=_excluded(campaign).values("rater"))
+    return slots if rater is None else slots.filter(rater=rater)
 
 
-def unjudged(campaign: Campaign) -> QuerySet[Presentation]:
-    """Presentations that fill a slot though their latest answer leaves something out as not to be judged."""
-    return filled(campaign).filter(_leaves_out())
-
-
-def reopenings(campaign: Campaign, units: Iterable[int]) -> dict[int, int]:
-    """How often a place of some units was opened again because somebody could not judge it."""
-    again = Presentation.objects.filter(campaign=campaign, unit__in=list(units), outcome=PresentationOutcome.REPLACED)
-    counted = again.filter(_leaves_out()).order_by().values_list("unit").annotate(n=Count("pk"))
-    return dict(counted)
+def _excluded(campaign: Campaign) -> QuerySet[Participation]:
+    return Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
 
 
 def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
     """Return the earliest unjudged presentations of each unit, up to ``per_unit`` reopened slots of it in all.
 
-    Those of excluded raters are left to ``replaceable``.
+    An answer is unjudged if its latest revision lacks a value. Slots of excluded raters are left to ``replaceable``.
     """
-    excluded = Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
-    by_unit: dict[int, list[Presentation]] = {}
-    for presentation in unjudged(campaign).exclude(rater__in=excluded.values("rater")).order_by("pk"):
-        if presentation.unit_id is not None:
-            by_unit.setdefault(presentation.unit_id, []).append(presentation)
-    reopened = reopenings(campaign, by_unit)
+    unjudged = (
+        filled(campaign).filter(_lacks_a_value()).exclude(rater__in=_excluded(campaign).values("rater")).order_by("pk")
+    )
+    by_unit: defaultdict[int | None, list[Presentation]] = defaultdict(list)
+    for presentation in unjudged.filter(unit__isnull=False):
+        by_unit[presentation.unit_id].append(presentation)
+    replaced = Presentation.objects.filter(campaign=campaign, unit__in=by_unit, outcome=PresentationOutcome.REPLACED)
+    reopened = dict(replaced.filter(_lacks_a_value()).order_by().values_list("unit").annotate(n=Count("pk")))
     chosen = [
         presentation
         for unit, presentations in by_unit.items()
@@ -79,12 +72,11 @@ def to_reopen(campaign: Campaign, per_unit: int) -> list[Presentation]:
     return sorted(chosen, key=lambda presentation: presentation.pk)
 
 
-def _leaves_out() -> Q:
+def _lacks_a_value() -> Q:
     later = Rating.objects.filter(
         presentation=OuterRef("presentation"),
         response=OuterRef("response"),
         criterion=OuterRef("criterion"),
         revision__gt=OuterRef("revision"),
     )
-    without = Rating.objects.filter(presentation=OuterRef("pk"), value__isnull=True).filter(~Exists(later))
-    return Q(Exists(without))
+    return Q(Exists(Rating.objects.filter(~Exists(later), presentation=OuterRef("pk"), value__isnull=True)))

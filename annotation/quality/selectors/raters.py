@@ -1,12 +1,13 @@
-"""Raters of a campaign as their answers show them, and what rules say of them, now or as of a moment in the log."""
+"""The raters of a campaign and the rules' results about them, now or as of a moment in the log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.core.cache import cache
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q
 
 from annotation.campaigns.selectors import RaterRow as WorkRow
 from annotation.campaigns.selectors import rater_rows
@@ -21,6 +22,7 @@ from annotation.models import (
     RaterDecision,
 )
 from annotation.quality.selectors.checks import check_log, quality_log, second_halves
+from annotation.quality.selectors.measures import MEASURES, WITHOUT_ANSWERS, Measure, measures_of
 from annotation.rating.selectors.ratings import rating_columns
 from annotation.weighting.checks import CheckLog
 from annotation.weighting.exclusion.applying import judge_raters
@@ -31,12 +33,12 @@ from annotation.weighting.exclusion.rule import Evidence, ExclusionRule
 from annotation.weighting.quality import RaterQuality, rater_quality
 from annotation.weighting.table import RatingTable
 
-KEPT_SECONDS = 3600
+CACHE_SECONDS = 3600
 APPLIED = "rules.apply"  # verb of the audit log
 
 
 class Moment(NamedTuple):
-    """A place in a campaign's append-only logs: the newest rating, answer to a check, and decision."""
+    """A position in a campaign's append-only logs: ids of the newest rating, answer to a check, and decision."""
 
     rating: int
     check: int
@@ -49,7 +51,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says of a rater."""
+    """A rule's result for a rater."""
 
     rater: Rater
     action: str  # exclude or flag
@@ -59,96 +61,71 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """One figure of one rater; NaN with a reason where undefined."""
-
-    name: str
-    label: str
-    estimate: float
-    low: float
-    high: float
-    n: int
-    reason: str
-    of: str  # what is counted
-
-    @property
-    def is_defined(self) -> bool:
-        return bool(np.isfinite(self.estimate))
-
-
-@dataclass(frozen=True)
 class RaterRow:
-    """A rater of a campaign: where they stand and how they do."""
-
     rater: Rater
     participation: Participation | None
     measures: dict[str, Measure]
-    work: WorkRow | None  # what became of the units they were shown
+    work: WorkRow | None  # counts of the units shown to the rater
 
     @property
     def state(self) -> str:
-        who = self.participation
-        if who is None:
+        joined = self.participation
+        if joined is None:
             return "imported"
-        return "excluded" if who.excluded_at else "flagged" if who.flagged_at else str(who.stage)
+        return "excluded" if joined.excluded_at else "flagged" if joined.flagged_at else str(joined.stage)
 
 
 def moment(campaign: Campaign) -> Moment:
-    """Where the campaign's logs end now."""
-    newest = [
-        rows.aggregate(last=Max("id"))["last"] or 0
-        for rows in (campaign.ratings, campaign.check_answers, campaign.decisions)
-    ]
-    return Moment(*newest)
+    """Return where the campaign's logs end now."""
+    logs = (campaign.ratings, campaign.check_answers, campaign.decisions)
+    return Moment(*(rows.aggregate(last=Max("id"))["last"] or 0 for rows in logs))
 
 
 def current_rules(campaign: Campaign) -> QualityRules | None:
-    """The newest version that was registered."""
+    """Return the newest version of the rules."""
     return QualityRules.objects.filter(campaign=campaign).order_by("-version").first()
 
 
-def excluded_as_of(campaign: Campaign, decision: int) -> list[str]:
-    """Pseudonyms of the raters whom the decisions up to one left excluded."""
-    rows = RaterDecision.objects.filter(
-        campaign=campaign, pk__lte=decision, action__in=[DecisionAction.EXCLUDE, DecisionAction.INCLUDE]
-    )
-    latest = dict(rows.order_by("pk").values_list("rater__pseudonym", "action"))
-    return sorted(name for name, action in latest.items() if action == DecisionAction.EXCLUDE)
+def excluded_as_of(campaign: Campaign, decision: int, key: str = "rater__pseudonym") -> list[Any]:
+    """Return the pseudonyms, or another key, of the raters whom the decisions up to one left excluded."""
+    actions = [DecisionAction.EXCLUDE, DecisionAction.INCLUDE]
+    rows = RaterDecision.objects.filter(campaign=campaign, pk__lte=decision, action__in=actions)
+    latest = dict(rows.order_by("pk").values_list(key, "action"))
+    return sorted(rater for rater, action in latest.items() if action == DecisionAction.EXCLUDE)
 
 
 def campaign_log(campaign: Campaign, at: Moment) -> RatingLog:
-    """What the rules look at, as of a moment: ratings that count, one per choice, and answers to checks."""
+    """Return what the rules read, as of a moment: counted ratings, one per choice, and answers to checks."""
     criteria = list(Criterion.objects.filter(campaign=campaign))
-    read = rating_columns([campaign], up_to=at.rating)
-    read = read.select(~second_halves(read, criteria))
-    return quality_log(read, criteria, check_log([campaign], criteria, up_to=at.check))
+    ratings = rating_columns([campaign], up_to=at.rating)
+    ratings = ratings.select(~second_halves(ratings, criteria))
+    return quality_log(ratings, criteria, check_log([campaign], criteria, up_to=at.check))
 
 
 def verdicts(campaign: Campaign, rules: Sequence[ExclusionRule], at: Moment) -> list[Verdict]:
-    """Whom the rules strike, as of a moment; who was excluded by then is in no mean and not judged again."""
+    """Judge raters by the rules as of a moment, without those excluded by then: they are in no mean."""
     log = campaign_log(campaign, at)
-    out = excluded_as_of(campaign, at.decision)
-    before: list[ExclusionRule] = [ExcludeRaters(raters=tuple(out))] if out else []
-    found = [one for one in judge_raters([*before, *rules], log) if one.rule >= len(before)]
-    names = {str(one.rater) for one in found}
-    raters = {
-        rater.pseudonym: rater for rater in Rater.objects.filter(project=campaign.project_id, pseudonym__in=names)
-    }
+    excluded = excluded_as_of(campaign, at.decision)
+    before: list[ExclusionRule] = [ExcludeRaters(raters=tuple(excluded))] if excluded else []
+    results = [result for result in judge_raters([*before, *rules], log) if result.rule >= len(before)]
+    names = {str(result.rater) for result in results}
+    rows = Rater.objects.filter(project=campaign.project_id, pseudonym__in=names)
+    raters = {rater.pseudonym: rater for rater in rows}
     return [
         Verdict(
-            rater=raters[str(one.rater)],
-            action=one.action,
-            number=one.rule - len(before) + 1,
-            sentence=rules[one.rule - len(before)].sentence,
-            evidence=one.evidence,
+            rater=raters[str(result.rater)],
+            action=result.action,
+            number=result.rule - len(before) + 1,
+            sentence=rules[result.rule - len(before)].sentence,
+            evidence=result.evidence,
         )
-        for one in found
+        for result in results
     ]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """An application of rules, judged again on the log as it stood then."""
+    """An application of rules, judged again on the log as it was then."""
 
     entry: AuditEntry
     then: list[list[Any]]  # rater id, action, number of the rule
@@ -160,192 +137,108 @@ class Replay:
 
 
 def applications(campaign: Campaign) -> list[AuditEntry]:
-    """Times that rules were applied, the latest first."""
+    """Return the times that rules were applied, the latest first."""
     return list(AuditEntry.objects.filter(campaign=campaign, verb=APPLIED).select_related("actor").order_by("-pk"))
 
 
 def replay(entry: AuditEntry) -> Replay:
-    """Judge again, as of the moment that the entry names, by the version of the rules that it names."""
+    """Judge again as of the moment, and by the version of the rules, that the entry names."""
     data = entry.data
     rules = QualityRules.objects.select_related("campaign").get(campaign=entry.campaign_id, version=data["rules"])
-    found = verdicts(rules.campaign, rules_from_data(rules.rules), Moment(**data["as_of"]))
-    return Replay(entry, data["verdicts"], verdict_record(found))
+    again = verdicts(rules.campaign, rules_from_data(rules.rules), Moment(**data["as_of"]))
+    return Replay(entry, data["verdicts"], verdict_record(again))
 
 
-def verdict_record(found: Sequence[Verdict]) -> list[list[Any]]:
-    """Verdicts as they are written down."""
-    return [[one.rater.pk, one.action, one.number] for one in found]
+def verdict_record(results: Sequence[Verdict]) -> list[list[Any]]:
+    """Return verdicts as the audit log stores them."""
+    return [[result.rater.pk, result.action, result.number] for result in results]
 
 
 # --- Measures ---------------------------------------------------------------------------------------------------------
 
 
 def rater_quality_rows(campaign: Campaign, at: Moment | None = None) -> list[RaterRow]:
-    """Everybody who joined or rated, with all measures; kept until an answer or a decision arrives."""
+    """Return all who joined or rated, with all measures, which are cached until an answer or a decision arrives."""
     at = at or moment(campaign)
     key = f"campaign-raters-by-id-{campaign.pk}-{at.version}"
     measured: dict[int, dict[str, Measure]] | None = cache.get(key)
     if measured is None:
         named = _measured(campaign, at)
         ids = Rater.objects.filter(project=campaign.project_id, pseudonym__in=named).values_list("pk", "pseudonym")
-        measured = {pk: named[name] for pk, name in ids}  # an erasure may rename a rater meanwhile, and keeps no name
-        cache.set(key, measured, KEPT_SECONDS)
-    joined = {one.rater_id: one for one in Participation.objects.filter(campaign=campaign).select_related("rater")}
+        # By id: an erasure may rename a rater meanwhile, and no former name may be stored.
+        measured = {pk: named[name] for pk, name in ids}
+        cache.set(key, measured, CACHE_SECONDS)
+    participations = Participation.objects.filter(campaign=campaign).select_related("rater")
+    joined = {participation.rater_id: participation for participation in participations}
     others = Rater.objects.filter(pk__in=measured).exclude(pk__in=joined)
-    everybody = [*(one.rater for one in joined.values()), *others]
+    raters = [*(participation.rater for participation in joined.values()), *others]
     work = {row.rater_id: row for row in rater_rows(campaign)}
     return [
-        RaterRow(rater, joined.get(rater.pk), measured.get(rater.pk) or NOTHING, work.get(rater.pk))
-        for rater in sorted(everybody, key=lambda rater: rater.pk)
+        RaterRow(rater, joined.get(rater.pk), measured.get(rater.pk) or WITHOUT_ANSWERS, work.get(rater.pk))
+        for rater in sorted(raters, key=lambda rater: rater.pk)
     ]
 
 
 def _measured(campaign: Campaign, at: Moment) -> dict[str, dict[str, Measure]]:
     log = campaign_log(campaign, at)
     names = log.raters.astype(np.str_)
-    out = np.isin(names, excluded_as_of(campaign, at.decision))
+    excluded = np.isin(names, excluded_as_of(campaign, at.decision))
     if not len(names):
         return {}
-    found = _quality(log, ~out[log.code])
-    measured = {name: _measures(found, place) for place, name in enumerate(names.tolist())}
-    if out.any():  # who is excluded is compared with everybody
-        found = _quality(log, np.ones(len(log), dtype=np.bool_))
-        measured |= {names[place]: _measures(found, place) for place in np.flatnonzero(out).tolist()}
+    quality = _quality(log, ~excluded[log.code])
+    measured = {name: measures_of(quality, index) for index, name in enumerate(names.tolist())}
+    if excluded.any():  # an excluded rater is compared with all others
+        quality = _quality(log, np.ones(len(log), dtype=np.bool_))
+        measured |= {names[index]: measures_of(quality, index) for index in np.flatnonzero(excluded).tolist()}
     return measured
 
 
 def _quality(log: RatingLog, keep: np.ndarray) -> RaterQuality:
-    checks = (
-        log.need_checks("quality") if log.checks is not None and len(log.checks) else CheckLog([], kind=[], value=[])
-    )
+    has_checks = log.checks is not None and len(log.checks)
+    checks = log.need_checks("quality") if has_checks else CheckLog([], kind=[], value=[])
     _, response = np.unique(log.need("response", "quality")[keep], return_inverse=True)
     table = RatingTable(response, log.code[keep], log.need("value", "quality")[keep], n_raters=len(log.raters))
     criterion = log.need("criterion", "quality").astype(np.str_)[keep]
     return rater_quality(table, checks=checks, seconds=log.need("seconds", "quality")[keep], criterion=criterion)
 
 
-def _measures(found: RaterQuality, at: int) -> dict[str, Measure]:
-    s, r, d = found.summary, found.repeats, found.degraded
-    few, twice = "fewer answers than this takes", "repeats judged both times"
-    rows: list[tuple[Any, ...]] = [
-        ("n", float(s.n[at]), np.nan, np.nan, s.n[at], "", "ratings"),
-        (
-            "agreement",
-            s.agreement[at],
-            s.agreement_low[at],
-            s.agreement_high[at],
-            s.n_compared[at],
-            s.agreement_reason[at],
-            "ratings of responses that others rated too",
-        ),
-        *(
-            (name, one.share[at], one.low[at], one.high[at], one.n[at], one.reason[at], counted)
-            for name, one, counted in (
-                ("gold", found.gold, "answers with a known range"),
-                ("attention", found.attention, "attention checks"),
-                ("anchor", found.anchor, "human references"),
-            )
-        ),
-        ("repeats", r.within[at], r.within_low[at], r.within_high[at], r.n[at], r.reason[at], twice),
-        ("kappa", r.kappa[at], r.kappa_low[at], r.kappa_high[at], r.n[at], r.kappa_reason[at], twice),
-        ("degraded", d.auc[at], d.auc_low[at], d.auc_high[at], d.n_degraded[at], d.reason[at], "degraded texts"),
-        ("degraded_p", d.pvalue[at], np.nan, np.nan, d.n_degraded[at], d.reason[at], "degraded texts"),
-        (
-            "seconds",
-            s.median_seconds[at],
-            s.seconds_low[at],
-            s.seconds_high[at],
-            s.n_timed[at],
-            "no time is known",
-            "timed ratings",
-        ),
-        ("mean", s.mean[at], s.mean_low[at], s.mean_high[at], s.n[at], few, "ratings"),
-        ("spread", s.spread[at], np.nan, np.nan, s.n[at], few, "ratings"),
-        ("entropy", s.entropy[at], s.entropy_low[at], s.entropy_high[at], s.n[at], few, "ratings"),
-    ]
-    return {
-        name: Measure(name, MEASURE_LABELS[name], float(estimate), float(low), float(high), int(n), str(reason), of)
-        for name, estimate, low, high, n, reason, of in rows
-    }
-
-
-_NO_ANSWER = "no answer yet"
-MEASURE_LABELS = {
-    "n": "Ratings",
-    "agreement": "Agreement with others",
-    "gold": "Gold",
-    "attention": "Attention",
-    "anchor": "Anchors",
-    "repeats": "Repeats within one point",
-    "kappa": "κ on repeats",
-    "degraded": "Degraded texts rated lower",
-    "degraded_p": "Degraded test, p",
-    "seconds": "Median seconds",
-    "mean": "Mean",
-    "spread": "Spread",
-    "entropy": "Entropy, bits",
-}
-NOTHING = {
-    name: Measure(name, label, 0.0 if name == "n" else np.nan, np.nan, np.nan, 0, _NO_ANSWER, "")
-    for name, label in MEASURE_LABELS.items()
-}
-LISTED = ("n", "agreement", "gold", "attention", "anchor", "repeats", "degraded", "seconds", "entropy")
-
-
 def stage_counts(campaign: Campaign) -> dict[str, int]:
-    """How many raters are in each stage; who is excluded counts as that."""
+    """Count the raters in each stage, excluded raters apart."""
+    is_out = Q(excluded_at__isnull=False)
+    stages = {name: Count("pk", filter=~is_out & Q(stage=name)) for name in ("training", "test", "work", "failed")}
     joined = Participation.objects.filter(campaign=campaign)
-    out = Q(excluded_at__isnull=False)
-    counts = {stage: joined.filter(~out, stage=stage).count() for stage in ("training", "test", "work", "failed")}
-    return counts | {"excluded": joined.filter(out).count(), "all": joined.count()}
+    return joined.aggregate(**stages, excluded=Count("pk", filter=is_out), all=Count("pk"))
 
 
+# --- Downloads --------------------------------------------------------------------------------------------------------
+
+IN_FILES = [name for name in MEASURES if name != "n"]
+WORK = {  # column -> attribute of the row of ``rater_rows``
+    "done": "done",
+    "late": "late",
+    "given_back": "given_back",
+    "lapsed": "lapsed",
+    "first_shown_at": "first_shown",
+    "last_ended_at": "last_ended",
+}
 QUALITY_COLUMNS = (
-    "rater",
-    "state",
-    "joined_at",
-    *(f"{name}{suffix}" for name in MEASURE_LABELS if name != "n" for suffix in ("", "_low", "_high", "_n")),
-    "ratings",
-    "done",
-    "late",
-    "given_back",
-    "lapsed",
-    "first_shown_at",
-    "last_ended_at",
+    *("rater", "state", "joined_at"),
+    *(f"{name}{suffix}" for name in IN_FILES for suffix in ("", "_low", "_high", "_n")),
+    *("ratings", *WORK),
 )
 
 
 def quality_table(rows: Sequence[RaterRow]) -> list[tuple[Any, ...]]:
-    """One row per rater for a download; undefined is empty."""
+    """Return a row per rater for a download; undefined values are empty."""
+    numbers, work = attrgetter("estimate", "low", "high", "n"), attrgetter(*WORK.values())
     return [
         (
             row.rater.pseudonym,
             row.state,
             row.participation.joined_at if row.participation else None,
-            *(
-                value
-                for name in MEASURE_LABELS
-                if name != "n"
-                for value in (
-                    row.measures[name].estimate,
-                    row.measures[name].low,
-                    row.measures[name].high,
-                    row.measures[name].n,
-                )
-            ),
+            *(value for name in IN_FILES for value in numbers(row.measures[name])),
             row.measures["n"].n,
-            *(
-                (
-                    row.work.done,
-                    row.work.late,
-                    row.work.given_back,
-                    row.work.lapsed,
-                    row.work.first_shown,
-                    row.work.last_ended,
-                )
-                if row.work
-                else (None,) * 6
-            ),
+            *(work(row.work) if row.work else (None,) * len(WORK)),
         )
         for row in rows
     ]

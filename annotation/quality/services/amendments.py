@@ -54,7 +54,7 @@ def amendment_hash(before: str, *, number: int, kind: str, data: Mapping[str, An
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """How many amendments a campaign has, and the first number whose entry does not match; None if all match."""
+    """The number of amendments, and the first that does not match; None if all match."""
 
     n: int
     broken: int | None = None
@@ -65,9 +65,7 @@ class ChainCheck:
         if self.is_missing:
             return f"The record was changed: amendment {self.broken} is missing."
         if self.broken is not None:
-            return (
-                f"The record was changed: the hash of amendment {self.broken} does not follow from what stands before."
-            )
+            return f"The record was changed: the hash of amendment {self.broken} does not follow from the entry before."
         if self.n == 0:
             return "The record is intact: there are no amendments."
         if self.n == 1:

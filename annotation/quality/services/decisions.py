@@ -5,24 +5,24 @@ rater's ratings out and say so. Locks come in the order of docs/hand-out.md: the
 participation, slot, presentation, unit.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from annotation.campaigns.services.gate import campaign_alone, campaign_pass
 from annotation.core.errors import AnnotationError
 from annotation.models import (
     Campaign,
-    CampaignState,
     DecisionAction,
     Participation,
     Presentation,
     PresentationOutcome,
-    Purpose,
     QualityRules,
     Rater,
     RaterDecision,
@@ -33,15 +33,49 @@ from annotation.models import (
 )
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.decisions import replaceable, to_reopen
+from annotation.quality.services.amendments import amendable_check
+from annotation.rating.selectors.handout import BEFORE_WORK
 
 LONGEST_REASON = 300
-SENTENCES = {
-    DecisionAction.EXCLUDE: "Rater excluded.",
-    DecisionAction.INCLUDE: "Rater restored.",
-    DecisionAction.FLAG: "Rater flagged.",
-    DecisionAction.UNFLAG: "Flag removed.",
-}
 REOPENED = {"state": SlotState.RETURNED, "rater": None, "token": None, "expires_at": None}
+
+
+@dataclass(frozen=True)
+class Act:
+    """A kind of decision: what it changes, and how pages present it."""
+
+    field: str  # of the participation: the time since when the rater is excluded or flagged
+    sets: bool
+    summary: str
+    done: str  # what the rater is afterwards
+    button: str
+    text: str
+
+
+ACTS = {
+    DecisionAction.EXCLUDE: Act(
+        "excluded_at",
+        True,
+        "Rater excluded.",
+        "excluded",
+        "Exclude",
+        "The rater gets no more work. The ratings are left out of statistics and new releases, and stay in the log.",
+    ),
+    DecisionAction.INCLUDE: Act(
+        "excluded_at",
+        False,
+        "Rater restored.",
+        "restored",
+        "Restore",
+        "The ratings count again, and the rater gets work again.",
+    ),
+    DecisionAction.FLAG: Act(
+        "flagged_at", True, "Rater flagged.", "flagged", "Flag", "Marks the rater for review; nothing else changes."
+    ),
+    DecisionAction.UNFLAG: Act(
+        "flagged_at", False, "Flag removed.", "no longer flagged", "Remove the flag", "Nothing else changes."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -53,18 +87,9 @@ class Decided:
     reopened: int = 0  # filled slots given to others
 
 
-@dataclass(frozen=True)
-class Grounds:
-    """Why and by whom something is decided; ``by`` is None if a rule decides."""
-
-    reason: str
-    by: User | None = None
-    rules: QualityRules | None = None
-    evidence: Mapping[str, Any] | None = None
-
-
 @transaction.atomic
-def rater_exclude(
+def rater_decide(
+    action: DecisionAction,
     *,
     campaign: Campaign,
     rater: Rater,
@@ -74,72 +99,39 @@ def rater_exclude(
     evidence: Mapping[str, Any] | None = None,
     replace: bool = False,
 ) -> Decided:
-    """Exclude a rater: no more work, open units returned, ratings left out of statistics.
+    """Exclude, restore or flag a rater, or remove the flag; ``by`` is None if a rule decides.
 
-    ``replace`` also reopens the slots that the rater had filled. An answer sent later is stored as extra.
+    An excluded rater's open units are returned, and ``replace`` also reopens the slots that the rater had filled. A
+    restored rater's ratings count beside those of raters who have filled the slots meanwhile.
     """
-    grounds = Grounds(_checked_reason(reason), by, rules, evidence)
+    reason = _checked_reason(reason)
+    act = ACTS[action]
     participation = _participation_lock(campaign, rater)
     if replace:
-        _check_hands_out(participation.campaign, "replace ratings")
-    new = participation.excluded_at is None
-    if new:
-        Participation.objects.filter(pk=participation.pk).update(excluded_at=Now())
-    released = _release(participation)
-    reopened = _reopen(replaceable(participation.campaign, rater).order_by("pk")) if replace else 0
-    if not new and not reopened:
+        amendable_check(participation.campaign, act="replace ratings")
+    is_new = (getattr(participation, act.field) is None) == act.sets
+    if is_new:
+        Participation.objects.filter(pk=participation.pk).update(**{act.field: Now() if act.sets else None})
+    released = reopened = 0
+    if action == DecisionAction.EXCLUDE:
+        released = _release(participation)
+        reopened = _reopen(replaceable(participation.campaign, rater).order_by("pk")) if replace else 0
+    if not is_new and not reopened:
         return Decided(None, released)
-    decision = _decide(participation, DecisionAction.EXCLUDE, grounds, reopened)
+    decision = _record(participation, action, reopened, reason=reason, by=by, rules=rules, evidence=evidence)
     return Decided(decision, released, reopened)
 
 
-@transaction.atomic
-def rater_include(*, campaign: Campaign, rater: Rater, reason: str, by: User | None = None) -> Decided:
-    """Restore an excluded rater: the rater gets work again, and all ratings count again.
-
-    They count beside those of raters who have filled the slots meanwhile.
-    """
-    grounds = Grounds(_checked_reason(reason), by)
-    participation = _participation_lock(campaign, rater)
-    if participation.excluded_at is None:
-        return Decided(None)
-    Participation.objects.filter(pk=participation.pk).update(excluded_at=None)
-    return Decided(_decide(participation, DecisionAction.INCLUDE, grounds))
+rater_exclude = partial(rater_decide, DecisionAction.EXCLUDE)
+rater_include = partial(rater_decide, DecisionAction.INCLUDE)
+rater_flag = partial(rater_decide, DecisionAction.FLAG)
+rater_unflag = partial(rater_decide, DecisionAction.UNFLAG)
 
 
 @transaction.atomic
 def rater_leaves(*, campaign: Campaign, rater: Rater) -> int:
     """Return a departed rater's open units, and how many there were. This is no decision about the rater."""
     return _release(_participation_lock(campaign, rater))
-
-
-@transaction.atomic
-def rater_flag(
-    *,
-    campaign: Campaign,
-    rater: Rater,
-    reason: str,
-    by: User | None = None,
-    rules: QualityRules | None = None,
-    evidence: Mapping[str, Any] | None = None,
-) -> Decided:
-    """Mark a rater for review; nothing else changes."""
-    grounds = Grounds(_checked_reason(reason), by, rules, evidence)
-    participation = _participation_lock(campaign, rater)
-    if participation.flagged_at is not None:
-        return Decided(None)
-    Participation.objects.filter(pk=participation.pk).update(flagged_at=Now())
-    return Decided(_decide(participation, DecisionAction.FLAG, grounds))
-
-
-@transaction.atomic
-def rater_unflag(*, campaign: Campaign, rater: Rater, reason: str, by: User | None = None) -> Decided:
-    grounds = Grounds(_checked_reason(reason), by)
-    participation = _participation_lock(campaign, rater)
-    if participation.flagged_at is None:
-        return Decided(None)
-    Participation.objects.filter(pk=participation.pk).update(flagged_at=None)
-    return Decided(_decide(participation, DecisionAction.UNFLAG, grounds))
 
 
 @transaction.atomic
@@ -150,17 +142,16 @@ def raters_replace(*, campaign: Campaign, by: User | None = None) -> int:
     """
     campaign_pass(campaign.pk)
     campaign = Campaign.objects.get(pk=campaign.pk)
-    _check_hands_out(campaign, "replace ratings")
-    raters = list(Rater.objects.filter(pk__in=replaceable(campaign).values("rater")).order_by("pk"))
-    # Locked in the same order everywhere, so that two callers wait for each other.
-    _lock_rows(Participation.objects.filter(campaign=campaign, rater__in=raters))
+    amendable_check(campaign, act="replace ratings")
+    participations = Participation.objects.filter(campaign=campaign, rater__in=replaceable(campaign).values("rater"))
+    ids = _lock_rows(participations)
     total = 0
-    for participation in Participation.objects.filter(
-        campaign=campaign, rater__in=raters, excluded_at__isnull=False
-    ).select_related("rater", "campaign"):
+    for participation in Participation.objects.filter(pk__in=ids, excluded_at__isnull=False).select_related(
+        "rater", "campaign"
+    ):
         reopened = _reopen(replaceable(campaign, participation.rater).order_by("pk"))
         if reopened:
-            _decide(participation, DecisionAction.EXCLUDE, Grounds("Slots reopened for others.", by), reopened)
+            _record(participation, DecisionAction.EXCLUDE, reopened, reason="Slots reopened for others.", by=by)
         total += reopened
     return total
 
@@ -176,7 +167,7 @@ def cannot_judge_reopen(*, campaign: Campaign, per_unit: int = 1, by: User | Non
         raise AnnotationError.at("per_unit", f"Found {per_unit}; accepted: 1 to 100.")
     # Alone, unlike above: slots of many raters are reopened without locking their participations.
     campaign = campaign_alone(campaign.pk)
-    _check_hands_out(campaign, "reopen slots")
+    amendable_check(campaign, act="reopen slots")
     reopened = _reopen(to_reopen(campaign, per_unit))
     if reopened:
         audit_record(
@@ -205,82 +196,74 @@ def _checked_reason(reason: str) -> str:
 def _participation_lock(campaign: Campaign, rater: Rater) -> Participation:
     """Return the participation locked: the rater's requests wait, and the campaign keeps its state."""
     campaign_pass(campaign.pk)
-    _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
-    participations = Participation.objects.select_related("rater", "campaign")
-    participation = participations.filter(campaign=campaign, rater=rater).first()
+    ids = _lock_rows(Participation.objects.filter(campaign=campaign, rater=rater))
+    participation = Participation.objects.select_related("rater", "campaign").filter(pk__in=ids).first()
     if participation is None:
         raise AnnotationError(f"{rater} has not taken part in “{campaign}”.")
     return participation
 
 
-def _lock_rows(rows: Any) -> None:
-    list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk"))
-
-
-def _check_hands_out(campaign: Campaign, act: str) -> None:
-    if campaign.imported or campaign.state not in (CampaignState.RUNNING, CampaignState.PAUSED):
-        state = "imported" if campaign.imported else campaign.get_state_display().lower()
-        raise AnnotationError(f"The campaign is {state}; to {act} it must be running or paused.")
+def _lock_rows(rows: QuerySet[Any]) -> list[int]:
+    """Lock the rows in the order of their ids, so that two callers wait for each other; return the ids."""
+    return list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
 def _release(participation: Participation) -> int:
     """Return the rater's open units: their slots are free at once. As after a lapse, a unit may come back."""
-    shown = Presentation.objects.filter(
-        campaign=participation.campaign_id, rater=participation.rater_id, outcome=PresentationOutcome.SHOWN
-    )
-    slots = Slot.objects.filter(
-        campaign=participation.campaign_id, rater=participation.rater_id, state=SlotState.LEASED
-    )
+    mine = {"campaign": participation.campaign_id, "rater": participation.rater_id}
+    _free(Slot.objects.filter(**mine, state=SlotState.LEASED))
+    shown = Presentation.objects.filter(**mine, outcome=PresentationOutcome.SHOWN).exclude(purpose__in=BEFORE_WORK)
+    return shown.update(outcome=PresentationOutcome.LAPSED, ended_at=Now())
+
+
+def _free(slots: QuerySet[Slot]) -> None:
     _lock_rows(slots)
     slots.update(**REOPENED)
-    return shown.exclude(purpose__in=[Purpose.TRAINING, Purpose.TEST]).update(
-        outcome=PresentationOutcome.LAPSED, ended_at=Now()
-    )
 
 
 def _reopen(presentations: Iterable[Presentation]) -> int:
     """Free the slots that these presentations fill, and return how many."""
     replaced = list(presentations)
-    slots = Slot.objects.filter(pk__in=[presentation.slot_id for presentation in replaced])
-    _lock_rows(slots)
-    slots.update(**REOPENED)
-    Presentation.objects.filter(pk__in=[presentation.pk for presentation in replaced]).update(
-        outcome=PresentationOutcome.REPLACED
-    )
-    fewer: dict[int, int] = {}
-    for presentation in replaced:
-        if presentation.unit_id is not None:
-            fewer[presentation.unit_id] = fewer.get(presentation.unit_id, 0) + 1
+    _free(Slot.objects.filter(pk__in=[presentation.slot_id for presentation in replaced]))
+    ids = [presentation.pk for presentation in replaced]
+    Presentation.objects.filter(pk__in=ids).update(outcome=PresentationOutcome.REPLACED)
+    fewer = Counter(presentation.unit_id for presentation in replaced if presentation.unit_id is not None)
     _lock_rows(Unit.objects.filter(pk__in=fewer))
-    for n in sorted(set(fewer.values())):
-        Unit.objects.filter(pk__in=[unit for unit, times in fewer.items() if times == n]).update(
-            done_slots=F("done_slots") - n
-        )
+    units: defaultdict[int, list[int]] = defaultdict(list)
+    for unit, n in fewer.items():
+        units[n].append(unit)
+    for n, pks in sorted(units.items()):
+        Unit.objects.filter(pk__in=pks).update(done_slots=F("done_slots") - n)
     return len(replaced)
 
 
-def _decide(participation: Participation, action: DecisionAction, grounds: Grounds, reopened: int = 0) -> RaterDecision:
+def _record(
+    participation: Participation,
+    action: DecisionAction,
+    reopened: int,
+    *,
+    reason: str,
+    by: User | None,
+    rules: QualityRules | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> RaterDecision:
     decision = RaterDecision.objects.create(
         campaign_id=participation.campaign_id,
         rater=participation.rater,
         action=action,
-        reason=grounds.reason,
-        rules=grounds.rules,
-        evidence=dict(grounds.evidence or {}),
+        reason=reason,
+        rules=rules,
+        evidence=dict(evidence or {}),
         reopened_slots=reopened,
-        decided_by=grounds.by,
+        decided_by=by,
     )
     slots = f" {reopened:,} slots reopened for others." if reopened else ""
     audit_record(
         verb=f"rater.{action.value}",
-        summary=f"{SENTENCES[action]}{slots} {grounds.reason}",  # without the name, which may be erased
+        summary=f"{ACTS[action].summary}{slots} {reason}",  # without the name, which may be erased
         campaign=participation.campaign,
         rater=participation.rater,
-        by=grounds.by,
-        data={
-            "decision": decision.pk,
-            "reopened_slots": reopened,
-            "rules": grounds.rules.version if grounds.rules else None,
-        },
+        by=by,
+        data={"decision": decision.pk, "reopened_slots": reopened, "rules": rules.version if rules else None},
     )
     return decision

@@ -17,17 +17,9 @@ from annotation.allocation.units import PlannedUnit
 from annotation.campaigns.fields.table import MOST_RATINGS
 from annotation.campaigns.services.launch import too_few_responses, units_hash, units_plan, units_store
 from annotation.core.errors import AnnotationError
-from annotation.models import (
-    Amendment,
-    AmendmentKind,
-    Campaign,
-    System,
-    Unit,
-    UnitResponse,
-    User,
-)
+from annotation.models import Amendment, AmendmentKind, Campaign, System, Unit, UnitResponse, User
 from annotation.projects.services.audit import audit_record
-from annotation.quality.selectors.amendments import Marking, marking, places_to_fill, rated_systems, stopped_systems
+from annotation.quality.selectors.amendments import Marking, marking, rated_systems, stopped_systems, unfilled_slots
 from annotation.quality.services.amendments import amendable_check, amendable_lock, amendment_append
 
 
@@ -59,8 +51,7 @@ def campaign_extend(*, campaign: Campaign, ratings_per_unit: int, by: User | Non
 def extension_check(campaign: Campaign, ratings_per_unit: int) -> None:
     before = campaign.ratings_per_unit
     if before >= MOST_RATINGS:
-        message = f"Each unit already has {before} slots, the maximum."
-        raise AnnotationError.at("ratings_per_unit", message)
+        raise AnnotationError.at("ratings_per_unit", f"Each unit already has {before} slots, the maximum.")
     if isinstance(ratings_per_unit, bool) or not before < ratings_per_unit <= MOST_RATINGS:
         message = f"Found {ratings_per_unit}; accepted: {before + 1} to {MOST_RATINGS}. Slots are never removed."
         raise AnnotationError.at("ratings_per_unit", message)
@@ -77,22 +68,23 @@ def system_stop(*, campaign: Campaign, system: System, by: User | None = None) -
     it the other texts would be judged beside different texts than before.
     """
     campaign = amendable_lock(campaign=campaign, act="stop a system")
-    units = stop_check(campaign, system).to_stop
-    _mark(units, stopped=True)
-    data = {"system": system.name, "units": len(units), "places": places_to_fill(campaign, units)}
-    summary = f"{system.name} stopped: {len(units):,} units with {data['places']:,} slots are no longer handed out"
-    return _amended(campaign, AmendmentKind.STOP_SYSTEM, data, summary, by)
+    return _mark_system(campaign, system, stop_check(campaign, system).to_stop, stopped=True, by=by)
 
 
 @transaction.atomic
 def system_resume(*, campaign: Campaign, system: System, by: User | None = None) -> Amendment:
     """Hand out a stopped system's texts again. A pair waits while its other system is stopped."""
     campaign = amendable_lock(campaign=campaign, act="resume a system")
-    units = resume_check(campaign, system).to_resume
-    _mark(units, stopped=False)
-    data = {"system": system.name, "units": len(units), "places": places_to_fill(campaign, units)}
-    summary = f"{system.name} resumed: {len(units):,} units with {data['places']:,} slots are handed out again"
-    return _amended(campaign, AmendmentKind.RESUME_SYSTEM, data, summary, by)
+    return _mark_system(campaign, system, resume_check(campaign, system).to_resume, stopped=False, by=by)
+
+
+def _mark_system(campaign: Campaign, system: System, units: list[int], *, stopped: bool, by: User | None) -> Amendment:
+    _mark(units, stopped=stopped)
+    data = {"system": system.name, "units": len(units), "places": unfilled_slots(campaign, units)}
+    done, effect = ("stopped", "no longer handed out") if stopped else ("resumed", "handed out again")
+    summary = f"{system.name} {done}: {len(units):,} units with {data['places']:,} slots are {effect}"
+    kind = AmendmentKind.STOP_SYSTEM if stopped else AmendmentKind.RESUME_SYSTEM
+    return _amended(campaign, kind, data, summary, by)
 
 
 def _mark(units: list[int], *, stopped: bool) -> None:
@@ -108,11 +100,8 @@ def stop_check(campaign: Campaign, system: System) -> Marking:
         raise AnnotationError.at("system", f"{system.name} is already stopped.")
     change = marking(campaign, [*stopped, system.name])
     if campaign.presentation_kind.keeps_lists and not change.to_stop:
-        message = (
-            f"Stopping {system.name} would change nothing: every list that shows it also shows other texts, and keeps "
-            "showing all of them so that they stay comparable."
-        )
-        raise AnnotationError.at("system", message)
+        reason = "every list that shows it also shows other texts, and keeps showing all of them so that they stay"
+        raise AnnotationError.at("system", f"Stopping {system.name} would change nothing: {reason} comparable.")
     if not change.left:
         message = f"Without {system.name} there is nothing left to hand out: pause or close the campaign instead."
         raise AnnotationError.at("system", message)
@@ -144,7 +133,7 @@ class Addition:
 
     units: list[PlannedUnit]
     n_new_items: int
-    n_lists_left: int  # lists of rated items that would now show other texts: they stay as they are
+    n_lists_left: int  # lists of rated items that would show other texts now; they stay as they are
     new_systems: list[str]  # with outputs in the data set, but not in the design: they are not added
 
 
@@ -157,31 +146,31 @@ def items_add(*, campaign: Campaign, item_limit: int | None = None, by: User | N
     act = "add items"
     campaign = Campaign.objects.get(pk=campaign.pk)
     amendable_check(campaign, act=act)
-    # Planning takes long, and only this function changes what it compares with: raters need not wait for it.
-    last, found = _last_position(campaign), items_found(campaign, item_limit)
+    # Planning takes long and only this function changes the planned units: raters need not wait for it.
+    last, addition = _last_position(campaign), addition_plan(campaign, item_limit)
     campaign = amendable_lock(campaign=campaign, act=act)
     if _last_position(campaign) != last:
-        found = items_found(campaign, item_limit)
+        addition = addition_plan(campaign, item_limit)
     before = campaign.item_limit
-    if not found.units:
-        raise AnnotationError(nothing_to_add(campaign, found))
+    if not addition.units:
+        raise AnnotationError(nothing_to_add(campaign, addition))
     if item_limit is not None:
         campaign.item_limit = item_limit
         campaign.save(update_fields=["item_limit"])
     first = _last_position(campaign) + 1
-    units = interleaved(found.units, seed=derive_seed(campaign.seed, "positions", first))
+    units = interleaved(addition.units, seed=derive_seed(campaign.seed, "positions", first))
     units_store(campaign, units, first_position=first)
     if stopped := stopped_systems(campaign):
         _mark(marking(campaign, stopped).to_stop, stopped=True)
     data = {
         "units": len(units),
         "places": len(units) * campaign.ratings_per_unit,
-        "items": found.n_new_items,
+        "items": addition.n_new_items,
         "first_position": first,
         "item_limit": [before, campaign.item_limit],
         "units_hash": units_hash(units),
     }
-    summary = f"{found.n_new_items:,} items added: {len(units):,} units with {data['places']:,} slots"
+    summary = f"{addition.n_new_items:,} items added: {len(units):,} units with {data['places']:,} slots"
     return _amended(campaign, AmendmentKind.ADD_ITEMS, data, summary, by)
 
 
@@ -189,21 +178,21 @@ def _last_position(campaign: Campaign) -> int:
     return int(Unit.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"] or 0)
 
 
-def items_found(campaign: Campaign, item_limit: int | None = None) -> Addition:
+def addition_plan(campaign: Campaign, item_limit: int | None = None) -> Addition:
     """Return what ``items_add`` would add; raise if it cannot."""
     if item_limit is not None:
         _check_limit(campaign, item_limit)
     listed = campaign.response_list
     if listed is not None and campaign.item_limit is None:
+        advice = "create another list and a campaign for it."
         raise AnnotationError(
-            f"The campaign rates every response of the list “{listed.name}”, and a list never changes: create another "
-            "list and a campaign for it."
+            f"The campaign rates every response of the list “{listed.name}”, and a list never changes: {advice}"
         )
     wider = Campaign.objects.select_related("dataset").get(pk=campaign.pk)  # with the requested limit, never saved
     wider.item_limit = campaign.item_limit if item_limit is None else item_limit
     named: set[str] = set((campaign.design or {}).get("systems", []))
     chosen = set(campaign.systems.values_list("name", flat=True))
-    # A list names its responses itself, wherever they are from.
+    # A list names its responses, whatever their sources.
     plan = units_plan(wider, of=None if listed is not None else named | chosen)
     if message := too_few_responses(campaign, plan):
         raise AnnotationError(message)
@@ -227,30 +216,28 @@ def _shown(campaign: Campaign) -> tuple[set[tuple[int, frozenset[int]]], set[int
     rows = UnitResponse.objects.filter(unit__campaign=campaign).order_by()
     for unit, item, response in rows.values_list("unit_id", "unit__item_id", "response_id").iterator(5000):
         responses.setdefault(unit, (item, set()))[1].add(response)
-    return {(item, frozenset(found)) for item, found in responses.values()}, {item for item, _ in responses.values()}
+    return {(item, frozenset(ids)) for item, ids in responses.values()}, {item for item, _ in responses.values()}
 
 
 def _check_limit(campaign: Campaign, item_limit: int) -> None:
     if campaign.item_limit is None:
-        raise AnnotationError.at(
-            "item_limit",
-            f"Found {item_limit}; accepted: no limit, because this campaign rates all items of its data set.",
-        )
+        accepted = "no limit, because this campaign rates all items of its data set"
+        raise AnnotationError.at("item_limit", f"Found {item_limit}; accepted: {accepted}.")
     if item_limit < campaign.item_limit:
         message = f"Found {item_limit}; accepted: {campaign.item_limit} or more. Items are never removed."
         raise AnnotationError.at("item_limit", message)
 
 
-def nothing_to_add(campaign: Campaign, found: Addition) -> str:
+def nothing_to_add(campaign: Campaign, addition: Addition) -> str:
     of = campaign.dataset if campaign.response_list is None else campaign.response_list
     reasons = [f"There is nothing to add: the campaign already has every unit of {of.name!r}."]
-    if found.n_lists_left:
+    if addition.n_lists_left:
         reasons.append(
-            f"The lists of {found.n_lists_left:,} items would now show other texts; they stay as they are so that "
+            f"The lists of {addition.n_lists_left:,} items would now show other texts; they stay as they are so that "
             "their ratings stay comparable."
         )
-    if found.new_systems:
-        reasons.append(f"Not added because the design does not name them: {', '.join(found.new_systems)}.")
+    if addition.new_systems:
+        reasons.append(f"Not added because the design does not name them: {', '.join(addition.new_systems)}.")
     if campaign.item_limit is not None:
         reasons.append(f"It rates the first {campaign.item_limit:,} items only; set a higher limit to add more.")
     return " ".join(reasons)

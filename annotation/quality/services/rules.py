@@ -1,18 +1,18 @@
 """Apply registered rules: exclude and flag raters by decisions that say why."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 
 from annotation.campaigns.services.gate import campaign_alone
-from annotation.campaigns.services.rules import _counted
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, CampaignState, Participation, QualityRules, User
+from annotation.core.numbers import counted
+from annotation.models import Campaign, CampaignState, DecisionAction, Participation, QualityRules, User
 from annotation.projects.services.audit import audit_record
 from annotation.quality.selectors.raters import APPLIED, Moment, Verdict, moment, verdict_record, verdicts
-from annotation.quality.services.decisions import rater_exclude, rater_flag
+from annotation.quality.services.decisions import LONGEST_REASON, rater_decide
 from annotation.weighting.exclusion.registry import rules_from_data
 
 
@@ -35,10 +35,9 @@ def rules_apply(
     seen: Moment | None = None,
     by: User | None = None,
 ) -> Applied:
-    """Exclude and flag raters by the rules, each by a decision that names the rule and its evidence.
+    """Exclude and flag raters by the rules; each decision names the rule and its evidence.
 
-    ``seen`` applies the rules as of the moment that a preview showed. The campaign is locked, so that the log ends
-    where the audit log says.
+    ``seen`` is the moment that a preview showed. The campaign is locked, so that its log ends at the recorded moment.
     """
     campaign = campaign_alone(campaign.pk)
     if rules.campaign_id != campaign.pk:
@@ -46,19 +45,19 @@ def rules_apply(
     if campaign.state == CampaignState.DRAFT:
         raise AnnotationError("The campaign is a draft; rules can be applied after launch.")
     at = _moment(campaign, seen)
-    found = verdicts(campaign, rules_from_data(rules.rules), at)
-    done = _decide_all(campaign, rules, found, at, replace=replace, by=by)
+    results = verdicts(campaign, rules_from_data(rules.rules), at)
+    applied = _decide_all(rules, results, at, replace=replace, by=by)
     audit_record(
         verb=APPLIED,
         summary=(
-            f"Version {rules.version} of the rules applied: {_counted(done.excluded, 'rater')} excluded, "
-            f"{done.flagged:,} flagged, {_counted(done.reopened, 'slot')} reopened."
+            f"Version {rules.version} of the rules applied: {counted(applied.excluded, 'rater')} excluded, "
+            f"{applied.flagged:,} flagged, {counted(applied.reopened, 'slot')} reopened."
         ),
         campaign=campaign,
         by=by,
-        data={"rules": rules.version, "as_of": at._asdict(), "replace": replace, "verdicts": verdict_record(found)},
+        data={"rules": rules.version, "as_of": at._asdict(), "replace": replace, "verdicts": verdict_record(results)},
     )
-    return done
+    return applied
 
 
 def _moment(campaign: Campaign, seen: Moment | None) -> Moment:
@@ -74,34 +73,31 @@ def _moment(campaign: Campaign, seen: Moment | None) -> Moment:
 
 
 def _decide_all(
-    campaign: Campaign, rules: QualityRules, found: Sequence[Verdict], at: Moment, *, replace: bool, by: User | None
+    rules: QualityRules, results: Sequence[Verdict], at: Moment, *, replace: bool, by: User | None
 ) -> Applied:
-    joined = set(Participation.objects.filter(campaign=campaign).values_list("rater_id", flat=True))
-    excluded = flagged = reopened = unchanged = 0
-    for verdict in found:
+    joined = set(Participation.objects.filter(campaign=rules.campaign_id).values_list("rater_id", flat=True))
+    n = Counter[str]()
+    for verdict in results:
         if verdict.rater.pk not in joined:  # known from imported ratings only
-            unchanged += 1
+            n["unchanged"] += 1
             continue
+        action = DecisionAction(verdict.action)
         evidence = {
             "rule": rules.rules[verdict.number - 1],
             "number": verdict.number,
             **verdict.evidence.to_dict(),
             "as_of": at._asdict(),
         }
-        grounds: dict[str, Any] = {
-            "campaign": campaign,
-            "rater": verdict.rater,
-            "reason": verdict.sentence[:300],
-            "by": by,
-            "rules": rules,
-            "evidence": evidence,
-        }
-        decided = rater_exclude(**grounds, replace=replace) if verdict.action == "exclude" else rater_flag(**grounds)
-        if decided.decision is None:
-            unchanged += 1
-        elif verdict.action == "exclude":
-            excluded += 1
-            reopened += decided.reopened
-        else:
-            flagged += 1
-    return Applied(excluded, flagged, reopened, unchanged)
+        decided = rater_decide(
+            action,
+            campaign=rules.campaign,
+            rater=verdict.rater,
+            reason=verdict.sentence[:LONGEST_REASON],
+            by=by,
+            rules=rules,
+            evidence=evidence,
+            replace=replace and action == DecisionAction.EXCLUDE,
+        )
+        n[verdict.action if decided.decision else "unchanged"] += 1
+        n["reopened"] += decided.reopened
+    return Applied(n["exclude"], n["flag"], n["reopened"], n["unchanged"])

@@ -14,16 +14,9 @@ from annotation.campaigns.lookups import campaign_or_404
 from annotation.core.errors import AnnotationError
 from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, Role, User
-from annotation.quality.forms.operations import (
-    ExtendForm,
-    ItemsForm,
-    OperationForm,
-    ReopenForm,
-    StoppedSystemForm,
-    SystemForm,
-)
-from annotation.quality.selectors.amendments import places, places_to_fill
+from annotation.models import Campaign, CampaignState, Role
+from annotation.quality.forms import operations as forms
+from annotation.quality.selectors.amendments import slot_counts, unfilled_slots
 from annotation.quality.selectors.decisions import replaceable, to_reopen
 from annotation.quality.services import decisions, operations
 
@@ -32,22 +25,22 @@ Choices = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One change. ``effects`` describes in sentences what ``perform`` will do, or raises if it cannot be done."""
+    """A change. ``effects`` describes in sentences what ``service`` will do, or raises if it cannot be done."""
 
     title: str
     lead: str
     button: str
     icon: str
-    form: type[OperationForm]
+    form: type[forms.OperationForm]
     effects: Callable[[Campaign, Choices], list[str]]
-    perform: Callable[[Campaign, Choices, User], object]
+    service: Callable[..., object]
     done: str
 
 
-def _cost(campaign: Campaign, n_places: int) -> list[str]:
-    if not campaign.payment_per_unit or not n_places:
+def _cost(campaign: Campaign, n_slots: int) -> list[str]:
+    if not campaign.payment_per_unit or not n_slots:
         return []
-    amount = campaign.payment_per_unit * n_places
+    amount = campaign.payment_per_unit * n_slots
     total = amount * (1 + campaign.payment_fee_percent / Decimal(100))
     fee = f", or {total:,.2f} with the provider's fee" if campaign.payment_fee_percent else ""
     return [f"This costs up to {amount:,.2f} {campaign.payment_currency}{fee}, not including checks."]
@@ -56,7 +49,7 @@ def _cost(campaign: Campaign, n_places: int) -> list[str]:
 def _extend_effects(campaign: Campaign, choices: Choices) -> list[str]:
     operations.extension_check(campaign, choices["ratings_per_unit"])
     more = choices["ratings_per_unit"] - campaign.ratings_per_unit
-    current = places(campaign)
+    current = slot_counts(campaign)
     added, waiting = current.units * more, current.stopped_units * more
     stopped = f" {counted(waiting, 'of them belongs', 'of them belong')} to stopped systems." if waiting else ""
     return [
@@ -66,15 +59,15 @@ def _extend_effects(campaign: Campaign, choices: Choices) -> list[str]:
     ]
 
 
-def _marked(n_places: int, units: int, change: str) -> str:
+def _marked(n_slots: int, units: int, change: str) -> str:
     verb = "is" if units == 1 else "are"
-    return f"{counted(units, 'item')} with {counted(n_places, 'unfilled slot')} {verb} {change}."
+    return f"{counted(units, 'item')} with {counted(n_slots, 'unfilled slot')} {verb} {change}."
 
 
 def _stop_effects(campaign: Campaign, choices: Choices) -> list[str]:
     name, units = choices["system"].name, operations.stop_check(campaign, choices["system"]).to_stop
     return [
-        _marked(places_to_fill(campaign, units), len(units), "no longer handed out"),
+        _marked(unfilled_slots(campaign, units), len(units), "no longer handed out"),
         campaign.presentation_kind.after_stopping(name),
         f"Raters can still send what they have on screen of {name}, and it counts. No rating is lost.",
     ]
@@ -82,19 +75,19 @@ def _stop_effects(campaign: Campaign, choices: Choices) -> list[str]:
 
 def _resume_effects(campaign: Campaign, choices: Choices) -> list[str]:
     units = operations.resume_check(campaign, choices["system"]).to_resume
-    n_places = places_to_fill(campaign, units)
-    return [_marked(n_places, len(units), "handed out again"), *_cost(campaign, n_places)]
+    n_slots = unfilled_slots(campaign, units)
+    return [_marked(n_slots, len(units), "handed out again"), *_cost(campaign, n_slots)]
 
 
 def _items_effects(campaign: Campaign, choices: Choices) -> list[str]:
-    addition = operations.items_found(campaign, choices.get("item_limit"))
+    addition = operations.addition_plan(campaign, choices.get("item_limit"))
     if not addition.units:
         raise AnnotationError(operations.nothing_to_add(campaign, addition))
-    n_units, n_places = len(addition.units), len(addition.units) * campaign.ratings_per_unit
-    parts = counted(addition.n_new_items, "new item"), counted(n_units, "unit"), counted(n_places, "slot")
+    n_units, n_slots = len(addition.units), len(addition.units) * campaign.ratings_per_unit
+    parts = counted(addition.n_new_items, "new item"), counted(n_units, "unit"), counted(n_slots, "slot")
     effects = [
         f"Added after the existing items: {', '.join(parts)}. They are handed out first: they have the fewest ratings.",
-        *_cost(campaign, n_places),
+        *_cost(campaign, n_slots),
     ]
     if addition.n_lists_left:
         lists = counted(addition.n_lists_left, "item")
@@ -133,9 +126,9 @@ OPERATIONS: dict[str, Operation] = {
         "Every item gets more slots. The order of the texts stays balanced over all slots.",
         "Add slots",
         "plus-lg",
-        ExtendForm,
+        forms.ExtendForm,
         _extend_effects,
-        lambda campaign, choices, by: operations.campaign_extend(campaign=campaign, by=by, **choices),
+        operations.campaign_extend,
         "The slots are added and are being handed out.",
     ),
     "stop-system": Operation(
@@ -143,9 +136,9 @@ OPERATIONS: dict[str, Operation] = {
         "Its texts are no longer handed out. You can resume it at any time.",
         "Stop",
         "pause-circle",
-        SystemForm,
+        forms.SystemForm,
         _stop_effects,
-        lambda campaign, choices, by: operations.system_stop(campaign=campaign, by=by, **choices),
+        operations.system_stop,
         "Stopped.",
     ),
     "resume-system": Operation(
@@ -153,9 +146,9 @@ OPERATIONS: dict[str, Operation] = {
         "The remaining texts of a stopped system are handed out again.",
         "Resume",
         "play-circle",
-        StoppedSystemForm,
+        forms.StoppedSystemForm,
         _resume_effects,
-        lambda campaign, choices, by: operations.system_resume(campaign=campaign, by=by, **choices),
+        operations.system_resume,
         "Resumed.",
     ),
     "add-items": Operation(
@@ -163,9 +156,9 @@ OPERATIONS: dict[str, Operation] = {
         "Plans the data set as it is now, by the same design, and adds what is missing.",
         "Add items",
         "layers",
-        ItemsForm,
+        forms.ItemsForm,
         _items_effects,
-        lambda campaign, choices, by: operations.items_add(campaign=campaign, by=by, **choices),
+        operations.items_add,
         "The items are added and are being handed out.",
     ),
     "replace-excluded": Operation(
@@ -173,9 +166,9 @@ OPERATIONS: dict[str, Operation] = {
         "Other raters rate what excluded raters have rated.",
         "Reopen slots",
         "arrow-repeat",
-        OperationForm,
+        forms.OperationForm,
         _replace_effects,
-        lambda campaign, choices, by: decisions.raters_replace(campaign=campaign, by=by),
+        decisions.raters_replace,
         "The slots are open for others.",
     ),
     "reopen-unjudged": Operation(
@@ -183,9 +176,9 @@ OPERATIONS: dict[str, Operation] = {
         "If a rater could not judge an item, another rater can try.",
         "Reopen slots",
         "arrow-repeat",
-        ReopenForm,
+        forms.ReopenForm,
         _reopen_effects,
-        lambda campaign, choices, by: decisions.cannot_judge_reopen(campaign=campaign, by=by, **choices),
+        decisions.cannot_judge_reopen,
         "The slots are open for others.",
     ),
 }
@@ -203,7 +196,7 @@ def campaign_operation(request: MemberRequest, campaign: Campaign, operation: st
     if not refusal and form.is_bound and form.is_valid():
         try:
             if request.method == "POST":
-                chosen.perform(campaign, form.cleaned_data, request.user)
+                chosen.service(campaign=campaign, by=request.user, **form.cleaned_data)
                 messages.success(request, f"{chosen.title}: {chosen.done}")
                 return redirect("annotation:campaign-detail", request.project.slug, campaign.pk)
             effects = chosen.effects(campaign, form.cleaned_data)
@@ -218,13 +211,13 @@ def campaign_operation(request: MemberRequest, campaign: Campaign, operation: st
         "form": form,
         "effects": effects,
         "refusal": refusal,
-        "places": places(campaign),
+        "slots": slot_counts(campaign),
     }
     refused = request.method == "POST"
     return render(request, "annotation/quality/campaign_operation.html", context, status=400 if refused else 200)
 
 
-def _form(request: HttpRequest, operation: Operation, campaign: Campaign) -> OperationForm:
+def _form(request: HttpRequest, operation: Operation, campaign: Campaign) -> forms.OperationForm:
     if request.method == "POST":
         return operation.form(campaign, request.POST)
     empty = operation.form(campaign)

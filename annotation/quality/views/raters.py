@@ -1,7 +1,6 @@
 """Pages about raters: their measures, decisions about them, and the rules that exclude or flag them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from django.contrib import messages
@@ -17,32 +16,30 @@ from annotation.core.errors import AnnotationError
 from annotation.core.exports import table_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import AuditEntry, Campaign, CampaignState, Participation, QualityRules, Rater, Role
-from annotation.quality import charts
-from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, offered
-from annotation.quality.selectors.decisions import decisions, filled
-from annotation.quality.selectors.rater_work import rater_screens
-from annotation.quality.selectors.raters import (
-    APPLIED,
-    LISTED,
-    MEASURE_LABELS,
-    QUALITY_COLUMNS,
-    Moment,
-    RaterRow,
-    applications,
-    current_rules,
-    quality_table,
-    rater_quality_rows,
-    replay,
-    stage_counts,
+from annotation.models import (
+    AuditEntry,
+    Campaign,
+    CampaignState,
+    DecisionAction,
+    Participation,
+    QualityRules,
+    Rater,
+    Role,
 )
+from annotation.quality import charts
+from annotation.quality.forms.rules import DecisionForm, RulesForm, RulesJsonForm, addable_rules
+from annotation.quality.selectors import raters as selectors
+from annotation.quality.selectors.decisions import decisions, filled
+from annotation.quality.selectors.measures import MEASURES
+from annotation.quality.selectors.rater_work import rater_items
+from annotation.quality.selectors.raters import Moment, RaterRow, current_rules, rater_quality_rows, stage_counts
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.quality.services import decisions as deciding
+from annotation.quality.services.decisions import ACTS, Act, rater_decide
 from annotation.quality.services.rules import rules_apply
 from annotation.weighting.exclusion.registry import rules_from_data
 
 PAGE = 100
-SCREENS = 50
+ITEMS = 50
 STATES = {
     "work": "rating",
     "training": "in training",
@@ -52,15 +49,23 @@ STATES = {
     "excluded": "excluded",
     "imported": "imported",
 }
+LINKED_STATES = ("work", "flagged", "excluded")
 
 
 def _rater_or_404(campaign: Campaign, pk: int) -> Rater:
-    found = Rater.objects.filter(project=campaign.project_id, pk=pk)
-    took_part = found.filter(participations__campaign=campaign) | found.filter(presentations__campaign=campaign)
+    rows = Rater.objects.filter(project=campaign.project_id, pk=pk)
+    took_part = rows.filter(participations__campaign=campaign) | rows.filter(presentations__campaign=campaign)
     rater = took_part.distinct().first()
     if rater is None:
         raise Http404("No such rater in this campaign.")
     return rater
+
+
+def _render(
+    request: MemberRequest, campaign: Campaign, template: str, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    context |= {"project": request.project, "campaign": campaign}
+    return render(request, f"annotation/quality/{template}.html", context, status=status)
 
 
 # --- Raters -----------------------------------------------------------------------------------------------------------
@@ -72,7 +77,8 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     rows = rater_quality_rows(campaign)
     if file_format := request.GET.get("format"):
         name = f"{request.project.slug}-campaign-{campaign.pk}-raters"
-        return table_response(format=file_format, filename=name, columns=QUALITY_COLUMNS, rows=quality_table(rows))
+        columns, table = selectors.QUALITY_COLUMNS, selectors.quality_table(rows)
+        return table_response(format=file_format, filename=name, columns=columns, rows=table)
     has_chart = bool(_marks(rows))
     state = request.GET.get("state", "")
     if state in STATES:
@@ -80,10 +86,9 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     sort, rows = _sorted(request.GET.get("sort", ""), rows)
     page = max(whole_number(request, "page") or 1, 1)
     # A measure without any answer takes no column.
-    names = [name for name in LISTED if any(row.measures[name].n for row in rows)] or ["n"]
+    listed = [name for name, kind in MEASURES.items() if kind.is_listed]
+    names = [name for name in listed if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
-        "project": request.project,
-        "campaign": campaign,
         "rows": [
             (row, STATES[row.state], [row.measures[name] for name in names])
             for row in rows[(page - 1) * PAGE : page * PAGE]
@@ -92,30 +97,28 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
         "n_rows": len(rows),
         "sort": sort,
         "state": state,
-        "state_links": [
-            (name, STATES[name]) for name in STATES if name in ("work", "flagged", "excluded") or name == state
-        ],
+        "state_links": [(name, STATES[name]) for name in STATES if name in (*LINKED_STATES, state)],
         "counts": stage_counts(campaign),
         "page": page,
         "next_page": page + 1 if len(rows) > page * PAGE else None,
         "has_chart": has_chart,
     }
-    return render(request, "annotation/quality/campaign_raters.html", context)
+    return _render(request, campaign, "campaign_raters", context)
 
 
 def _column(name: str, sort: str) -> dict[str, str]:
     """Return a sortable column's head: a click sorts the lowest first, a second click the highest first."""
     direction = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
-    return {"label": MEASURE_LABELS[name], "direction": direction, "sort": f"-{name}" if sort == name else name}
+    return {"label": MEASURES[name].label, "direction": direction, "sort": f"-{name}" if sort == name else name}
 
 
 def _sorted(sort: str, rows: list[RaterRow]) -> tuple[str, list[RaterRow]]:
     """Sort by a measure, lowest first, or highest first after a minus, undefined last; else by joining."""
     name = sort.removeprefix("-")
-    if name not in MEASURE_LABELS:
+    if name not in MEASURES:
         return "", rows
-    known = [row for row in rows if row.measures[name].estimate == row.measures[name].estimate]
-    unknown = [row for row in rows if row.measures[name].estimate != row.measures[name].estimate]
+    known = [row for row in rows if not isnan(row.measures[name].estimate)]
+    unknown = [row for row in rows if isnan(row.measures[name].estimate)]
     known.sort(key=lambda row: row.measures[name].estimate, reverse=sort.startswith("-"))
     return sort, known + unknown
 
@@ -154,55 +157,27 @@ def _render_rater(
 ) -> HttpResponse:
     row = next(row for row in rater_quality_rows(campaign) if row.rater.pk == rater.pk)
     after = whole_number(request, "after") or 0
-    screens, more = rater_screens(campaign, rater, after=after, size=SCREENS)
+    items, more = rater_items(campaign, rater, after=after, size=ITEMS)
     context = {
-        "project": request.project,
-        "campaign": campaign,
         "rater": rater,
         "row": row,
         "state": STATES[row.state],
-        "measures": [row.measures[name] for name in MEASURE_LABELS if name != "n"],
+        "measures": [row.measures[name] for name in selectors.IN_FILES],
         "decisions": decisions(campaign, rater),
         "n_filled": filled(campaign).filter(rater=rater).count(),
-        "screens": screens,
+        "items": items,
         "after": after,
         "more": more,
         "acts": _acts(row.participation) if may_manage(request.project) and row.participation else [],
         "may_replace": _may_replace(campaign),
         "form": form,
     }
-    return render(request, "annotation/quality/campaign_rater.html", context, status=status)
-
-
-@dataclass(frozen=True)
-class Act:
-    """A decision about a rater: what it does, and how its form presents it."""
-
-    service: Callable[..., deciding.Decided]
-    done: str  # what the rater is afterwards
-    button: str
-    text: str
-
-
-ACTS = {
-    "exclude": Act(
-        deciding.rater_exclude,
-        "excluded",
-        "Exclude",
-        "The rater gets no more work. The ratings are left out of statistics and new releases, and stay in the log.",
-    ),
-    "include": Act(
-        deciding.rater_include, "restored", "Restore", "The ratings count again, and the rater gets work again."
-    ),
-    "flag": Act(deciding.rater_flag, "flagged", "Flag", "Marks the rater for review; nothing else changes."),
-    "unflag": Act(deciding.rater_unflag, "no longer flagged", "Remove the flag", "Nothing else changes."),
-}
+    return _render(request, campaign, "campaign_rater", context, status)
 
 
 def _acts(participation: Participation) -> list[tuple[str, Act]]:
     """Return the decisions that change something for this rater."""
-    names = ("include" if participation.excluded_at else "exclude", "unflag" if participation.flagged_at else "flag")
-    return [(name, ACTS[name]) for name in names]
+    return [(action.value, act) for action, act in ACTS.items() if bool(getattr(participation, act.field)) != act.sets]
 
 
 def _may_replace(campaign: Campaign) -> bool:
@@ -212,23 +187,21 @@ def _may_replace(campaign: Campaign) -> bool:
 @require_POST
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_rater_decide(request: MemberRequest, campaign: Campaign, rater: int, act: str) -> HttpResponse:
-    rated_by = _rater_or_404(campaign, rater)
-    if act not in ACTS:
+    concerned = _rater_or_404(campaign, rater)
+    if act not in DecisionAction:
         raise Http404(f"No decision {act!r}; accepted: {', '.join(ACTS)}.")
-    form = DecisionForm(request.POST)
+    action, form = DecisionAction(act), DecisionForm(request.POST)
     if not form.is_valid():
-        return _render_rater(request, campaign, rated_by, form, status=400)
-    options = {"replace": form.cleaned_data["replace"]} if act == "exclude" else {}
+        return _render_rater(request, campaign, concerned, form, status=400)
+    values = form.cleaned_data | {"replace": form.cleaned_data["replace"] and action == DecisionAction.EXCLUDE}
     try:
-        decided = ACTS[act].service(
-            campaign=campaign, rater=rated_by, reason=form.cleaned_data["reason"], by=request.user, **options
-        )
+        decided = rater_decide(action, campaign=campaign, rater=concerned, by=request.user, **values)
     except AnnotationError as error:
         form.add_refusal(error)
-        return _render_rater(request, campaign, rated_by, form, status=400)
+        return _render_rater(request, campaign, concerned, form, status=400)
     unchanged = "" if decided.decision else " Nothing has changed."
-    messages.success(request, f"{rated_by.pseudonym} is {ACTS[act].done}.{_reopened(decided.reopened)}{unchanged}")
-    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, rated_by.pk)
+    messages.success(request, f"{concerned.pseudonym} is {ACTS[action].done}.{_reopened(decided.reopened)}{unchanged}")
+    return redirect("annotation:campaign-rater", request.project.slug, campaign.pk, concerned.pk)
 
 
 def _reopened(n: int) -> str:
@@ -246,8 +219,6 @@ def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse
     if request.GET.get("format") == "json":
         return JsonResponse({"version": rules.version if rules else 0, "rules": rules.rules if rules else []})
     context = {
-        "project": request.project,
-        "campaign": campaign,
         "may_manage": may_manage(request.project),
         "rules": rules,
         "sentences": [rule.sentence for rule in rules_from_data(rules.rules)] if rules else [],
@@ -255,31 +226,29 @@ def campaign_quality(request: MemberRequest, campaign: Campaign) -> HttpResponse
             (version, [rule.sentence for rule in rules_from_data(version.rules)])
             for version in campaign.rule_versions.select_related("created_by").order_by("-version")
         ],
-        "applications": applications(campaign),
+        "applications": selectors.applications(campaign),
         "replay": _replay(request, campaign),
         "decisions": decisions(campaign)[:PAGE],
         "counts": stage_counts(campaign),
         "mix": campaign.quality.get("mix", {}),
         "every": campaign.quality.get("every", 0),
     }
-    return render(request, "annotation/quality/campaign_quality.html", context)
+    return _render(request, campaign, "campaign_quality", context)
 
 
 def _replay(request: HttpRequest, campaign: Campaign) -> Any:
     number = whole_number(request, "replay")
     if number is None:
         return None
-    return replay(get_object_or_404(AuditEntry, pk=number, campaign=campaign, verb=APPLIED))
+    return selectors.replay(get_object_or_404(AuditEntry, pk=number, campaign=campaign, verb=selectors.APPLIED))
 
 
 @require_http_methods(["GET", "POST"])
 @object_view(campaign_or_404, Role.MANAGER)
 def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Edit the rules row by row: add, change, remove, preview, register."""
-    rules = current_rules(campaign)
     if request.method == "GET":
-        form = RulesForm(records=rules.rules if rules else [])
-        return _render_rules(request, campaign, form)
+        return _render_rules(request, campaign)
     do = request.POST.get("do", "")
     if do == "json":
         return _rules_from_json(request, campaign)
@@ -291,10 +260,12 @@ def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpRe
         return _render_rules(request, campaign, form)
     if not form.is_valid():
         return _render_rules(request, campaign, form, status=400)
-    return _settle(request, campaign, form, register=do == "register")
+    return _register_or_preview(request, campaign, form, register=do == "register")
 
 
-def _settle(request: MemberRequest, campaign: Campaign, form: RulesForm, *, register: bool) -> HttpResponse:
+def _register_or_preview(
+    request: MemberRequest, campaign: Campaign, form: RulesForm, *, register: bool
+) -> HttpResponse:
     try:
         if register:
             version = rules_register(campaign=campaign, records=form.records(), by=request.user)
@@ -308,35 +279,31 @@ def _settle(request: MemberRequest, campaign: Campaign, form: RulesForm, *, regi
 
 def _rules_from_json(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     """Load rules from JSON into the rows; nothing is registered yet."""
-    given = RulesJsonForm(request.POST)
-    if given.is_valid():
+    json_form = RulesJsonForm(request.POST)
+    if json_form.is_valid():
         try:
-            read = rules_read(campaign=campaign, records=given.cleaned_data["rules"])
+            rules = rules_read(campaign=campaign, records=json_form.cleaned_data["rules"])
         except AnnotationError as error:
-            given.add_refusal(error)
+            json_form.add_refusal(error)
         else:
-            form = RulesForm(records=[rule.to_dict() for rule in read])
-            return _render_rules(request, campaign, form)
-    rules = current_rules(campaign)
-    form = RulesForm(records=rules.rules if rules else [])
-    return _render_rules(request, campaign, form, given=given, status=400)
+            return _render_rules(request, campaign, RulesForm(records=[rule.to_dict() for rule in rules]))
+    return _render_rules(request, campaign, json_form=json_form, status=400)
 
 
 def _render_rules(
-    request: MemberRequest, campaign: Campaign, form: RulesForm, *, status: int = 200, **more: Any
+    request: MemberRequest, campaign: Campaign, form: RulesForm | None = None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
+    """Render the page with the form, or with the current rules."""
     rules = current_rules(campaign)
+    records = rules.rules if rules else []
     context = {
-        "project": request.project,
-        "campaign": campaign,
-        "form": form,
-        "rules": rules,
-        "offered": offered(),
+        "form": form or RulesForm(records=records),
+        "addable": addable_rules(),
         "next_version": rules.version + 1 if rules else 1,
-        "given": RulesJsonForm(initial={"rules": rules.rules if rules else []}),
+        "json_form": RulesJsonForm(initial={"rules": records}),
         **more,
     }
-    return render(request, "annotation/quality/campaign_quality_rules.html", context, status=status)
+    return _render(request, campaign, "campaign_quality_rules", context, status)
 
 
 @require_http_methods(["GET", "POST"])
@@ -347,9 +314,8 @@ def campaign_quality_apply(request: MemberRequest, campaign: Campaign, version: 
     error = ""
     if request.method == "POST":
         try:
-            applied = rules_apply(
-                campaign=campaign, rules=rules, replace="replace" in request.POST, seen=_seen(request), by=request.user
-            )
+            options: Any = {"replace": "replace" in request.POST, "seen": _previewed(request)}
+            applied = rules_apply(campaign=campaign, rules=rules, by=request.user, **options)
         except AnnotationError as refused:
             error = refused.message
         else:
@@ -357,17 +323,16 @@ def campaign_quality_apply(request: MemberRequest, campaign: Campaign, version: 
             messages.success(request, summary)
             return redirect("annotation:campaign-quality", request.project.slug, campaign.pk)
     context = {
-        "project": request.project,
-        "campaign": campaign,
         "rules": rules,
         "preview": rules_preview(campaign, rules_from_data(rules.rules)),
         "may_replace": _may_replace(campaign),
         "error": error,
     }
-    return render(request, "annotation/quality/campaign_quality_apply.html", context, status=400 if error else 200)
+    return _render(request, campaign, "campaign_quality_apply", context, 400 if error else 200)
 
 
-def _seen(request: MemberRequest) -> Moment | None:
+def _previewed(request: MemberRequest) -> Moment | None:
+    """Return the moment of the preview that the manager saw."""
     parts = request.POST.get("seen", "").split("-")
     if len(parts) != len(Moment._fields) or not all(part.isdecimal() and len(part) <= 18 for part in parts):
         return None

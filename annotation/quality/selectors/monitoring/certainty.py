@@ -1,4 +1,4 @@
-"""Enough? How wide the weights' intervals are now, and what a narrower one would take."""
+"""Enough ratings? How wide the weights' intervals are now, and how many ratings a narrower one takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Criterion
-from annotation.rating.selectors.ratings import FloatArray, IntArray, RatingColumns, judgements, scale_values
+from annotation.rating.selectors.ratings import JudgementTable, RatingColumns, judgements, scale_values
 from annotation.weighting.enough import sufficiency
 from annotation.weighting.groups import codes_of
 from annotation.weighting.schemes import scheme_for_scale
@@ -17,17 +17,17 @@ TARGETS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)  # half-widths, in units o
 
 @dataclass(frozen=True)
 class Target:
-    """What reaching a half-width takes."""
+    """What a half-width takes."""
 
     half_width: float
-    needed: int  # ratings per response; 0 where undefined
+    needed: int  # ratings per response; 0 if undefined
     more: int  # further ratings of the whole campaign
     n_reached: int  # responses that have it
 
 
 @dataclass(frozen=True)
 class Enough:
-    """The certainty of the weights that the ratings of one or of all criteria give."""
+    """The certainty of the weights that the ratings of one criterion, or of all, give."""
 
     what: str
     scheme: str
@@ -41,39 +41,41 @@ class Enough:
 
 
 def enough(criteria: Sequence[Criterion], ratings: RatingColumns, n_planned: int, k: int) -> list[Enough]:
-    """Of the mean over criteria where they share a scale, as releases weigh; else of each."""
+    """Judge the mean over criteria that share a scale, as releases weigh it; else each criterion."""
     if not criteria:
         return []
     if len({criterion.scale.group for criterion in criteria}) == 1:
-        table = judgements(ratings, criteria)
         what = criteria[0].name if len(criteria) == 1 else "mean of the criteria"
-        return [_enough(what, criteria[0], table.response_id, table.rater_id, table.value, n_planned, k)]
-    found = []
-    for criterion in criteria:
-        mine = ratings.select(ratings.criterion_id == criterion.pk)
-        value = scale_values(mine.value, mine.criterion_id, [criterion])
-        found.append(_enough(criterion.name, criterion, mine.response_id, mine.rater_id, value, n_planned, k))
-    return found
+        return [_enough(what, criteria[0], judgements(ratings, criteria), n_planned, k)]
+    tables = [ratings.select(ratings.criterion_id == criterion.pk) for criterion in criteria]
+    return [
+        _enough(
+            criterion.name,
+            criterion,
+            table._replace(value=scale_values(table.value, table.criterion_id, [criterion])),
+            n_planned,
+            k,
+        )
+        for criterion, table in zip(criteria, tables, strict=True)
+    ]
 
 
-def _enough(
-    what: str, criterion: Criterion, response: IntArray, rater: IntArray, value: FloatArray, n_planned: int, k: int
-) -> Enough:
+def _enough(what: str, criterion: Criterion, rated: JudgementTable | RatingColumns, n_planned: int, k: int) -> Enough:
     low, high = criterion.scale.ends
     scheme = scheme_for_scale(low, high)
-    rated = len(np.unique(response))
-    n_responses = max(n_planned, rated)
-    table = RatingTable(codes_of(response), codes_of(rater), value, n_responses=n_responses)
-    found = [sufficiency(table, low, high, target=target, k=[k], scheme=scheme) for target in TARGETS]
-    first = found[0]
+    n_rated = len(np.unique(rated.response_id))
+    n_responses = max(n_planned, n_rated)
+    table = RatingTable(codes_of(rated.response_id), codes_of(rated.rater_id), rated.value, n_responses=n_responses)
+    results = [sufficiency(table, low, high, target=target, k=[k], scheme=scheme) for target in TARGETS]
+    first = results[0]
     return Enough(
         what=what,
         scheme=scheme,
         n_responses=n_responses,
-        n_rated=rated,
+        n_rated=n_rated,
         half_width=first.half_width,
         at_k=first.expected[0][1],
         spread=first.spread,
-        targets=[Target(one.target, one.needed or 0, one.more_total, one.n_reached) for one in found],
+        targets=[Target(result.target, result.needed or 0, result.more_total, result.n_reached) for result in results],
         reason=first.reason,
     )

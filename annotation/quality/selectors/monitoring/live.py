@@ -1,4 +1,4 @@
-"""What the monitor shows: counts of this moment, and the figures there are."""
+"""The monitor: counts of this moment, and statistics, which a worker computes for large campaigns."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,34 +10,24 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from annotation.models import (
-    Campaign,
-    CampaignSnapshot,
-    CampaignState,
-    Comment,
-    RaterDecision,
-    Rating,
-    Slot,
-    SlotState,
-)
-from annotation.quality.selectors.amendments import Places, places
-from annotation.quality.selectors.monitoring.figures import Figures, compute_figures, spent
+from annotation.models import Campaign, CampaignSnapshot, CampaignState, Comment, RaterDecision, Rating, Slot, SlotState
+from annotation.quality.selectors.amendments import SlotCounts, slot_counts
+from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics, cost
 from annotation.quality.selectors.monitoring.stored import revived
-from annotation.quality.selectors.raters import Moment, moment, stage_counts
+from annotation.quality.selectors.raters import CACHE_SECONDS, Moment, moment, stage_counts
 from annotation.weighting.intervals import wilson_interval
 
 ACTIVE_MINUTES = 5
 PACE_HOURS = 1
 BUSY_SECONDS = 15
 COMMENTS = 5
-KEPT_SECONDS = 3600
-SYNCHRONOUS = 20_000  # ratings up to which figures are computed while a page waits
-SNAPSHOT_SECONDS = 60  # a worker computes a campaign's figures at most this often
+SYNCHRONOUS = 20_000  # ratings up to which statistics are computed while a page waits
+SNAPSHOT_SECONDS = 60  # a worker computes a campaign's statistics at most this often
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Screens of the last hour that had answers, and when the rest will be done at that pace."""
+    """Items answered in the last hour, and when the rest will be done at that pace."""
 
     screens: int
     hours: float
@@ -50,7 +40,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Spend:
-    """In the campaign's currency; ``total`` is what all of it will have cost, with checks as frequent as so far."""
+    """Costs in the campaign's currency; ``total`` expects checks to stay as frequent as they were."""
 
     screens: int
     pay: Decimal
@@ -60,7 +50,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class Qualification:
-    """How many raters passed the test, of those who are through with it."""
+    """How many raters are in each stage, and the share that passed of those who finished the test."""
 
     training: int
     test: int
@@ -78,8 +68,8 @@ class Monitor:
     slots_done: int
     slots_leased: int
     raters_active: int
-    figures: Figures | None  # none yet where a worker has still to compute them
-    computed_at: datetime | None  # where they are a worker's
+    figures: Statistics | None  # None until a worker has computed them
+    computed_at: datetime | None  # by a worker; None if computed now
     now: Moment
     pace: Pace | None
     spend: Spend | None
@@ -96,17 +86,17 @@ class Monitor:
 
     @property
     def behind(self) -> bool:
-        """Whether answers have come since the figures were computed."""
+        """Return whether answers have arrived since the statistics were computed."""
         return self.figures is not None and self.figures.version != self.now.version
 
     @property
     def figures_version(self) -> str:
-        """Changes when the figures do."""
+        """Return a text that changes when the statistics do."""
         return self.figures.version if self.figures else "none"
 
     @property
     def version(self) -> str:
-        """Changes when anything shown does."""
+        """Return a text that changes when anything shown does."""
         parts = (
             self.now.version,
             self.figures_version,
@@ -120,59 +110,55 @@ class Monitor:
 
 
 def campaign_monitor(campaign: Campaign) -> Monitor:
-    """The state of a campaign now."""
+    """Return the state of a campaign now."""
     at = moment(campaign)
-    figures, computed_at = campaign_figures(campaign, at)
+    statistics, computed_at = campaign_statistics(campaign, at)
     if campaign.imported:
-        return Monitor(campaign, 0, 0, 0, 0, figures, computed_at, at, None, None, None, [])
-    found = places(campaign)
-    held = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
-    active, pace = _busy(campaign, found.wanted - found.done, large=figures is None or computed_at is not None)
+        return Monitor(campaign, 0, 0, 0, 0, statistics, computed_at, at, None, None, None, [])
+    slots = slot_counts(campaign)
+    leased = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
+    active, pace = _busy(campaign, slots.wanted - slots.done, large=statistics is None or computed_at is not None)
     return Monitor(
         campaign=campaign,
-        slots_total=found.wanted,
-        slots_done=found.done,
-        slots_leased=held.count(),
+        slots_total=slots.wanted,
+        slots_done=slots.done,
+        slots_leased=leased.count(),
         raters_active=active,
-        figures=figures,
+        figures=statistics,
         computed_at=computed_at,
         now=at,
         pace=pace,
-        spend=_spend(campaign, figures, found),
+        spend=_spend(campaign, statistics, slots),
         qualification=_qualification(campaign),
         comments=_comments(campaign),
     )
 
 
-def campaign_figures(campaign: Campaign, at: Moment) -> tuple[Figures | None, datetime | None]:
-    """Figures as of now, or a worker's latest with their time."""
+def campaign_statistics(campaign: Campaign, at: Moment) -> tuple[Statistics | None, datetime | None]:
+    """Return the statistics as of now, or a worker's latest with their time."""
     if is_large(campaign):
         snapshot = CampaignSnapshot.objects.filter(campaign=campaign).first()
-        return (revived(Figures, snapshot.figures), snapshot.computed_at) if snapshot else (None, None)
+        return (revived(Statistics, snapshot.figures), snapshot.computed_at) if snapshot else (None, None)
     key = f"campaign-figures-{campaign.pk}-{at.version}"
-    found: Figures | None = cache.get(key)
-    if found is None:
-        found = compute_figures(campaign, at)
-        cache.set(key, found, KEPT_SECONDS)
-    return found, None
+    return cache.get_or_set(key, lambda: compute_statistics(campaign, at), CACHE_SECONDS), None
 
 
 def is_large(campaign: Campaign) -> bool:
-    """Whether its figures are a worker's work; counts no further than it has to."""
+    """Return whether a worker computes the statistics; count no further than needed."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM (SELECT 1 FROM annotation_rating WHERE campaign_id = %s LIMIT %s) AS counted",
             [campaign.pk, SYNCHRONOUS + 1],
         )
-        (found,) = cursor.fetchone()
-    return bool(found > SYNCHRONOUS)
+        (n_ratings,) = cursor.fetchone()
+    return bool(n_ratings > SYNCHRONOUS)
 
 
-def waiting_for_figures() -> list[Campaign]:
-    """Large campaigns in which something came since a worker last computed their figures, a minute ago or longer."""
+def waiting_for_statistics() -> list[Campaign]:
+    """Return large campaigns with news since a worker computed their statistics, a minute ago or longer."""
     newer_rating = Rating.objects.filter(campaign=OuterRef("pk"), pk__gt=OuterRef("seen"))
     decided = RaterDecision.objects.filter(campaign=OuterRef("pk"), decided_at__gt=OuterRef("snapshot__computed_at"))
-    found = (
+    changed = (
         Campaign.objects.exclude(state=CampaignState.DRAFT)
         .annotate(seen=Coalesce(F("snapshot__last_rating_id"), 0))
         .filter(
@@ -180,25 +166,24 @@ def waiting_for_figures() -> list[Campaign]:
             Q(Exists(newer_rating)) | Q(Exists(decided)),
         )
     )
-    return [campaign for campaign in found if is_large(campaign)]
+    return [campaign for campaign in changed if is_large(campaign)]
 
 
 # --- Counts of this moment --------------------------------------------------------------------------------------------
 
 
 def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | None]:
-    """Raters at work and the pace. Of large campaigns both hold for some seconds: they walk the last hour's ratings."""
+    """Return the raters at work and the pace; cached for large campaigns, since both read the last hour's ratings."""
+
+    def count() -> tuple[int, Pace | None]:
+        return _active_raters(campaign), _pace(campaign, left)
+
     key = f"campaign-busy-{campaign.pk}-{campaign.state}"
-    found: tuple[int, Pace | None] | None = cache.get(key) if large else None
-    if found is None:
-        found = _active_raters(campaign), _pace(campaign, left)
-        if large:
-            cache.set(key, found, BUSY_SECONDS)
-    return found
+    return (large and cache.get_or_set(key, count, BUSY_SECONDS)) or count()
 
 
 def _active_raters(campaign: Campaign) -> int:
-    """Raters who hold a unit or sent one within the last minutes."""
+    """Count raters who hold a unit or sent one within the last minutes."""
     recent = Now() - timedelta(minutes=ACTIVE_MINUTES)
     holding = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
     sent = Rating.objects.filter(campaign=campaign, created_at__gt=recent).order_by()
@@ -206,7 +191,7 @@ def _active_raters(campaign: Campaign) -> int:
 
 
 def _pace(campaign: Campaign, left: int) -> Pace | None:
-    """From the ratings of the last hour, of which there is an index; None where there were none."""
+    """Return the pace of the last hour's ratings, which have an index; None without any."""
     if campaign.launched_at is None:
         return None
     since = timezone.now() - timedelta(hours=PACE_HOURS)
@@ -221,18 +206,16 @@ def _pace(campaign: Campaign, left: int) -> Pace | None:
     return Pace(screens, hours, end)
 
 
-def _spend(campaign: Campaign, figures: Figures | None, found: Places) -> Spend | None:
-    if not campaign.payment_per_unit or figures is None:
+def _spend(campaign: Campaign, statistics: Statistics | None, slots: SlotCounts) -> Spend | None:
+    if not campaign.payment_per_unit or statistics is None:
         return None
-    pay, with_fee = spent(campaign, figures.n_paid)
-    total = None
-    if figures.n_paid_work:
-        to_come = 0 if campaign.state == CampaignState.CLOSED else max(found.wanted - found.done, 0)
-        work = (
-            max(figures.n_paid_work, found.done) + to_come
-        )  # late and replaced answers are paid beside those that count
-        total = spent(campaign, work * figures.n_paid / figures.n_paid_work)[1]
-    return Spend(figures.n_paid, pay, with_fee, total)
+    n_paid, n_work = statistics.n_paid, statistics.n_paid_work
+    pay, with_fee = cost(campaign, n_paid)
+    if not n_work:
+        return Spend(n_paid, pay, with_fee, None)
+    to_come = 0 if campaign.state == CampaignState.CLOSED else max(slots.wanted - slots.done, 0)
+    # Late and replaced answers are paid, too.
+    return Spend(n_paid, pay, with_fee, cost(campaign, (max(n_work, slots.done) + to_come) * n_paid / n_work)[1])
 
 
 def _qualification(campaign: Campaign) -> Qualification | None:
@@ -243,19 +226,12 @@ def _qualification(campaign: Campaign) -> Qualification | None:
     failed = counts["failed"]
     interval = wilson_interval([passed], [passed + failed])
     share = passed / (passed + failed) if passed + failed else float("nan")
-    return Qualification(
-        counts["training"],
-        counts["test"],
-        counts["work"],
-        failed,
-        share,
-        float(interval.low[0]),
-        float(interval.high[0]),
-    )
+    stages = counts["training"], counts["test"], counts["work"], failed
+    return Qualification(*stages, share, float(interval.low[0]), float(interval.high[0]))
 
 
 def _comments(campaign: Campaign) -> list[Comment]:
-    """The latest that say something, each in its last wording."""
+    """Return the latest comments that are not empty, each in its last wording."""
     later = Comment.objects.filter(presentation=OuterRef("presentation"), revision__gt=OuterRef("revision"))
-    found = Comment.objects.filter(~Exists(later), campaign=campaign).exclude(text="")
-    return list(found.select_related("rater", "presentation").order_by("-pk")[:COMMENTS])
+    comments = Comment.objects.filter(~Exists(later), campaign=campaign).exclude(text="")
+    return list(comments.select_related("rater", "presentation").order_by("-pk")[:COMMENTS])

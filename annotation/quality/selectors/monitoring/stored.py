@@ -1,4 +1,4 @@
-"""Figures as JSON and back: a worker writes them, a page reads them."""
+"""Statistics as JSON and back: a worker writes them, a page reads them."""
 
 import dataclasses
 import math
@@ -9,13 +9,13 @@ Stored = TypeVar("Stored")
 
 
 def plain(value: Any) -> Any:
-    """JSON-ready: what is no finite number is null, moments are text."""
+    """Return a value as JSON can hold it: undefined numbers are null, times are text."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if hasattr(value, "tolist"):  # numpy's own
+    if hasattr(value, "tolist"):  # of numpy
         return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, float):
@@ -24,19 +24,19 @@ def plain(value: Any) -> Any:
 
 
 def revived(kind: type[Stored], data: dict[str, Any]) -> Stored:
-    """The way back, by the types of the fields; null becomes NaN where a number belongs."""
+    """Return the object that ``plain`` wrote, by the types of its fields; null becomes NaN for a number."""
     hints = get_type_hints(kind)
-    return kind(**{name: _value(hints[name], found) for name, found in data.items() if name in hints})
+    return kind(**{name: _value(hints[name], value) for name, value in data.items() if name in hints})
 
 
-def _value(kind: Any, found: Any) -> Any:
-    if dataclasses.is_dataclass(kind):
-        return revived(kind, found) if isinstance(kind, type) else found
+def _value(kind: Any, value: Any) -> Any:
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return revived(kind, value)
     if get_origin(kind) is list:
         (inner,) = get_args(kind)
-        return [_value(inner, one) for one in found]
+        return [_value(inner, part) for part in value]
     if get_origin(kind) is tuple:
-        return tuple(_value(inner, one) for inner, one in zip(get_args(kind), found, strict=True))
+        return tuple(_value(inner, part) for inner, part in zip(get_args(kind), value, strict=True))
     if kind is float:
-        return math.nan if found is None else float(found)
-    return datetime.fromisoformat(found) if kind is datetime else found
+        return math.nan if value is None else float(value)
+    return datetime.fromisoformat(value) if kind is datetime else value

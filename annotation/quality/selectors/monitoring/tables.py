@@ -1,177 +1,127 @@
-"""Figures as downloads show them."""
+"""The monitor's tables as downloads: each column with the attribute that fills it."""
 
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
-from annotation.quality.selectors.monitoring.figures import Figures
-
-POSITION_COLUMNS = (
-    "criterion",
-    "kind",
-    "place",
-    "ratings",
-    "mean",
-    "difference",
-    "low",
-    "high",
-    "p",
-    "p_rank",
-    "n",
-    "undefined_reason",
-)
-AGREEMENT_COLUMNS = (
-    "criterion",
-    "ratings",
-    "cannot_judge",
-    "mean",
-    "responses_with_two_raters",
-    "alpha",
-    "alpha_low",
-    "alpha_high",
-    "alpha_level",
-    "alpha_reason",
-    "icc_1",
-    "icc_1_low",
-    "icc_1_high",
-    "icc_k",
-    "icc_k_low",
-    "icc_k_high",
-    "k",
-    "icc_reason",
-    "kappa",
-    "kappa_low",
-    "kappa_high",
-    "kappa_pairs",
-    "kappa_reason",
-)
-DRIFT_COLUMNS = (
-    "criterion",
-    "against",
-    "slope",
-    "low",
-    "high",
-    "p",
-    "ratings",
-    "raters",
-    "undefined_reason",
-    "from",
-    "to",
-    "n",
-    "mean_deviation",
-    "deviation_low",
-    "deviation_high",
-)
-ENOUGH_COLUMNS = (
-    "weights_of",
-    "scheme",
-    "responses",
-    "rated",
-    "half_width_now",
-    "half_width_at_k",
-    "target",
-    "ratings_per_response",
-    "more_ratings",
-    "responses_reached",
-    "undefined_reason",
-)
+from annotation.quality.selectors.monitoring.statistics import Statistics
 
 
-def position_rows(figures: Figures) -> list[tuple[Any, ...]]:
-    """One row per criterion and place; the test belongs to the criterion and stands in each of its rows."""
-    return [
-        (
-            one.criterion,
-            one.kind,
-            place,
-            n,
-            mean,
-            one.difference,
-            one.low,
-            one.high,
-            one.pvalue,
-            one.rank_pvalue,
-            one.n,
-            one.reason,
-        )
-        for one in figures.positions
-        for place, n, mean in one.means
-    ]
+@dataclass(frozen=True)
+class Table:
+    attributes: Mapping[str, str]  # column -> attribute of an entry
+    entries: Callable[[Statistics], Iterable[object]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.attributes)
+
+    def rows(self, statistics: Statistics) -> list[tuple[Any, ...]]:
+        row = attrgetter(*self.attributes.values())
+        return [row(entry) for entry in self.entries(statistics)]
 
 
-def agreement_rows(figures: Figures) -> list[tuple[Any, ...]]:
-    return [
-        (
-            one.name,
-            one.n_ratings,
-            one.n_cannot_judge,
-            one.mean,
-            one.alpha.n_responses,
-            one.alpha.alpha,
-            one.alpha.low,
-            one.alpha.high,
-            one.alpha.level,
-            one.alpha.reason,
-            one.icc.icc_1,
-            one.icc.icc_1_low,
-            one.icc.icc_1_high,
-            one.icc.icc_k,
-            one.icc.icc_k_low,
-            one.icc.icc_k_high,
-            one.icc.k,
-            one.icc.reason,
-            one.kappa.kappa,
-            one.kappa.low,
-            one.kappa.high,
-            one.kappa.n_pairs,
-            one.kappa.reason,
-        )
-        for one in figures.criteria
-    ]
+def _positions(statistics: Statistics) -> Iterable[object]:
+    for test in statistics.positions:
+        for position, n, mean in test.means:
+            yield SimpleNamespace(test=test, position=position, n=n, mean=mean)
 
 
-def drift_rows(figures: Figures) -> list[tuple[Any, ...]]:
-    """One row per criterion and stretch of time, or of the rater's own sequence of screens."""
-    return [
-        (
-            one.name,
-            against,
-            test.slope,
-            test.low,
-            test.high,
-            test.pvalue,
-            test.n,
-            test.n_raters,
-            test.reason,
-            part.start,
-            part.end,
-            part.n,
-            part.mean,
-            part.low,
-            part.high,
-        )
-        for one in figures.criteria
-        for against, test, parts in (
-            ("hours", one.by_hours, one.over_hours),
-            ("screens", one.by_place, one.over_places),
-        )
-        for part in parts
-    ]
+def _stretches(statistics: Statistics) -> Iterable[object]:
+    for criterion in statistics.criteria:
+        for against, test, stretches in (
+            ("hours", criterion.by_hours, criterion.over_hours),
+            ("screens", criterion.by_place, criterion.over_places),
+        ):
+            for stretch in stretches:
+                yield SimpleNamespace(criterion=criterion.name, against=against, test=test, stretch=stretch)
 
 
-def enough_rows(figures: Figures) -> list[tuple[Any, ...]]:
-    return [
-        (
-            one.what,
-            one.scheme,
-            one.n_responses,
-            one.n_rated,
-            one.half_width,
-            one.at_k,
-            target.half_width,
-            target.needed or None,
-            target.more,
-            target.n_reached,
-            one.reason,
-        )
-        for one in figures.enough
-        for target in one.targets
-    ]
+def _targets(statistics: Statistics) -> Iterable[object]:
+    for certainty in statistics.enough:
+        for target in certainty.targets:
+            yield SimpleNamespace(certainty=certainty, target=target, needed=target.needed or None)
+
+
+TABLES = {
+    "agreement": Table(
+        {
+            "criterion": "name",
+            "ratings": "n_ratings",
+            "cannot_judge": "n_cannot_judge",
+            "mean": "mean",
+            "responses_with_two_raters": "alpha.n_responses",
+            "alpha": "alpha.alpha",
+            "alpha_low": "alpha.low",
+            "alpha_high": "alpha.high",
+            "alpha_level": "alpha.level",
+            "alpha_reason": "alpha.reason",
+            **{
+                name: f"icc.{name}" for name in ("icc_1", "icc_1_low", "icc_1_high", "icc_k", "icc_k_low", "icc_k_high")
+            },
+            "k": "icc.k",
+            "icc_reason": "icc.reason",
+            "kappa": "kappa.kappa",
+            "kappa_low": "kappa.low",
+            "kappa_high": "kappa.high",
+            "kappa_pairs": "kappa.n_pairs",
+            "kappa_reason": "kappa.reason",
+        },
+        lambda statistics: statistics.criteria,
+    ),
+    "places": Table(  # the test concerns the criterion and is repeated in each row of it
+        {
+            "criterion": "test.criterion",
+            "kind": "test.kind",
+            "place": "position",
+            "ratings": "n",
+            "mean": "mean",
+            "difference": "test.difference",
+            "low": "test.low",
+            "high": "test.high",
+            "p": "test.pvalue",
+            "p_rank": "test.rank_pvalue",
+            "n": "test.n",
+            "undefined_reason": "test.reason",
+        },
+        _positions,
+    ),
+    "drift": Table(
+        {
+            "criterion": "criterion",
+            "against": "against",
+            "slope": "test.slope",
+            "low": "test.low",
+            "high": "test.high",
+            "p": "test.pvalue",
+            "ratings": "test.n",
+            "raters": "test.n_raters",
+            "undefined_reason": "test.reason",
+            "from": "stretch.start",
+            "to": "stretch.end",
+            "n": "stretch.n",
+            "mean_deviation": "stretch.mean",
+            "deviation_low": "stretch.low",
+            "deviation_high": "stretch.high",
+        },
+        _stretches,
+    ),
+    "enough": Table(
+        {
+            "weights_of": "certainty.what",
+            "scheme": "certainty.scheme",
+            "responses": "certainty.n_responses",
+            "rated": "certainty.n_rated",
+            "half_width_now": "certainty.half_width",
+            "half_width_at_k": "certainty.at_k",
+            "target": "target.half_width",
+            "ratings_per_response": "needed",
+            "more_ratings": "target.more",
+            "responses_reached": "target.n_reached",
+            "undefined_reason": "certainty.reason",
+        },
+        _targets,
+    ),
+}

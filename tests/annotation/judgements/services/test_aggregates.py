@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.judgements.stand_ins import REASON
 from annotation.models import Dataset, Project
-from annotation.quality.selectors.monitoring import campaign_monitor
+from annotation.quality.selectors.monitoring.live import campaign_monitor
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
 from tests.annotation.judgements.services.shapes import stored

@@ -7,8 +7,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import CampaignSnapshot, Participation, Rater
-from annotation.quality.selectors.monitoring import Figures, campaign_monitor, compute_figures, live, plain
-from annotation.quality.selectors.monitoring.stored import revived
+from annotation.quality.selectors.monitoring import live
+from annotation.quality.selectors.monitoring.live import campaign_monitor
+from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
+from annotation.quality.selectors.monitoring.stored import plain, revived
 from annotation.quality.selectors.raters import moment
 from annotation.quality.services.decisions import rater_exclude, rater_include
 from annotation.quality.services.snapshots import snapshot_update, snapshots_waiting
@@ -130,9 +132,9 @@ def test_figures_survive_the_way_to_json_and_back(dataset):
         presentation = present(campaign, rater, one, two)
         rate_in(presentation, one, first, position=0)
         rate_in(presentation, two, second, position=1)
-    figures = compute_figures(campaign, moment(campaign))
+    figures = compute_statistics(campaign, moment(campaign))
     stored = json.loads(json.dumps(plain(figures), allow_nan=False))
-    again = revived(Figures, stored)
+    again = revived(Statistics, stored)
     assert plain(again) == plain(figures)
     assert again.per_hour == figures.per_hour
     assert again.criteria[0].icc.icc_1_low == pytest.approx(figures.criteria[0].icc.icc_1_low, nan_ok=True)

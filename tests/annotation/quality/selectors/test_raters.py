@@ -3,7 +3,7 @@ import pytest
 
 from annotation.models import CheckAnswer, Criterion, Presentation
 from annotation.quality.selectors.checks import check_log, second_halves
-from annotation.quality.selectors.rater_work import rater_screens
+from annotation.quality.selectors.rater_work import rater_items
 from annotation.quality.selectors.raters import campaign_log, moment, rater_quality_rows
 from annotation.quality.services.decisions import rater_exclude
 from annotation.rating.selectors.ratings import rating_columns
@@ -124,11 +124,11 @@ def test_a_raters_screens_come_in_order_with_corrections_and_pages(campaign):
     answer(first, 4)
     answer(first, 5)
     work(campaign, rater, lambda shown: 2, screens=9)
-    screens, more = rater_screens(campaign, rater, size=4)
-    assert len(screens) == 4
-    (value,) = screens[0].texts[0].values
+    items, more = rater_items(campaign, rater, size=4)
+    assert len(items) == 4
+    (value,) = items[0].texts[0].values
     assert (value.value, value.before) == (5.0, [4.0])
-    rest, none = rater_screens(campaign, rater, after=more, size=50)
+    rest, none = rater_items(campaign, rater, after=more, size=50)
     assert none is None
-    assert [one.presentation.pk for one in screens + rest] == sorted(one.presentation.pk for one in screens + rest)
-    assert any(one.is_check for one in screens + rest)
+    assert [one.presentation.pk for one in items + rest] == sorted(one.presentation.pk for one in items + rest)
+    assert any(one.is_check for one in items + rest)

@@ -23,9 +23,9 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.quality.selectors.amendments import places, stopped_systems
+from annotation.quality.selectors.amendments import slot_counts, stopped_systems
 from annotation.quality.services.amendments import chain_check
-from annotation.quality.services.operations import campaign_extend, items_add, items_found, system_resume, system_stop
+from annotation.quality.services.operations import addition_plan, campaign_extend, items_add, system_resume, system_stop
 from annotation.rating.services.handout import unit_request
 from tests.annotation.worlds.campaigns import add_response, answer, join, make_campaign, make_dataset, rate_next
 
@@ -135,7 +135,7 @@ def test_a_stopped_system_is_handed_out_no_more_and_its_answers_on_screen_are_ta
     assert unit_request(campaign=campaign, rater=early) == held  # still on screen
     assert not answer(held).extra
     assert shown_by(campaign) == {other: 3 for other in ("Ada", "Bo", "Cy") if other != name}
-    counted = places(campaign)
+    counted = slot_counts(campaign)
     assert (counted.units, counted.stopped_units, counted.wanted, counted.done) == (9, 3, 13, 7)
 
     amendment = system_resume(campaign=campaign, system=system(campaign, name))
@@ -256,7 +256,7 @@ def test_added_items_are_appended_and_what_was_there_stays(project: Project) -> 
 
 def test_a_raised_limit_takes_in_further_items_and_is_never_lowered(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=5), item_limit=2)
-    assert len(items_found(campaign, 4).units) == 6
+    assert len(addition_plan(campaign, 4).units) == 6
     with pytest.raises(AnnotationError, match="accepted: 2 or more"):
         items_add(campaign=campaign, item_limit=1)
     with pytest.raises(AnnotationError, match="set a higher limit"):
@@ -273,7 +273,7 @@ def test_a_raised_limit_takes_in_further_items_and_is_never_lowered(project: Pro
 def test_systems_that_the_design_does_not_name_stay_out(project: Project) -> None:
     campaign = make_campaign(make_dataset(project, items=1))
     add_item(campaign, 5, ["Ada", "Newcomer"])
-    assert items_found(campaign).new_systems == ["Newcomer"]
+    assert addition_plan(campaign).new_systems == ["Newcomer"]
     items_add(campaign=campaign)
     assert set(Unit.objects.values_list("label", flat=True)) == {"Ada", "Bo", "Cy"}
 
@@ -285,8 +285,8 @@ def test_an_output_that_was_missing_at_launch_is_added_and_a_list_rated_already_
     single = make_campaign(dataset)
     lists = make_campaign(dataset, presentation="list", name="Lists")
     add_response(item, "Ada thought for long.", ada)
-    assert len(items_found(single).units) == 1
-    found = items_found(lists)
+    assert len(addition_plan(single).units) == 1
+    found = addition_plan(lists)
     assert (found.units, found.n_lists_left) == ([], 1)
     with pytest.raises(AnnotationError, match="The lists of 1 items would now show other texts"):
         items_add(campaign=lists)

@@ -83,7 +83,7 @@ def test_a_preview_says_what_would_happen_and_changes_nothing(campaign, raters):
         (good, "flag", 2),
     ]  # whom the first rule excluded, the second does not judge
     assert preview.n_leaving == Rating.objects.filter(rater=bad, extra=False).count()
-    assert preview.n_places == Slot.objects.filter(rater=bad, state="done").count()
+    assert preview.n_slots == Slot.objects.filter(rater=bad, state="done").count()
     (relevance,) = preview.criteria
     assert relevance.before.n - relevance.after.n == preview.n_leaving
     # 4 and 1 on every response: no agreement at all; with one rater left there is none to tell of.
@@ -98,7 +98,7 @@ def test_applying_excludes_and_flags_with_the_rule_and_the_evidence(campaign, ra
     rules = rules_register(campaign=campaign, records=[GOLD, SLOW])
     preview = rules_preview(campaign, rules_from_data(rules.rules))
     done = rules_apply(campaign=campaign, rules=rules, replace=True, seen=preview.at, by=manager)
-    assert (done.excluded, done.flagged, done.reopened) == (1, 1, preview.n_places)
+    assert (done.excluded, done.flagged, done.reopened) == (1, 1, preview.n_slots)
     out = RaterDecision.objects.get(rater=bad)
     assert (out.action, out.rules, out.decided_by) == ("exclude", rules, manager)
     assert out.reason == "Exclude raters whose gold accuracy is below 0.6, after 1 gold answers."

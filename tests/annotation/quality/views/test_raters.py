@@ -118,12 +118,12 @@ def test_a_registered_version_is_shown_applied_and_judged_again(campaign, manage
     address = page(campaign, "campaign-quality-apply", 1)
     shown = client.get(address)
     assert not RaterDecision.objects.exists()
-    assert shown.context["preview"].n_places > 0
+    assert shown.context["preview"].n_slots > 0
     assert [one.rater for one in shown.context["preview"].excluded] == [rater_of(campaign, "bob")]
     client.post(address, {"seen": shown.context["preview"].at.version, "replace": "on"})
     decision = RaterDecision.objects.get()
     assert decision.evidence["measure"] == "gold accuracy"
-    assert decision.reopened_slots == shown.context["preview"].n_places
+    assert decision.reopened_slots == shown.context["preview"].n_slots
     refused = client.post(address, {"seen": shown.context["preview"].at.version})
     assert refused.status_code == 400
     assert b"newer decisions about raters" in refused.content
