@@ -30,8 +30,8 @@ from annotation.demo.load import CONSENT, INSTRUCTIONS, LIVE_CRITERIA
 from annotation.demo.raters import NAME as WATCHED
 from annotation.demo.raters import worth_of_screen
 from annotation.dry_runs import tasks
+from annotation.dry_runs.services.extent import suggested
 from annotation.dry_runs.services.running import dry_run_create
-from annotation.dry_runs.services.specification import suggested
 from annotation.dry_runs.simulation.answers import Ladder, answer
 from annotation.dry_runs.simulation.raters import SimulatedRater
 from annotation.judgements.services import imports as judgements

@@ -7,9 +7,9 @@ import altair as alt
 from annotation.core.charts import Spec, Theme, finish, palette
 
 
-def places_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") -> Spec:
+def slots_filled(curve: Sequence[Sequence[float]], *, theme: Theme = "light") -> Spec:
     """Draw the share of slots filled over time."""
-    rows = [{"hours": at, "filled": share} for at, share in curve]
+    rows = [{"hours": hours, "filled": share} for hours, share in curve]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_area(

@@ -1,32 +1,19 @@
 """The forecast of a dry run in sentences and table rows."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from django.db.models import QuerySet
 
+from annotation.dry_runs.specification import SETTINGS
 from annotation.models import Campaign, DryRun, JobState
 
 NEARLY_ALL = 0.995
-LABELS = {
-    "raters": "Raters, at most",
-    "arrivals_per_hour": "Arrivals an hour",
-    "spam_share": "Spammers",
-    "bias_sd": "Bias between raters",
-    "noise": "Noise of answers",
-    "lapse": "Lapses of attention",
-    "dropout": "Raters who leave at an item",
-    "median_seconds": "Seconds per item",
-    "speed_sd": "Spread of speed",
-    "target": "Target half-width",
-    "seed": "Random seed",
-}
-SHARES = ("spam_share", "bias_sd", "noise", "lapse", "dropout")
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One line of a comparison."""
+    """A row of a comparison."""
 
     label: str
     values: list[str]
@@ -43,12 +30,18 @@ class Tile:
     hint: str = ""
 
 
+class Answer(NamedTuple):
+    question: str
+    text: str
+    mark: Literal["good", "bad", "plain"]
+
+
 @dataclass(frozen=True)
 class DryRunReport:
     """The key numbers, a manager's questions with their answers, and notes on the forecast."""
 
     tiles: list[Tile] = field(default_factory=list)
-    verdicts: list[tuple[str, str, str]] = field(default_factory=list)  # question, answer, good | bad | plain
+    answers: list[Answer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -62,15 +55,15 @@ def dry_run_report(dry_run: DryRun) -> DryRunReport:
     report = DryRunReport()
     if dry_run.state != JobState.DONE or not result:
         return report
-    report.verdicts.append(_problems_answer(result))
-    report.verdicts.append(_slots_answer(result))
+    report.answers.append(_problems_answer(result))
+    report.answers.append(_slots_answer(result))
     if result["forecast"]:
         report.tiles.extend(_tiles(result))
-        report.verdicts.extend([_cost_answer(result), _time_answer(result)])
-    report.verdicts.extend(_certainty_answer(row) for row in result["certainty"])
-    report.verdicts.append(_detection_answer(result))
+        report.answers.extend([_cost_answer(result), _time_answer(result)])
+    report.answers.extend(_certainty_answer(row) for row in result["certainty"])
+    report.answers.append(_detection_answer(result))
     if result["test"]:
-        report.verdicts.append(_test_answer(result["test"]))
+        report.answers.append(_test_answer(result["test"]))
     report.notes.extend(_notes(result))
     return report
 
@@ -100,34 +93,34 @@ def _tiles(result: dict[str, Any]) -> list[Tile]:
 # --- Questions and answers --------------------------------------------------------------------------------------------
 
 
-def _problems_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+def _problems_answer(result: dict[str, Any]) -> Answer:
     question = "Does the design work?"
     problems = result["findings"]
     screens = result["simulated"]["screens"]
     if not problems:
         answer = f"Yes: raters answered {screens:,} items on the real pages without a problem."
-        return question, answer, "good"
+        return Answer(question, answer, "good")
     times = sum(problem["times"] for problem in problems)
-    return question, f"Raters met a problem {_times(times)}; see the list below.", "bad"
+    return Answer(question, f"Raters met a problem {_times(times)}; see the list below.", "bad")
 
 
-def _slots_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+def _slots_answer(result: dict[str, Any]) -> Answer:
     question = "Would every slot be filled?"
     part = result["simulated"]
     arrivals = f"{part['arrived']} raters came, {part['worked']} of them found work and {part['left']} left half-way"
     if part["filled"] >= part["places"]:
-        return question, f"Yes. {arrivals}.", "good"
+        return Answer(question, f"Yes. {arrivals}.", "good")
     share = part["filled"] / part["places"] if part["places"] else 0.0
     counted = f"{part['filled']:,} of {part['places']:,} slots ({percent(share)})"
     answer = f"No: {counted} would. {arrivals}. The campaign needs more raters, or more items for each rater."
-    return question, answer, "bad"
+    return Answer(question, answer, "bad")
 
 
-def _cost_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+def _cost_answer(result: dict[str, Any]) -> Answer:
     question = "What would it cost?"
     cost, currency = result["forecast"]["cost"], result["currency"]
     if not result["paid"]:
-        return question, f"No payment is set. Raters would answer {cost['screens']:,} items in all.", "plain"
+        return Answer(question, f"No payment is set. Raters would answer {cost['screens']:,} items in all.", "plain")
     low, high = money(cost["total_low"], currency), money(cost["total_high"], currency)
     hourly = cost["pay_per_hour"]
     earned = f" A rater would earn {money(f'{hourly:.2f}', currency)} an hour." if hourly else ""
@@ -136,26 +129,26 @@ def _cost_answer(result: dict[str, Any]) -> tuple[str, str, str]:
         f"including checks, training and tests, and {money(cost['fees'], currency)} in fees. The cost is between "
         f"{low} and {high} with a probability of 95 %.{earned}"
     )
-    return question, answer, "plain"
+    return Answer(question, answer, "plain")
 
 
-def _time_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+def _time_answer(result: dict[str, Any]) -> Answer:
     question = "How long would it take?"
     duration = result["forecast"]["duration"]
     if duration["hours"] is None:
-        return question, f"It would not end: {duration['reason']}.", "bad"
+        return Answer(question, f"It would not end: {duration['reason']}.", "bad")
     answer = (
         f"{hours(duration['hours_p50'])}: the median of {duration['n_replicates']} simulated campaigns. Eight of ten "
         f"took between {hours(duration['hours_p10'])} and {hours(duration['hours_p90'])}. "
         f"About {duration['raters']:.0f} raters would work {hours(duration['rater_hours'])} in all."
     )
-    return question, answer, "plain"
+    return Answer(question, answer, "plain")
 
 
-def _certainty_answer(row: dict[str, Any]) -> tuple[str, str, str]:
+def _certainty_answer(row: dict[str, Any]) -> Answer:
     question = f"How certain would the weights be? ({row['criterion']})"
     if row["half_width"] is None:
-        return question, f"Unknown: {row['reason']}.", "bad"
+        return Answer(question, f"Unknown: {row['reason']}.", "bad")
     k = f" That would take {row['needed']} ratings of each item." if row["needed"] else ""
     answer = f"Weights from −1 to +1 would have 95 % intervals of ± {row['half_width']:.2f} on average"
     enough = row["half_width"] <= row["target"]
@@ -169,17 +162,17 @@ def _certainty_answer(row: dict[str, Any]) -> tuple[str, str, str]:
         kept = row["recovery_kept"]
         changed = kept is not None and abs(kept - row["recovery"]) >= 0.005
         answer += f", and {_signed(kept)} without excluded raters." if changed else "."
-    return question, answer, "good" if enough else "bad"
+    return Answer(question, answer, "good" if enough else "bad")
 
 
-def _detection_answer(result: dict[str, Any]) -> tuple[str, str, str]:
+def _detection_answer(result: dict[str, Any]) -> Answer:
     question = "Would the checks catch the spammers?"
     rules, detection = result["rules"], (result["forecast"] or {}).get("detection")
     if rules["source"] == "none":
         why = "the campaign has no checks and no rules" if not rules["checks"] else "the campaign has no rules"
-        return question, f"No: {why}. {_damage(detection)}", "bad"
+        return Answer(question, f"No: {why}. {_damage(detection)}", "bad")
     if not detection or not detection["spammers"]:
-        return question, "Unknown: no spammers took part. " + _alarms(detection), "plain"
+        return Answer(question, "Unknown: no spammers took part. " + _alarms(detection), "plain")
     source = (
         f"By the campaign's rules (version {rules['version']})"
         if rules["source"] == "registered"
@@ -193,7 +186,7 @@ def _detection_answer(result: dict[str, Any]) -> tuple[str, str, str]:
     judged = [row["judged"] for row in rules["sentences"] if row["judged"] is not None]
     if judged and not max(judged):
         answer += " No rater answered enough checks for the rules: add more checks, or give raters more items."
-    return question, answer, "good" if detection["recall"] >= 0.5 else "bad"
+    return Answer(question, answer, "good" if detection["recall"] >= 0.5 else "bad")
 
 
 def _damage(detection: dict[str, Any] | None) -> str:
@@ -209,13 +202,13 @@ def _alarms(detection: dict[str, Any] | None) -> str:
     return f"{excluded} would be excluded by mistake ({low} to {high})."
 
 
-def _test_answer(test: dict[str, int]) -> tuple[str, str, str]:
+def _test_answer(test: dict[str, int]) -> Answer:
     answer = (
         f"{test['spammers_failed']} of {test['spammers']} spammers and {test['honest_failed']} of "
         f"{test['honest']} honest raters would fail it."
     )
     good = test["honest_failed"] <= test["honest"] / 4
-    return "Who would fail the qualification test?", answer, "good" if good else "bad"
+    return Answer("Who would fail the qualification test?", answer, "good" if good else "bad")
 
 
 def _notes(result: dict[str, Any]) -> list[str]:
@@ -234,11 +227,17 @@ def _notes(result: dict[str, Any]) -> list[str]:
 # --- Comparison -------------------------------------------------------------------------------------------------------
 
 
+def settings_rows(run: DryRun) -> list[tuple[str, str]]:
+    return [(setting.label, setting.text(run.specification.get(name))) for name, setting in SETTINGS.items()]
+
+
 def comparison(runs: list[DryRun]) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
-    """Return the settings of the dry runs and their results, line by line."""
+    """Return the settings of the dry runs and their results, row by row."""
+    if not runs:
+        return [], []
     settings = [
-        ComparisonRow(label, [specified(name, run.specification.get(name)) for run in runs])
-        for name, label in LABELS.items()
+        ComparisonRow(rows[0][0], [value for _, value in rows])
+        for rows in zip(*(settings_rows(run) for run in runs), strict=True)
     ]
     columns = [dict(_result_rows(run.result)) for run in runs]
     labels = list(dict.fromkeys(label for column in columns for label in column))
@@ -279,15 +278,6 @@ def _costs(cost: dict[str, Any], currency: str) -> list[tuple[str, str]]:
         return []
     between = " to ".join(money(cost[name], currency) for name in ("total_low", "total_high"))
     return [("Cost", money(cost["total"], currency)), ("Cost, 95 %", between)]
-
-
-def specified(name: str, value: float | int | None) -> str:
-    """Return a setting as text."""
-    if value is None:
-        return "–"
-    if name in SHARES:
-        return f"{100 * value:g} %"
-    return f"{value:g}" if name != "seed" else str(value)
 
 
 # --- Words ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Dry runs of a campaign: asked for, watched, read, compared."""
+"""Dry runs of a campaign: request, progress, result, comparison."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ from annotation.core.errors import AnnotationError
 from annotation.core.job_views import job_part, start_over
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.dry_runs import charts as charts_dry_runs
-from annotation.dry_runs import tasks
+from annotation.dry_runs import charts, tasks
 from annotation.dry_runs.forms import DryRunForm
-from annotation.dry_runs.selectors import LABELS, comparison, dry_run_report, dry_runs_of, specified
+from annotation.dry_runs.selectors import comparison, dry_run_report, dry_runs_of, settings_rows
 from annotation.dry_runs.services import running
-from annotation.dry_runs.services.specification import Specification, estimate, suggested
+from annotation.dry_runs.services.extent import estimate, suggested
+from annotation.dry_runs.specification import DryRunSpecification
 from annotation.models import Campaign, DryRun, JobState, Project, Role
 
 LISTED = 50
@@ -30,19 +30,19 @@ LISTED = 50
 @require_http_methods(["GET", "POST"])
 @object_view(rated_here_or_404, Role.VIEWER, post=Role.MANAGER)
 def campaign_dry_runs(request: MemberRequest, campaign: Campaign) -> HttpResponse:
-    """All dry runs, and the form for another; ``?like=`` fills it in as an earlier one was."""
+    """List all dry runs, with the form for another; ``?like=`` takes the settings of an earlier one."""
     project = request.project
     suggestion = _suggestion(request, campaign)
     form = DryRunForm(suggestion, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                made = running.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
-                tasks.dry_run_execute.delay_on_commit(made.pk)
+                run = running.dry_run_create(campaign=campaign, specification=form.specification(), by=request.user)
+                tasks.dry_run_execute.delay_on_commit(run.pk)
         except AnnotationError as error:
             form.add_refusal(error)
         else:
-            return redirect("annotation:campaign-dry-run", project.slug, campaign.pk, made.pk)
+            return _to_dry_run(request, run)
     context = {
         "project": project,
         "campaign": campaign,
@@ -85,7 +85,7 @@ def campaign_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
     context |= {
         "report": dry_run_report(run),
         "result": run.result,
-        "settings": [(label, specified(name, run.specification.get(name))) for name, label in LABELS.items()],
+        "settings": settings_rows(run),
         "others": list(others[:20]),
     }
     return render(request, "annotation/dry_runs/dry_run_detail.html", context)
@@ -97,14 +97,15 @@ def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> Http
     runs = list(dry_runs_of(campaign).filter(state=JobState.DONE)[:LISTED])
     known = {run.pk: run for run in runs}
     chosen = [known.get(whole_number(request, side) or 0) for side in ("left", "right")]
-    settings, results = comparison([run for run in chosen if run]) if all(chosen) else ([], [])
+    compared = [run for run in chosen if run]
+    settings, results = comparison(compared if all(chosen) else [])
     context = {
         "project": request.project,
         "campaign": campaign,
         "runs": runs,
         "left": chosen[0],
         "right": chosen[1],
-        "compared": [run for run in chosen if run],
+        "compared": compared,
         "settings": settings,
         "results": results,
     }
@@ -115,14 +116,14 @@ def campaign_dry_run_compare(request: MemberRequest, campaign: Campaign) -> Http
 @object_view(_dry_run_or_404, Role.MANAGER)
 def campaign_dry_run_cancel(request: MemberRequest, run: DryRun) -> HttpResponse:
     jobs.job_request_cancel(run)
-    return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
+    return _to_dry_run(request, run)
 
 
 @require_POST
 @object_view(_dry_run_or_404, Role.MANAGER)
 def campaign_dry_run_retry(request: MemberRequest, run: DryRun) -> HttpResponse:
     start_over(run, tasks.dry_run_execute)
-    return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
+    return _to_dry_run(request, run)
 
 
 @require_POST
@@ -133,7 +134,7 @@ def campaign_dry_run_delete(request: MemberRequest, run: DryRun) -> HttpResponse
         running.dry_run_delete(dry_run=run, by=request.user)
     except AnnotationError as error:
         messages.error(request, error.message)
-        return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
+        return _to_dry_run(request, run)
     messages.success(request, f"Dry run {number} was deleted.")
     return redirect("annotation:campaign-dry-runs", request.project.slug, run.campaign_id)
 
@@ -153,12 +154,12 @@ def campaign_dry_run_download(request: MemberRequest, run: DryRun) -> HttpRespon
 def campaign_dry_run_chart(request: MemberRequest, run: DryRun, name: str, file_format: str) -> HttpResponse:
     theme = chart_theme(request)
     if name == "places":
-        specification = charts_dry_runs.places_filled(run.result["curve"], theme=theme)
+        specification = charts.slots_filled(run.result["curve"], theme=theme)
     else:
         row = next((row for row in run.result["certainty"] if f"weights-{row['criterion']}" == name), None)
         if row is None:
             raise Http404(f"No chart {name!r}.")
-        specification = charts_dry_runs.widths_by_ratings(
+        specification = charts.widths_by_ratings(
             row["expected"],
             row["expected_kept"],
             target=row["target"],
@@ -171,6 +172,10 @@ def campaign_dry_run_chart(request: MemberRequest, run: DryRun, name: str, file_
 # --- Parts ------------------------------------------------------------------------------------------------------------
 
 
-def _suggestion(request: HttpRequest, campaign: Campaign) -> Specification:
+def _to_dry_run(request: MemberRequest, run: DryRun) -> HttpResponse:
+    return redirect("annotation:campaign-dry-run", request.project.slug, run.campaign_id, run.pk)
+
+
+def _suggestion(request: HttpRequest, campaign: Campaign) -> DryRunSpecification:
     like = dry_runs_of(campaign).filter(pk=whole_number(request, "like") or 0).first()
-    return Specification.from_dict(like.specification) if like else suggested(campaign)
+    return DryRunSpecification.from_dict(like.specification) if like else suggested(campaign)

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 
-PART = "X-Rater-Part"  # as static/js/rater-send.js asks: the next screen in the answer to the last
+PART = "X-Rater-Part"  # as static/js/rater-send.js requests the next screen in the answer to the last
 GO = "X-Rater-Go"
 TIMEOUT = 60
-PORT = 0  # any that is free
+PORT = 0  # any free port
 
 
 class _Server(ThreadedWSGIServer):
@@ -24,7 +24,7 @@ class _Server(ThreadedWSGIServer):
     block_on_close = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that hangs up is no news; an error of the application has been answered and logged."""
+        """Ignore browsers that hang up; errors of the application have been answered and logged."""
 
 
 class _Quiet(WSGIRequestHandler):
@@ -32,12 +32,12 @@ class _Quiet(WSGIRequestHandler):
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
-        """The request log has it."""
+        """Write nothing: the request log has it."""
 
 
 @contextmanager
 def serving() -> Iterator[http.client.HTTPConnection]:
-    """The whole application behind a port of this machine's own, and a connection to it."""
+    """Serve the whole application on a local port, and yield a connection to it."""
     server = _Server(("127.0.0.1", PORT), _Quiet)
     server.set_app(WSGIHandler())
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="dry-run", daemon=True)
@@ -53,8 +53,8 @@ def serving() -> Iterator[http.client.HTTPConnection]:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came back. ``go`` is where a redirect, or a part that says so, leads."""
+class Page:
+    """A server's response; ``go`` is the path that a redirect, or a part with a header, leads to."""
 
     status: int
     text: str
@@ -63,19 +63,19 @@ class Answer:
 
 @dataclass
 class Browser:
-    """One rater's browser: cookies of its own over the shared connection."""
+    """A rater's browser: its own cookies over the shared connection."""
 
     connection: http.client.HTTPConnection
     cookies: dict[str, str] = field(default_factory=dict)
 
-    def get(self, path: str) -> Answer:
-        return self._ask("GET", path, None, {})
+    def get(self, path: str) -> Page:
+        return self._request("GET", path, None, {})
 
-    def post(self, path: str, data: Mapping[str, str], *, part: bool = False) -> Answer:
+    def post(self, path: str, data: Mapping[str, str], *, part: bool = False) -> Page:
         headers = {"Content-Type": "application/x-www-form-urlencoded", **({PART: "1"} if part else {})}
-        return self._ask("POST", path, urlencode(data), headers)
+        return self._request("POST", path, urlencode(data), headers)
 
-    def _ask(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Answer:
+    def _request(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Page:
         host, scheme = _host(), "https" if settings.BEHIND_TLS else "http"
         sent = {
             "Host": host,
@@ -90,13 +90,12 @@ class Browser:
         response = self.connection.getresponse()
         text = response.read().decode("utf-8", "replace")
         for line in response.headers.get_all("Set-Cookie") or []:
-            self._keep(line)
-        where = response.headers.get("Location") or response.headers.get(GO) or ""
-        parts = urlsplit(where)
-        return Answer(response.status, text, f"{parts.path}?{parts.query}" if parts.query else parts.path)
+            self._store_cookies(line)
+        parts = urlsplit(response.headers.get("Location") or response.headers.get(GO) or "")
+        return Page(response.status, text, f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
-    def _keep(self, line: str) -> None:
-        """Whatever its path and ``Secure`` say: all requests go to one campaign, on this machine."""
+    def _store_cookies(self, line: str) -> None:
+        """Store cookies whatever their path and ``Secure`` say: all requests go to one campaign, on this machine."""
         try:
             read = SimpleCookie(line)
         except CookieError:
@@ -109,7 +108,7 @@ class Browser:
 
 
 def _host() -> str:
-    """A host by which this installation answers."""
+    """Return a host name that this installation accepts."""
     for host in settings.ALLOWED_HOSTS:
         if host != "*":
             return str(host).removeprefix(".")
@@ -118,7 +117,7 @@ def _host() -> str:
 
 @dataclass
 class Form:
-    """A form of a page: where it goes, what its fields hold, and which values its choices offer."""
+    """A form of a page: its target, the values of its fields, and the values that its choices offer."""
 
     action: str
     name: str = ""
@@ -129,32 +128,32 @@ class Form:
 class _Forms(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[Form] = []
+        self.forms: list[Form] = []
         self.open: Form | None = None
         self.select = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        of = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.open = Form(of.get("action", ""), of.get("id", ""))
-            self.found.append(self.open)
+            self.open = Form(attributes.get("action", ""), attributes.get("id", ""))
+            self.forms.append(self.open)
         elif self.open is not None and tag in ("input", "textarea", "select", "option"):
-            self._field(self.open, tag, of)
+            self._field(self.open, tag, attributes)
 
-    def _field(self, form: Form, tag: str, of: dict[str, str]) -> None:
+    def _field(self, form: Form, tag: str, attributes: dict[str, str]) -> None:
         if tag == "option":
-            form.choices.setdefault(self.select, []).append(of.get("value", ""))
+            form.choices.setdefault(self.select, []).append(attributes.get("value", ""))
             return
-        name = of.get("name", "")
+        name = attributes.get("name", "")
         if tag == "select":
             self.select = name
         if not name:
             return
-        if of.get("type") in ("radio", "checkbox"):
-            form.choices.setdefault(name, []).append(of.get("value", "on"))
+        if attributes.get("type") in ("radio", "checkbox"):
+            form.choices.setdefault(name, []).append(attributes.get("value", "on"))
             form.values.setdefault(name, "")
         else:
-            form.values[name] = of.get("value", "")
+            form.values[name] = attributes.get("value", "")
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
@@ -162,8 +161,8 @@ class _Forms(HTMLParser):
 
 
 def forms(text: str) -> list[Form]:
-    """The forms of a page, in order."""
+    """Return the forms of a page, in order."""
     parser = _Forms()
     parser.feed(text)
     parser.close()
-    return parser.found
+    return parser.forms

@@ -1,4 +1,4 @@
-"""A dry run from the request to its result. Whatever happens on the way, the sandbox is gone afterwards."""
+"""Dry runs from the request to the result. Whatever happens, the sandbox is removed afterwards."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +8,13 @@ from django.db import transaction
 
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_run
+from annotation.dry_runs.services.extent import Extent, extent
 from annotation.dry_runs.services.loopback import serving
-from annotation.dry_runs.services.measuring import measured, times_shift
+from annotation.dry_runs.services.results import PlayedRun, dry_run_result, shift_times
 from annotation.dry_runs.services.sandbox import sandbox_open, sandbox_purge, sandboxes_left
-from annotation.dry_runs.services.specification import Extent, Specification, extent
-from annotation.dry_runs.services.walking import Journal, Rules, Walk
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.services.walking import Timing, Walk
+from annotation.dry_runs.simulation.raters import population
+from annotation.dry_runs.specification import DryRunSpecification
 from annotation.models import Campaign, DryRun, User
 from annotation.projects.services.audit import audit_record
 
@@ -22,16 +23,14 @@ log = structlog.get_logger("assay.dry_run")
 
 @transaction.atomic
 def dry_run_create(*, campaign: Campaign, specification: Mapping[str, Any], by: User | None = None) -> DryRun:
-    """Written down; a worker does it. Also of a launched campaign, whose data set as it is now is used."""
+    """Store a dry run, which a worker executes. A launched campaign is simulated with its data set as it is now."""
     if campaign.imported:
-        raise AnnotationError(
-            "The ratings of this campaign were collected elsewhere: there is nothing to play through."
-        )
-    chosen = Specification.from_dict(specification)
+        raise AnnotationError("The ratings of this campaign were collected elsewhere: there is nothing to simulate.")
+    chosen = DryRunSpecification.from_dict(specification)
     dry_run = DryRun.objects.create(campaign=campaign, specification=chosen.to_dict(), requested_by=by)
     audit_record(
         verb="campaign.dry_run",
-        summary=f"Asked for dry run {dry_run.pk} of “{campaign.name}” with {chosen.raters} simulated raters.",
+        summary=f"Requested dry run {dry_run.pk} of “{campaign.name}” with {chosen.raters} simulated raters.",
         campaign=campaign,
         by=by,
         data={"dry_run": dry_run.pk, **chosen.to_dict()},
@@ -41,9 +40,9 @@ def dry_run_create(*, campaign: Campaign, specification: Mapping[str, Any], by: 
 
 @transaction.atomic
 def dry_run_delete(*, dry_run: DryRun, by: User | None = None) -> None:
-    """Its result is forgotten; one that is waiting or at work must be cancelled first."""
-    found = DryRun.objects.select_for_update().get(pk=dry_run.pk)
-    if not found.is_finished:
+    """Delete a dry run and its result; one that is waiting or running must be cancelled first."""
+    locked = DryRun.objects.select_for_update().get(pk=dry_run.pk)
+    if not locked.is_finished:
         raise AnnotationError("The dry run has not ended yet: cancel it first.")
     audit_record(
         verb="campaign.dry_run_delete",
@@ -51,16 +50,16 @@ def dry_run_delete(*, dry_run: DryRun, by: User | None = None) -> None:
         campaign=dry_run.campaign,
         by=by,
     )
-    found.delete()
+    locked.delete()
 
 
 def dry_run_execute(*, dry_run_id: int) -> None:
-    """Claims, plays through, measures, cleans up; safe to run twice."""
+    """Execute the dry run; safe to run twice."""
     job_run(DryRun, dry_run_id, _work)
 
 
 def sandboxes_sweep() -> int:
-    """Remove what workers that died have left; how many."""
+    """Remove the sandboxes of dead workers, and return their number."""
     left = sandboxes_left()
     for project_id in left:
         sandbox_purge(project_id)
@@ -69,63 +68,42 @@ def sandboxes_sweep() -> int:
 
 def _work(dry_run: DryRun, claim: Claim) -> None:
     if dry_run.sandbox_id is not None:
-        sandbox_purge(dry_run.sandbox_id)  # of a worker that died
-    specification = Specification.from_dict(dry_run.specification)
+        sandbox_purge(dry_run.sandbox_id)  # of a dead worker
     claim.progress(0, 1, "Making the copy")
+    specification = DryRunSpecification.from_dict(dry_run.specification)
     chosen = extent(dry_run.campaign, specification)
     project_id = None
     try:
         sandbox = sandbox_open(dry_run=dry_run, claim=claim, extent=chosen)
         project_id = sandbox.project_id
-        result = _played(dry_run, claim, sandbox, specification, chosen)
+        result = _play(dry_run, claim, sandbox, specification, chosen)
     finally:
         if project_id is not None:
             sandbox_purge(project_id)
     claim.finish(result=result, sandbox=None)
 
 
-def _played(
-    dry_run: DryRun, claim: Claim, sandbox: Campaign, specification: Specification, chosen: Extent
+def _play(
+    dry_run: DryRun, claim: Claim, sandbox: Campaign, specification: DryRunSpecification, chosen: Extent
 ) -> dict[str, Any]:
-    raters = people(specification, chosen.raters)
+    raters = population(chosen.raters, specification, seed=specification.seed)
 
     def report(answered: int, hours: float) -> None:
-        claim.progress(answered, max(chosen.screens, answered + 1), f"Rating: {hours:.1f} hours by the raters' clocks")
+        note = f"Rating: {hours:.1f} hours of simulated time"
+        claim.progress(answered, max(chosen.screens, answered + 1), note)
 
     with serving() as connection:
-        walk = Walk(
+        journal = Walk(
             campaign=sandbox,
-            rules=Rules.of(dry_run.campaign),
+            timing=Timing.of(dry_run.campaign),
             raters=raters,
             arrivals_per_hour=chosen.arrivals_per_hour,
             seed=specification.seed,
             connection=connection,
             report=report,
-        )
-        journal: Journal = walk.play()
+        ).play()
     answered = len(journal.answered)
     claim.progress(answered, answered + 1, "Measuring")
     log.info("dry run played", dry_run=dry_run.pk, screens=answered, findings=len(journal.findings))
-    times_shift(journal)
-    return measured(
-        original=dry_run.campaign,
-        sandbox=sandbox,
-        raters=raters,
-        journal=journal,
-        specification=specification,
-        extent=chosen,
-    )
-
-
-def people(specification: Specification, n: int) -> list[SimulatedRater]:
-    return population(
-        n,
-        seed=specification.seed,
-        bias_sd=specification.bias_sd,
-        noise=specification.noise,
-        spam_share=specification.spam_share,
-        dropout=specification.dropout,
-        median_seconds=specification.median_seconds,
-        speed_sd=specification.speed_sd,
-        lapse=specification.lapse,
-    )
+    shift_times(journal)
+    return dry_run_result(PlayedRun(dry_run.campaign, sandbox, raters, journal, specification, chosen))

@@ -1,4 +1,4 @@
-"""The copy that a dry run plays on: a campaign of its own in a project that nobody sees; removed without a trace."""
+"""The copy of a campaign on which a dry run works, in a hidden project; removed without a trace."""
 
 import uuid
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from django.db import connection, models, transaction
 
 from annotation.campaigns.services import campaign_create, campaign_launch, draft_of
 from annotation.core.jobs import Claim
-from annotation.dry_runs.services.specification import Extent
+from annotation.dry_runs.services.extent import Extent
 from annotation.models import (
     Admission,
     Amendment,
@@ -36,7 +36,7 @@ from annotation.models import (
     UnitResponse,
 )
 
-LEASE = 7 * 24 * 3600  # leases run out by the raters' own clocks here, not by the database's
+LEASE = 7 * 24 * 3600  # leases end by the raters' simulated clocks here, not by the database's
 OF_CAMPAIGN: tuple[type[models.Model], ...] = (
     Rating,
     CheckAnswer,
@@ -58,7 +58,7 @@ OF_PROJECT: tuple[type[models.Model], ...] = (AuditEntry, RaterIdentity, Campaig
 
 @transaction.atomic
 def sandbox_open(*, dry_run: DryRun, claim: Claim, extent: Extent) -> Campaign:
-    """Copy and launch the campaign. What depends on the real clock is left to the raters' own."""
+    """Copy and launch the campaign, without the rules that depend on the real clock."""
     claim.lock()
     original = dry_run.campaign
     name = f"Dry run {dry_run.pk} of {original.name}"[:120]
@@ -78,40 +78,37 @@ def sandbox_open(*, dry_run: DryRun, claim: Claim, extent: Extent) -> Campaign:
 
 
 def sandbox_purge(project_id: int) -> None:
-    """Remove a sandbox and all that is in it, append-only records included; nothing where it is gone already."""
+    """Remove a sandbox with everything in it, append-only records included, if it exists."""
     with transaction.atomic():
         project = Project.objects.select_for_update().filter(pk=project_id, is_sandbox=True).first()
         if project is None:
             return
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL assay.purge = 'on'")
-        # Locked, so that nothing is hung on a campaign any more while what hangs there is removed.
+        # Locked, so that no row refers to a campaign anew while those that do are removed.
         campaigns = list(Campaign.objects.select_for_update().filter(project=project).values_list("pk", flat=True))
-        _delete(
-            AnswerDraft,
-            "presentation_id IN (SELECT id FROM annotation_presentation WHERE campaign_id = ANY(%s))",
-            campaigns,
-        )
-        _delete(UnitResponse, "unit_id IN (SELECT id FROM annotation_unit WHERE campaign_id = ANY(%s))", campaigns)
+        for child, parent in ((AnswerDraft, "presentation"), (UnitResponse, "unit")):
+            ids = f"SELECT id FROM annotation_{parent} WHERE campaign_id = ANY(%s)"  # noqa: S608 - constants above
+            _delete(child, f"{parent}_id IN ({ids})", campaigns)
         for model in OF_CAMPAIGN:
             _delete(model, "campaign_id = ANY(%s)", campaigns)
         _delete(Campaign.systems.through, "campaign_id = ANY(%s)", campaigns)
         for model in OF_PROJECT:
             _delete(model, "project_id = ANY(%s)", [project.pk])
-        project.delete()  # and whatever else hangs on it
+        project.delete()  # and what else refers to it
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL assay.purge = 'off'")
 
 
 def sandboxes_left() -> list[int]:
-    """Sandboxes whose dry run is over, or never was: of workers that died."""
+    """Return the sandboxes of dead workers: those without a dry run that waits or runs."""
     at_work = DryRun.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING], sandbox__isnull=False)
     left = Project.objects.filter(is_sandbox=True).exclude(pk__in=at_work.values("sandbox"))
     return list(left.order_by("pk").values_list("pk", flat=True))
 
 
 def _delete(model: type[models.Model], condition: str, keys: Iterable[int]) -> None:
-    """In one statement and without asking what hangs on a row: foreign keys are checked at the end."""
+    """Delete rows in one statement; foreign keys are checked at the end."""
     table = connection.ops.quote_name(model._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {table} WHERE {condition}", [list(keys)])  # noqa: S608 - constants of this file

@@ -1,4 +1,4 @@
-"""What a simulated rater says about a response whose quality only the simulation knows."""
+"""The answers of simulated raters about responses whose quality only the simulation knows."""
 
 import math
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ QUALITY_KINDS = ("work", "degraded", "anchor")
 
 DEGRADED_KEEPS = 0.4  # of a text's quality, when it has been made worse
 ANCHOR_LEAST = 0.8  # quality of the worst human reference
-MAGNITUDE_SPAN = 10.0  # the best text is worth so many times the standard, the worst so many times less
+MAGNITUDE_SPAN = 10.0  # the best text is worth 10 times the standard, the worst a tenth
 EPSILON = 1e-9
 
 
 def latent_quality(responses: npt.ArrayLike, seed: int, *, kind: str = "work") -> FloatArray:
-    """Quality of responses, in [0, 1], as the simulation knows it and no rater does.
+    """Return the true quality of responses, in [0, 1], which no rater knows.
 
-    That of an ordinary response is drawn from a Beta(2, 2) distribution (mean 0.5, standard deviation 0.22), by its id
-    and the seed alone: asking for one response or for many gives it the same quality. Made worse, a response keeps 0.4
-    of its own; human anchors stand between 0.8 and 1.
+    That of an ordinary response is drawn from a Beta(2, 2) distribution (mean 0.5, standard deviation 0.22), only
+    by its id and the seed, whatever responses are asked for with it. A degraded response keeps 0.4 of its quality;
+    human anchors have 0.8 to 1.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def latent_quality(responses: npt.ArrayLike, seed: int, *, kind: str = "work") -
 
 
 def magnitude_ends(standard_value: float) -> tuple[float, float]:
-    """``low`` and ``high`` of a magnitude scale: a tenth and ten times what the standard text counts as.
+    """Return ``low`` and ``high`` of a magnitude scale: a tenth and ten times what the standard text counts as.
 
     >>> magnitude_ends(100)
     (10.0, 1000.0)

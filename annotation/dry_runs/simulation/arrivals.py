@@ -1,4 +1,4 @@
-"""How long a campaign will take: raters arrive, work at their own speed and leave, on a virtual clock."""
+"""The duration of a campaign: raters arrive, work at their own speed and leave, on a virtual clock."""
 
 import heapq
 import math
@@ -14,22 +14,22 @@ FloatArray = npt.NDArray[np.float64]
 
 BUDGET = 200_000  # answers simulated over all replicates: about two seconds
 REPLICATES = (3, 200)
-RATERS_PER_PLACE = 20  # more than so many raters for each place means that next to nobody answers anything
+RATERS_PER_SLOT = 20  # with more raters than this for each slot, hardly any rater answers anything
 INTERVAL = 0.95
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What a campaign asks for.
+    """The work of a campaign.
 
     Attributes
     ----------
-    units, ratings_per_unit : units and the k places of each, both 1 or more; a rater fills one place of a unit at most.
+    units, ratings_per_unit : units and the k slots of each, both 1 or more; a rater fills one slot of a unit at most.
     max_units_per_rater : most units a rater may answer; None is no limit.
-    checks_per_unit : screens that fill no place (checks, repeats), per unit answered; 0 or more.
+    checks_per_unit : screens that fill no slot (checks, repeats), per unit answered; 0 or more.
     screens_before_work : training and test screens before a rater's first unit, in the mean; 0 or more.
     lease_seconds : how long a unit stays with a rater who has left; above 0.
-    seconds_between_units : from one unit handed out to a rater to the next, at least; 0 or more.
+    seconds_between_units : least time from one unit handed out to a rater to the next; 0 or more.
     """
 
     units: int
@@ -55,13 +55,13 @@ class Workload:
             raise ValueError(f"max_units_per_rater is {self.max_units_per_rater}; accepted: 1 or more, or None")
 
     @property
-    def places(self) -> int:
+    def slots(self) -> int:
         return self.units * self.ratings_per_unit
 
 
 @dataclass(frozen=True)
 class DurationForecast:
-    """How long until every place is filled.
+    """Time until every slot is filled.
 
     Attributes
     ----------
@@ -70,25 +70,25 @@ class DurationForecast:
     hours_p10, hours_p50, hours_p90 : a tenth, half and nine tenths of the replicates take no longer.
     raters : raters who take at least one unit, mean; ``raters_low``, ``raters_high`` as above.
     rater_hours : time raters spend on screens, all together, mean.
-    screens : screens answered, those that fill no place included, mean; ``screens_low``, ``screens_high`` as above.
+    screens : screens answered, including those that fill no slot, mean; ``screens_low``, ``screens_high`` as above.
     n_replicates : simulated campaigns.
     reason : why all of these are NaN; empty where they are not.
     """
 
-    hours: float
-    hours_low: float
-    hours_high: float
-    hours_p10: float
-    hours_p50: float
-    hours_p90: float
-    raters: float
-    raters_low: float
-    raters_high: float
-    rater_hours: float
-    screens: float
-    screens_low: float
-    screens_high: float
-    n_replicates: int
+    hours: float = math.nan
+    hours_low: float = math.nan
+    hours_high: float = math.nan
+    hours_p10: float = math.nan
+    hours_p50: float = math.nan
+    hours_p90: float = math.nan
+    raters: float = math.nan
+    raters_low: float = math.nan
+    raters_high: float = math.nan
+    rater_hours: float = math.nan
+    screens: float = math.nan
+    screens_low: float = math.nan
+    screens_high: float = math.nan
+    n_replicates: int = 0
     reason: str = ""
 
 
@@ -101,11 +101,11 @@ def duration_forecast(
     n_replicates: int | None = None,
     qualifies: Sequence[bool] | None = None,
 ) -> DurationForecast:
-    """Play the campaign through on a virtual clock, many times.
+    """Simulate the campaign on a virtual clock, many times.
 
     Raters arrive as a Poisson process, each with the traits of one of ``raters`` drawn with replacement, and go from
     screen to screen at their own speed until they leave, reach the limit or find no unit that is free and new to them.
-    Units go out as the product hands them out: one of those with the fewest places filled or held; a place that a
+    Units go out as the product hands them out: one of those with the fewest slots filled or held; a slot that a
     leaver holds comes back when its lease ends.
 
     Parameters
@@ -119,12 +119,12 @@ def duration_forecast(
     n_replicates : int, optional
         By default as many as some two seconds allow, 3 to 200.
     qualifies : sequence of bool, optional
-        Whether each of ``raters`` passes the qualification test; who does not leaves after the screens before the work.
+        Whether each of ``raters`` passes the qualification test; the others leave after the screens before the work.
 
     Returns
     -------
     DurationForecast
-        NaN with a reason when in some replicate raters leave without filling the places.
+        NaN with a reason when in some replicate raters leave without filling the slots.
 
     Raises
     ------
@@ -146,18 +146,15 @@ def duration_forecast(
     if qualifies is not None and len(qualifies) != len(raters):
         raise ValueError(f"qualifies has {len(qualifies)} entries; accepted: {len(raters)}, one per rater")
     if n_replicates is None:
-        n_replicates = min(max(BUDGET // workload.places, REPLICATES[0]), REPLICATES[1])
+        n_replicates = min(max(BUDGET // workload.slots, REPLICATES[0]), REPLICATES[1])
     if n_replicates < 1:
         raise ValueError(f"n_replicates is {n_replicates}; accepted: 1 or more")
     runs = []
     for _ in range(n_replicates):
         run = _Run(workload, raters, qualifies or [True] * len(raters), arrivals_per_hour, rng).play()
         if run is None:
-            reason = "raters leave before the places are filled, however many come"
-            nan = math.nan
-            return DurationForecast(
-                nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, n_replicates, reason
-            )
+            reason = "raters leave before the slots are filled, however many come"
+            return DurationForecast(n_replicates=n_replicates, reason=reason)
         runs.append(run)
     hours, n_raters, rater_hours, screens = np.array(runs, dtype=np.float64).T
     low, middle, high = np.quantile(hours, [0.1, 0.5, 0.9]).tolist()
@@ -186,7 +183,7 @@ def _range(values: FloatArray) -> tuple[float, float]:
 
 
 class _Worker:
-    """One simulated stay of a rater."""
+    """A rater's simulated stay."""
 
     __slots__ = ("answered", "done", "qualifies", "traits")
 
@@ -197,10 +194,10 @@ class _Worker:
         self.done: set[int] = set()
 
 
-class _Places:
-    """The units by how many of their places are filled or held; moving one takes the same time however many there are.
+class _Slots:
+    """The units by the number of their slots that are filled or held; moving a unit takes constant time.
 
-    ``level[u]`` is where unit u stands, ``index[u]`` its place in that level's list.
+    ``level[u]`` is that number for unit u, ``index[u]`` its index in the list of that level.
     """
 
     def __init__(self, units: int, k: int) -> None:
@@ -242,7 +239,7 @@ class _Places:
 
 
 class _Run:
-    """One campaign, from opening to the last answer; times in seconds."""
+    """A simulated campaign, from opening to the last answer; times in seconds."""
 
     def __init__(
         self,
@@ -255,53 +252,53 @@ class _Run:
         self.workload, self.raters, self.qualifies = workload, raters, qualifies
         self.gap = 3600.0 / per_hour
         self.uniform, self.normal = _uniforms(rng), _normals(rng)
-        self.places = _Places(workload.units, workload.ratings_per_unit)
+        self.slots = _Slots(workload.units, workload.ratings_per_unit)
         self.queue: list[tuple[float, int, str, _Worker | None, int]] = []
         self.events = self.screens = 0
         self.filled = self.worked = self.lost = 0
         self.seconds = 0.0
 
     def play(self) -> tuple[float, int, float, int] | None:
-        """Hours, raters who took a unit, hours on screens, screens answered; None when they all leave."""
-        most = 1000 + RATERS_PER_PLACE * self.workload.places
-        self._at(self._next_arrival(0.0), "arrive")
+        """Return hours, raters who took a unit, hours on screens, screens answered; None if all raters leave."""
+        most = 1000 + RATERS_PER_SLOT * self.workload.slots
+        self._schedule(self._next_arrival(0.0), "arrive")
         while True:
-            now, _, what, worker, unit = heapq.heappop(self.queue)
-            if what == "arrive":
+            now, _, event, worker, unit = heapq.heappop(self.queue)
+            if event == "arrive":
                 if self.worked + self.lost > most:
                     return None
-                if not self.places.free:  # who comes before something happens goes away again
-                    self._at(self._next_arrival(self.queue[0][0]), "arrive")
+                if not self.slots.free:  # a rater who comes before anything changes leaves again
+                    self._schedule(self._next_arrival(self.queue[0][0]), "arrive")
                     continue
-                self._at(self._next_arrival(now), "arrive")
-                place = int(next(self.uniform) * len(self.raters))
-                worker = _Worker(self.raters[place], self.qualifies[place])
+                self._schedule(self._next_arrival(now), "arrive")
+                index = int(next(self.uniform) * len(self.raters))
+                worker = _Worker(self.raters[index], self.qualifies[index])
                 self._get_ready(now, worker, self._whole(self.workload.screens_before_work))
             elif worker is None:
-                self.places.give_back(unit)
-            elif what == "take":
+                self.slots.give_back(unit)
+            elif event == "take":
                 self._take(now, worker)
             else:
                 self.filled += 1
-                if self.filled == self.workload.places:
+                if self.filled == self.workload.slots:
                     return now / 3600, self.worked, self.seconds / 3600, self.screens
                 if worker.answered != self.workload.max_units_per_rater:
                     self._get_ready(now, worker, self._whole(self.workload.checks_per_unit))
 
     def _take(self, now: float, worker: _Worker) -> None:
-        unit = self.places.take(worker.done, self.uniform)
+        unit = self.slots.take(worker.done, self.uniform)
         if unit is None:
             return
         self.worked += not worker.done
         worker.done.add(unit)
         if next(self.uniform) < worker.traits.dropout:
-            self._at(now + self.workload.lease_seconds, "lapse", None, unit)
+            self._schedule(now + self.workload.lease_seconds, "lapse", None, unit)
             return
         worker.answered += 1
-        self._at(now + self._screen(worker), "done", worker, unit)
+        self._schedule(now + self._screen(worker), "done", worker, unit)
 
     def _get_ready(self, now: float, worker: _Worker, screens: int) -> None:
-        """Let the rater go through screens that fill no place, and ask for a unit afterwards."""
+        """Send the rater through screens that fill no slot, and then to the next unit."""
         start = now
         for _ in range(screens):
             if next(self.uniform) < worker.traits.dropout:
@@ -313,7 +310,7 @@ class _Run:
             return
         if worker.done:
             now = max(now, start + self.workload.seconds_between_units)
-        self._at(now, "take", worker)
+        self._schedule(now, "take", worker)
 
     def _screen(self, worker: _Worker) -> float:
         seconds = worker.traits.median_seconds * math.exp(worker.traits.screen_sd * next(self.normal))
@@ -322,16 +319,16 @@ class _Run:
         return seconds
 
     def _whole(self, screens: float) -> int:
-        """So many screens in the mean."""
+        """Draw a whole number with this mean."""
         least = math.floor(screens)
         return least + (next(self.uniform) < screens - least)
 
     def _next_arrival(self, now: float) -> float:
         return now - self.gap * math.log1p(-next(self.uniform))
 
-    def _at(self, when: float, what: str, worker: _Worker | None = None, unit: int = -1) -> None:
+    def _schedule(self, when: float, event: str, worker: _Worker | None = None, unit: int = -1) -> None:
         self.events += 1  # equal times keep their order
-        heapq.heappush(self.queue, (when, self.events, what, worker, unit))
+        heapq.heappush(self.queue, (when, self.events, event, worker, unit))
 
 
 def _uniforms(rng: np.random.Generator) -> Iterator[float]:

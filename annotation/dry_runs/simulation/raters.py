@@ -1,4 +1,4 @@
-"""Who the simulated raters are."""
+"""Simulated raters and their traits."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,21 +11,21 @@ from annotation.allocation.seeds import derive_seed, permutation
 Spam = Literal["random", "constant"]
 SPAM_KINDS: tuple[Spam, ...] = ("random", "constant")
 
-SPAMMER_SPEED = 0.4  # of an honest rater's time per screen: who does not read is quick
+SPAMMER_SPEED = 0.4  # share of an honest rater's time per screen: spammers do not read
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRater:
-    """One rater's traits, and the random numbers of everything they do.
+    """One rater's traits and random numbers.
 
-    Two raters with the same traits and seed who are asked the same questions in the same order say the same.
+    Two raters with the same traits and seed who get the same questions in the same order give the same answers.
 
     Attributes
     ----------
     seed : int
         0 or more.
     bias : float
-        Added to the quality of whatever they rate, as a share of the scale's length: +0.1 is 10 points of 100.
+        Added to the quality of every text, as a share of the scale's length: +0.1 is 10 points of 100.
     noise : float
         Standard deviation of a normal error added each time, as a share of the scale's length; 0 or more.
     spam : "random", "constant" or None
@@ -66,8 +66,8 @@ class SimulatedRater:
             raise ValueError(f"seed is {self.seed}; accepted: 0 or more")
         if not math.isfinite(self.bias):
             raise ValueError(f"bias is {self.bias}; accepted: a finite number")
-        _check_not_negative("noise", self.noise)
-        _check_not_negative("screen_sd", self.screen_sd)
+        check_not_negative("noise", self.noise)
+        check_not_negative("screen_sd", self.screen_sd)
         if self.spam not in (None, *SPAM_KINDS):
             raise ValueError(f"spam is {self.spam!r}; accepted: None, {', '.join(SPAM_KINDS)}")
         check_share("dropout", self.dropout)
@@ -82,51 +82,67 @@ class SimulatedRater:
         return self.spam is not None
 
     def seconds(self) -> float:
-        """Time for the next screen, log-normal."""
+        """Draw the time for the next screen, log-normal."""
         return self.median_seconds * math.exp(self.screen_sd * float(self.rng.standard_normal()))
 
     def leaves(self) -> bool:
-        """Whether the rater leaves for good at the next screen."""
+        """Draw whether the rater leaves for good at the next screen."""
         return float(self.rng.random()) < self.dropout
 
     def looks(self) -> bool:
-        """Whether the rater looks at what the next question is about."""
+        """Draw whether the rater looks at the text of the next question."""
         return not self.is_spammer and float(self.rng.random()) >= self.lapse
 
 
-def population(
-    n: int,
-    *,
-    seed: int,
-    bias_sd: float = 0.1,
-    noise: float = 0.15,
-    spam_share: float = 0.1,
-    dropout: float = 0.01,
-    median_seconds: float = 20.0,
-    speed_sd: float = 0.4,
-    screen_sd: float = 0.4,
-    lapse: float = 0.02,
-) -> list[SimulatedRater]:
-    """Raters to send through a campaign.
+@dataclass(frozen=True)
+class PopulationTraits:
+    """How the raters of a population are, and how they differ.
 
-    Biases are normal around 0, median times log-normal around ``median_seconds``. Exactly ``spam_share`` of the raters,
-    rounded, are spammers, in turn random and constant ones; they take 0.4 of an honest rater's time. A rater's traits
-    depend on the seed and the rater's place alone, and a larger share adds spammers to those there were: two dry runs
-    that differ in one number differ in nothing else.
-
-    Parameters
+    Attributes
     ----------
-    n : int
-        1 or more.
-    seed : int
     bias_sd, noise : float
         Standard deviations, as shares of the scale's length.
     spam_share, dropout, lapse : float
         0 to 1; see :class:`SimulatedRater`.
     median_seconds : float
         Of an honest rater in the middle.
-    speed_sd, screen_sd : float
-        Standard deviations of the logarithm of time: between raters, and of one rater from screen to screen.
+    speed_sd : float
+        Standard deviation of the logarithm of time between raters.
+
+    Raises
+    ------
+    ValueError
+        A number outside its range, named.
+    """
+
+    bias_sd: float = 0.1
+    noise: float = 0.15
+    spam_share: float = 0.1
+    dropout: float = 0.01
+    median_seconds: float = 20.0
+    speed_sd: float = 0.4
+    lapse: float = 0.02
+
+    def __post_init__(self) -> None:
+        check_not_negative("bias_sd", self.bias_sd)
+        check_not_negative("speed_sd", self.speed_sd)
+        check_share("spam_share", self.spam_share)
+
+
+def population(n: int, traits: PopulationTraits, *, seed: int) -> list[SimulatedRater]:
+    """Draw raters to send through a campaign.
+
+    Biases are normal around 0, median times log-normal around ``median_seconds``. Exactly ``spam_share`` of the raters,
+    rounded, are spammers, in turn random and constant ones; they take 0.4 of an honest rater's time. A rater's traits
+    depend only on the seed and the rater's index, and a larger share adds spammers to those of a smaller one: two dry
+    runs that differ in one number differ in nothing else.
+
+    Parameters
+    ----------
+    n : int
+        1 or more.
+    traits : PopulationTraits
+    seed : int
 
     Returns
     -------
@@ -139,33 +155,29 @@ def population(
 
     Examples
     --------
-    >>> raters = population(20, seed=1, spam_share=0.15)
+    >>> raters = population(20, PopulationTraits(spam_share=0.15), seed=1)
     >>> [rater.spam for rater in raters if rater.is_spammer]
     ['constant', 'random', 'random']
     """
     if n < 1:
         raise ValueError(f"n is {n}; accepted: 1 or more")
-    _check_not_negative("bias_sd", bias_sd)
-    _check_not_negative("speed_sd", speed_sd)
-    check_share("spam_share", spam_share)
-    n_spammers = math.floor(n * spam_share + 0.5)
+    n_spammers = math.floor(n * traits.spam_share + 0.5)
     spam: dict[int, Spam] = {
-        place: SPAM_KINDS[number % len(SPAM_KINDS)]
-        for number, place in enumerate(permutation(derive_seed(seed, "spam"), n)[:n_spammers])
+        index: SPAM_KINDS[number % len(SPAM_KINDS)]
+        for number, index in enumerate(permutation(derive_seed(seed, "spam"), n)[:n_spammers])
     }
     raters = []
-    for place in range(n):
-        bias, speed = np.random.default_rng(derive_seed(seed, "traits", place)).standard_normal(2)
-        pace = SPAMMER_SPEED if place in spam else 1.0
+    for index in range(n):
+        bias, speed = np.random.default_rng(derive_seed(seed, "traits", index)).standard_normal(2)
+        pace = SPAMMER_SPEED if index in spam else 1.0
         rater = SimulatedRater(
-            seed=derive_seed(seed, "rater", place),
-            bias=bias_sd * float(bias),
-            noise=noise,
-            spam=spam.get(place),
-            dropout=dropout,
-            median_seconds=pace * median_seconds * math.exp(speed_sd * float(speed)),
-            screen_sd=screen_sd,
-            lapse=lapse,
+            seed=derive_seed(seed, "rater", index),
+            bias=traits.bias_sd * float(bias),
+            noise=traits.noise,
+            spam=spam.get(index),
+            dropout=traits.dropout,
+            median_seconds=pace * traits.median_seconds * math.exp(traits.speed_sd * float(speed)),
+            lapse=traits.lapse,
         )
         raters.append(rater)
     return raters
@@ -176,6 +188,6 @@ def check_share(name: str, value: float) -> None:
         raise ValueError(f"{name} is {value}; accepted: 0 to 1")
 
 
-def _check_not_negative(name: str, value: float) -> None:
+def check_not_negative(name: str, value: float) -> None:
     if not 0 <= value < math.inf:
         raise ValueError(f"{name} is {value}; accepted: 0 or more")

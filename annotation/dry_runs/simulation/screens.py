@@ -1,4 +1,4 @@
-"""The texts of a screen as the simulation knows them, and how one of them is rated."""
+"""The texts of a screen as the simulation knows them, and the rating of a single text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class ShownText:
-    """One text on a screen as the simulation knows it.
+    """A text on a screen as the simulation knows it.
 
     Attributes
     ----------
-    quality : in [0, 1], of a text that nothing is expected of.
+    quality : in [0, 1], of a text without a known answer.
     expected : per question the range of accepted values, of a text whose right answer is known.
     commands : whether the text itself says which answer to give, as attention checks do.
     """
@@ -26,8 +26,8 @@ class ShownText:
 
     def quality_on(self, question: str, ladder: Ladder) -> float:
         """Return its quality; if the right answer is known, what the middle of the accepted range stands for."""
-        wanted = self.expected.get(question)
-        return self.quality if wanted is None else ladder.middle(wanted)
+        ends = self.expected.get(question)
+        return self.quality if ends is None else ladder.middle(ends)
 
 
 def rate(rater: SimulatedRater, text: ShownText, question: str, ladder: Ladder) -> float:

@@ -6,14 +6,15 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.dry_runs.selectors import dry_run_report
+from annotation.dry_runs.services.extent import suggested
 from annotation.dry_runs.services.running import dry_run_create, dry_run_execute
-from annotation.dry_runs.services.specification import FIELDS, suggested
+from annotation.dry_runs.specification import SETTINGS
 from annotation.management.base import AssayCommand, campaign_by_name
 from annotation.models import DryRun, JobState
 
 EPILOG = """\
 examples:
-  With as many raters as the campaign seems to want:
+  With as many raters as the campaign needs:
     manage.py dry_run --project demo --campaign "Reference ratings"
 
   A third of them spammers, as JSON for a script:
@@ -30,13 +31,13 @@ class Command(AssayCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--campaign", required=True, metavar="NAME|ID")
-        for name, bounds in FIELDS.items():
-            parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=bounds.accepted)
+        for name, setting in SETTINGS.items():
+            parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=setting.accepted)
         parser.add_argument("--json", action="store_true", help="print specification and result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_by_name(options["project"], options["campaign"])
-        given = {name: options[name] for name in FIELDS if options[name] is not None}
+        given = {name: options[name] for name in SETTINGS if options[name] is not None}
         run = dry_run_create(campaign=campaign, specification={**suggested(campaign).to_dict(), **given})
         dry_run_execute(dry_run_id=run.pk)
         run.refresh_from_db()
@@ -49,8 +50,8 @@ class Command(AssayCommand):
             self.print_json({"specification": run.specification, "result": run.result})
             return
         report = dry_run_report(run)
-        for question, answer, _ in report.verdicts:
-            self.stdout.write(f"{question}\n  {answer}")
+        for answer in report.answers:
+            self.stdout.write(f"{answer.question}\n  {answer.text}")
         for note in report.notes:
             self.stdout.write(f"Note: {note}")
         for finding in run.result["findings"]:

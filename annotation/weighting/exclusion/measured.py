@@ -1,14 +1,14 @@
 """Rules that measure raters, and exclude or flag those who fall short.
 
-A rule compares the estimate, not its interval, so that what was registered is what happens. It applies to a rater after
+A rule compares the estimate, not its interval: exactly what was registered. It applies to a rater after
 ``after`` answers of the kind that it measures. An undefined measure has no consequence.
 
-To add a rule, write its class here and list it in ``MEASURED_RULES``: forms, pages and files learn of it from there.
+To add a rule, write its class here and list it in ``MEASURED_RULES``, from which forms, pages and files take it.
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,38 +43,45 @@ class Measurement:
     pvalue: FloatArray | None = None  # if given, a rater falls short whose p-value is at or above the threshold
 
 
+SHARE = {"accepted": "a share, above 0 and at most 1", "above": 0, "below": 1, "or_equal": True}
+PROBABILITY = {"accepted": "a probability, above 0 and below 1", "above": 0, "below": 1}
+CORRELATION = {"accepted": "a correlation, above -1 and at most 1", "above": -1, "below": 1, "or_equal": True}
+PERCENTILE = {"accepted": "a percentile, above 0 and below 100", "above": 0, "below": 100}
+BITS = {"accepted": "a number of bits above 0", "above": 0}
+SECONDS = {"accepted": "a number of seconds above 0", "above": 0}
+AFTER = {"label": "After so many answers"}
+
+
 @dataclass(frozen=True)
 class MeasuredRule(ExclusionRule):
-    """Base of the rules that measure raters. The last field of a subclass is ``after``."""
+    """Base of the rules that measure raters: ``action``, the threshold with the numbers it accepts, and ``after``."""
 
     live: ClassVar[bool] = True
     measure: ClassVar[str]  # in words
     counted: ClassVar[str]  # what ``after`` counts, in words
+    condition: ClassVar[str] = "whose {measure} is below {threshold:g}"  # which raters fall short
     action: Action = field(metadata={"label": "Then"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.action, str) or self.action not in ACTIONS:
             raise self.refuse("action", ", ".join(ACTIONS))
-        self.check_threshold()
+        accepted = {name: value for name, value in self._threshold.metadata.items() if name != "label"}
+        self.need_number(self._threshold.name, **accepted)
         self.need_count("after")
 
-    @abstractmethod
-    def check_threshold(self) -> None:
-        """Raise the error unless the threshold is valid."""
+    @property
+    def _threshold(self) -> Field[Any]:
+        return fields(self)[1]
 
     @abstractmethod
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         """Measure every rater on what earlier rules left."""
 
     @property
-    @abstractmethod
-    def condition(self) -> str:
-        """Return in words which raters fall short."""
-
-    @property
     def sentence(self) -> str:
         verb = "Exclude" if self.action == "exclude" else "Flag"
-        return f"{verb} raters {self.condition}, after {self.after_answers} {self.counted}."
+        condition = self.condition.format(measure=self.measure, threshold=getattr(self, self._threshold.name))
+        return f"{verb} raters {condition}, after {self.after_answers} {self.counted}."
 
     @property
     def after_answers(self) -> int:
@@ -108,15 +115,8 @@ class MeasuredRule(ExclusionRule):
 @dataclass(frozen=True)
 class _AccuracyBelow(MeasuredRule):
     kind: ClassVar[RangeKind]
-    accuracy: float = field(metadata={"label": "Share of right answers below"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("accuracy", "a share, above 0 and at most 1", above=0, below=1, or_equal=True)
-
-    @property
-    def condition(self) -> str:
-        return f"whose {self.measure} is below {self.accuracy:g}"
+    accuracy: float = field(metadata={"label": "Share of right answers below", **SHARE})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         accuracy = check_accuracy(log.need_checks(self.name), self.kind, len(log.raters))
@@ -168,15 +168,8 @@ class SelfConsistencyBelow(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "share": 0.6, "after": 5}
     measure: ClassVar[str] = "share of repeats within one point"
     counted: ClassVar[str] = "repeats"
-    share: float = field(metadata={"label": "Share within one point below"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("share", "a share, above 0 and at most 1", above=0, below=1, or_equal=True)
-
-    @property
-    def condition(self) -> str:
-        return f"whose {self.measure} is below {self.share:g}"
+    share: float = field(metadata={"label": "Share within one point below", **SHARE})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         repeats = self_consistency(log.need_checks(self.name), len(log.raters))
@@ -195,15 +188,11 @@ class DegradedNotLower(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "p": 0.05, "after": 10}
     measure: ClassVar[str] = "undegraded texts rated above degraded ones"
     counted: ClassVar[str] = "degraded texts"
-    p: float = field(metadata={"label": "p-value of the test at or above"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("p", "a probability, above 0 and below 1", above=0, below=1)
-
-    @property
-    def condition(self) -> str:
-        return f"who do not rate degraded texts lower (Mann-Whitney, one-sided p of {self.p:g} or more)"
+    condition: ClassVar[str] = (
+        "who do not rate degraded texts lower (Mann-Whitney, one-sided p of {threshold:g} or more)"
+    )
+    p: float = field(metadata={"label": "p-value of the test at or above", **PROBABILITY})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         checks, value = log.need_checks(self.name), log.need("value", self.name)
@@ -225,15 +214,9 @@ class FasterThanPercentile(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "percentile": 2, "after": 10}
     measure: ClassVar[str] = "median seconds"
     counted: ClassVar[str] = "timed ratings"
-    percentile: float = field(metadata={"label": "Median time below percentile"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("percentile", "a percentile, above 0 and below 100", above=0, below=100)
-
-    @property
-    def condition(self) -> str:
-        return f"whose median time is below percentile {self.percentile:g} of all times"
+    condition: ClassVar[str] = "whose median time is below percentile {threshold:g} of all times"
+    percentile: float = field(metadata={"label": "Median time below percentile", **PERCENTILE})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         times = _times(log, standing, self.name)
@@ -252,15 +235,9 @@ class MedianSecondsBelow(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "seconds": 2, "after": 10}
     measure: ClassVar[str] = "median seconds"
     counted: ClassVar[str] = "timed ratings"
-    seconds: float = field(metadata={"label": "Median seconds below"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("seconds", "a number of seconds above 0", above=0)
-
-    @property
-    def condition(self) -> str:
-        return f"whose median time is below {self.seconds:g} s"
+    condition: ClassVar[str] = "whose median time is below {threshold:g} s"
+    seconds: float = field(metadata={"label": "Median seconds below", **SECONDS})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         times = _times(log, standing, self.name)
@@ -279,16 +256,8 @@ class AgreementBelow(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "correlation": 0.2, "after": 20}
     measure: ClassVar[str] = "correlation with the others' mean"
     counted: ClassVar[str] = "ratings of responses that others rated too"
-    correlation: float = field(metadata={"label": "Correlation below"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        accepted = "a correlation, above -1 and at most 1"
-        self.need_number("correlation", accepted, above=-1, below=1, or_equal=True)
-
-    @property
-    def condition(self) -> str:
-        return f"whose {self.measure} is below {self.correlation:g}"
+    correlation: float = field(metadata={"label": "Correlation below", **CORRELATION})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         response, value = log.need("response", self.name), log.need("value", self.name)
@@ -307,15 +276,9 @@ class EntropyBelow(MeasuredRule):
     suggested: ClassVar[Mapping[str, Any]] = {"action": "flag", "bits": 0.5, "after": 20}
     measure: ClassVar[str] = "entropy of answers, bits"
     counted: ClassVar[str] = "ratings"
-    bits: float = field(metadata={"label": "Entropy in bits below"})
-    after: int = field(metadata={"label": "After so many answers"})
-
-    def check_threshold(self) -> None:
-        self.need_number("bits", "a number of bits above 0", above=0)
-
-    @property
-    def condition(self) -> str:
-        return f"whose answers have an entropy below {self.bits:g} bits"
+    condition: ClassVar[str] = "whose answers have an entropy below {threshold:g} bits"
+    bits: float = field(metadata={"label": "Entropy in bits below", **BITS})
+    after: int = field(metadata=AFTER)
 
     def measured(self, log: RatingLog, standing: Standing) -> Measurement:
         value = log.need("value", self.name)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.dry_runs import tasks
-from annotation.dry_runs.services.specification import Specification
+from annotation.dry_runs.specification import DryRunSpecification
 from annotation.models import AuditEntry, Campaign, DryRun, JobState, Project, User
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
 
@@ -154,7 +154,7 @@ def run(campaign: Campaign) -> DryRun:
 def make_run(campaign: Campaign, **specification: object) -> DryRun:
     return DryRun.objects.create(
         campaign=campaign,
-        specification={**Specification().to_dict(), **specification},
+        specification={**DryRunSpecification().to_dict(), **specification},
         state=JobState.DONE,
         finished_at=timezone.now(),
         result=RESULT,
@@ -258,7 +258,7 @@ def test_progress_is_a_fragment_and_asks_for_the_page_when_over(campaign, run, v
     address, headers = f"{page(campaign, '', run.pk)}?progress=1", {"HX-Request": "true"}
     over = as_user(viewer).get(address, headers=headers)
     assert over.headers["HX-Refresh"] == "true"
-    waiting = DryRun.objects.create(campaign=campaign, specification=Specification().to_dict())
+    waiting = DryRun.objects.create(campaign=campaign, specification=DryRunSpecification().to_dict())
     fragment = as_user(viewer).get(f"{page(campaign, '', waiting.pk)}?progress=1", headers=headers)
     assert "<html" not in fragment.content.decode()
     assert "HX-Refresh" not in fragment.headers
@@ -294,7 +294,7 @@ def test_two_runs_stand_side_by_side_with_what_differs_marked(campaign, run, vie
 
 
 def test_one_is_cancelled_started_over_and_deleted(campaign, manager, as_user):
-    run = DryRun.objects.create(campaign=campaign, specification=Specification().to_dict())
+    run = DryRun.objects.create(campaign=campaign, specification=DryRunSpecification().to_dict())
     client = as_user(manager)
     client.post(page(campaign, "-delete", run.pk))
     assert DryRun.objects.filter(pk=run.pk).exists()  # not while it waits

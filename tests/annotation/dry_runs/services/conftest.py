@@ -1,4 +1,4 @@
-"""A campaign to play through."""
+"""A campaign to simulate."""
 
 from collections.abc import Callable
 from typing import Any

@@ -12,9 +12,10 @@ from annotation.campaigns.services import campaign_launch
 from annotation.core import jobs
 from annotation.core.errors import AnnotationError
 from annotation.dry_runs.services import running as module
+from annotation.dry_runs.services.extent import extent
 from annotation.dry_runs.services.running import dry_run_create, dry_run_execute, sandboxes_sweep
 from annotation.dry_runs.services.sandbox import sandbox_open
-from annotation.dry_runs.services.specification import Specification, extent
+from annotation.dry_runs.specification import DryRunSpecification
 from annotation.models import AuditEntry, Campaign, CampaignState, DryRun, JobState, Project, QualityRules
 from tests.annotation.dry_runs.services.conftest import CHECKS, FEW, play
 from tests.annotation.worlds.campaigns import INFORMATIVENESS, RELEVANCE, join, rate_next
@@ -169,7 +170,7 @@ def test_what_a_killed_worker_left_is_swept_up(draft: Draft, untouched: dict[str
     claim = jobs.job_claim(DryRun, run.pk)
     assert claim
     untouched.update(counts())
-    sandbox = sandbox_open(dry_run=run, claim=claim, extent=extent(run.campaign, Specification.from_dict(FEW)))
+    sandbox = sandbox_open(dry_run=run, claim=claim, extent=extent(run.campaign, DryRunSpecification.from_dict(FEW)))
     rate_next(sandbox, join(sandbox))
     assert sandboxes_sweep() == 0  # it is at work
     claim.fail("Given up.")
@@ -181,7 +182,7 @@ def test_a_second_worker_removes_the_first_ones_copy(draft: Draft) -> None:
     run = dry_run_create(campaign=draft(), specification=FEW)
     claim = jobs.job_claim(DryRun, run.pk)
     assert claim
-    sandbox_open(dry_run=run, claim=claim, extent=extent(run.campaign, Specification.from_dict(FEW)))
+    sandbox_open(dry_run=run, claim=claim, extent=extent(run.campaign, DryRunSpecification.from_dict(FEW)))
     jobs.job_abandon(run)
     dry_run_execute(dry_run_id=run.pk)
     run.refresh_from_db()
@@ -192,8 +193,8 @@ def test_a_second_worker_removes_the_first_ones_copy(draft: Draft) -> None:
 def test_of_a_large_campaign_a_part_is_played_and_the_whole_is_foretold(
     draft: Draft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.dry_runs.services.specification.MOST_SCREENS", 18)
-    monkeypatch.setattr("annotation.dry_runs.services.specification.FEWEST_RATERS", 4)
+    monkeypatch.setattr("annotation.dry_runs.services.extent.MOST_SCREENS", 18)
+    monkeypatch.setattr("annotation.dry_runs.services.extent.FEWEST_RATERS", 4)
     campaign = draft(items=12, payment_per_unit="0.10")
     run = play(campaign, raters=20)
     part = run.result["simulated"]

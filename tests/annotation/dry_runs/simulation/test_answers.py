@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality, magnitude_ends, obey
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.raters import PopulationTraits, SimulatedRater, population
 from annotation.weighting.agreement import icc
 from annotation.weighting.table import RatingTable
 
@@ -61,7 +61,7 @@ def test_without_noise_a_better_response_is_never_rated_lower(scale, seed, quali
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_without_noise_the_mean_rating_follows_quality(scale):
-    raters = population(20, seed=3, noise=0, spam_share=0, lapse=0)
+    raters = population(20, PopulationTraits(noise=0, spam_share=0, lapse=0), seed=3)
     mean = np.mean([[give(rater, quality, scale) for quality in QUALITY] for rater in raters], axis=0)
     assert (np.diff(mean[np.argsort(QUALITY)]) >= -1e-9).all()
     # Against a middling one the strengths of a preference take few values: ties cost some correlation.
@@ -102,7 +102,11 @@ def test_without_looking_every_point_is_equally_likely(scale, ties, points):
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_same_seeds_give_the_same_answers(scale):
     def everything():
-        return [give(rater, quality, scale) for rater in population(6, seed=8, spam_share=0.4) for quality in QUALITY]
+        return [
+            give(rater, quality, scale)
+            for rater in population(6, PopulationTraits(spam_share=0.4), seed=8)
+            for quality in QUALITY
+        ]
 
     assert everything() == everything()
 
@@ -144,7 +148,7 @@ def test_the_noise_of_a_preference_is_that_of_two_perceptions():
 
 def test_agreement_is_what_the_variances_of_quality_bias_and_noise_make_it():
     # ICC(1) = between / (between + within), Shrout & Fleiss 1979, with Beta(2, 2)'s variance 1/20 between.
-    raters = population(12, seed=5, bias_sd=0.05, noise=0.1, spam_share=0, lapse=0)
+    raters = population(12, PopulationTraits(bias_sd=0.05, noise=0.1, spam_share=0, lapse=0), seed=5)
     expected = 0.05 / (0.05 + np.var([rater.bias for rater in raters]) + 0.1**2)
     value = [answer(rater, quality, Ladder(0, 1, 0)) for rater in raters for quality in QUALITY]
     table = RatingTable(np.tile(np.arange(400), 12), np.repeat(np.arange(12), 400), value)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from annotation.dry_runs.simulation.arrivals import Workload, duration_forecast
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.raters import PopulationTraits, SimulatedRater, population
 
 INSTANT = [SimulatedRater(seed=1, median_seconds=1e-6, screen_sd=0)]
 MINUTE = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]
@@ -84,7 +84,7 @@ def test_a_place_held_by_a_leaver_comes_back_when_its_lease_ends():
 
 
 def test_more_arrivals_make_it_shorter_and_limits_make_it_longer():
-    raters = population(30, seed=2)
+    raters = population(30, PopulationTraits(), seed=2)
     free = play(Workload(200, 3), raters, n=20)
     assert play(Workload(200, 3), raters, per_hour=400, n=20).hours_high < free.hours_low
     assert play(Workload(200, 3, max_units_per_rater=5), raters, n=20).hours_low > free.hours_high
@@ -96,13 +96,13 @@ def test_raters_who_all_leave_make_it_undefined_with_a_reason():
         found = play(workload, gone, n=2)
         assert math.isnan(found.hours)
         assert math.isnan(found.rater_hours)
-        assert found.reason == "raters leave before the places are filled, however many come"
+        assert found.reason == "raters leave before the slots are filled, however many come"
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.none() | st.integers(1, 5), st.floats(0, 0.5), st.integers(0, 2**32))
 def test_a_campaign_ends_filled_by_enough_raters_and_the_seed_alone_decides(units, k, most, dropout, seed):
-    raters = population(5, seed=seed, dropout=dropout)
+    raters = population(5, PopulationTraits(dropout=dropout), seed=seed)
     workload = Workload(units, k, max_units_per_rater=most, checks_per_unit=0.3)
     found = play(workload, raters, seed=seed, n=3)
     assert found == play(workload, raters, seed=seed, n=3)

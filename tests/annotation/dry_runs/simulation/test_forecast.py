@@ -1,4 +1,3 @@
-import json
 import math
 from decimal import Decimal
 
@@ -9,15 +8,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from annotation.dry_runs.simulation.answers import Ladder, answer, latent_quality
-from annotation.dry_runs.simulation.arrivals import Workload, duration_forecast
-from annotation.dry_runs.simulation.forecast import (
-    SimulatedLog,
-    cost_forecast,
-    detection_forecast,
-    forecast,
-    width_forecast,
-)
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.arrivals import DurationForecast, Workload, duration_forecast
+from annotation.dry_runs.simulation.forecast import cost_forecast, detection_forecast
+from annotation.dry_runs.simulation.raters import PopulationTraits, SimulatedRater, population
 from annotation.weighting.linear import linear_weights
 from annotation.weighting.raters import summarise_raters
 from annotation.weighting.table import RatingTable
@@ -62,20 +55,6 @@ def test_a_larger_campaign_never_costs_less_than_in_proportion(paid, filled, pla
     assert found.total == found.pay + found.fees
 
 
-def test_widths_leave_out_weights_without_an_interval():
-    found = width_forecast([-0.2, 0.0, 0.5, math.nan], [0.4, 0.2, 0.6, math.nan])
-    assert (found.mean_width, found.median_width) == pytest.approx((0.3, 0.2))
-    assert (found.n, found.n_without, found.reason) == (3, 1, "")
-
-
-@pytest.mark.parametrize("ends", [[], [math.nan, math.nan]])
-def test_no_interval_at_all_is_undefined_with_a_reason(ends):
-    found = width_forecast(ends, ends)
-    assert math.isnan(found.mean_width)
-    assert found.n_without == len(ends)
-    assert found.reason == "no weight has an interval: it takes two raters"
-
-
 @given(st.integers(1, 40), st.integers(1, 200), st.data())
 def test_recall_and_false_alarms_have_wilsons_interval(n_spammers, n_honest, data):
     caught, wrong = data.draw(st.integers(0, n_spammers)), data.draw(st.integers(0, n_honest))
@@ -106,7 +85,7 @@ def test_without_spammers_recall_is_undefined_with_a_reason():
 
 def simulated(seed=7, *, noise=0.12, n_raters=40, units=60, k=8):
     """A campaign of single responses on 5 points without the product: every rater rates k * units / n_raters."""
-    raters = population(n_raters, seed=seed, noise=noise, spam_share=0.2, median_seconds=15)
+    raters = population(n_raters, PopulationTraits(noise=noise, spam_share=0.2, median_seconds=15), seed=seed)
     quality = latent_quality(np.arange(units), seed)
     place = np.arange(units * k)
     rater, response = place % n_raters, place // k
@@ -115,93 +94,66 @@ def simulated(seed=7, *, noise=0.12, n_raters=40, units=60, k=8):
     return raters, RatingTable(response, rater, value), seconds
 
 
-def foretold(seed=7, **options):
-    raters, table, seconds = simulated(seed, **options)
-    summary = summarise_raters(table)
-    struck = np.flatnonzero((summary.agreement < 0.3) | np.isnan(summary.agreement)).tolist()
-    weights = linear_weights(table, 1, 5, n_bootstrap=200)
-    return forecast(
-        SimulatedLog(table.rater, seconds, np.ones(len(table), bool)),
-        raters,
-        workload=Workload(600, 8, max_units_per_rater=30),
-        struck=struck,
-        low=weights.low,
-        high=weights.high,
-        arrivals_per_hour=20,
-        seed=seed,
-        n_replicates=5,
-        **MONEY,
-    )
+def simulated_weights(seed=7, **options):
+    raters, table, _ = simulated(seed, **options)
+    return raters, table, linear_weights(table, 1, 5, n_bootstrap=200)
+
+
+def campaign_duration(raters, workload, seed, **options):
+    return duration_forecast(workload, raters, rng=np.random.default_rng(seed), **options)
 
 
 def test_agreement_catches_most_spammers_of_a_simulated_campaign_and_few_others():
-    found = foretold().detection
-    assert (found.spammers, found.honest) == (8, 32)
-    assert found.recall >= 0.75
-    assert found.false_alarms <= 0.1
+    raters, table, _ = simulated()
+    agreement = summarise_raters(table).agreement
+    struck = np.flatnonzero((agreement < 0.3) | np.isnan(agreement)).tolist()
+    spammers = {index for index, rater in enumerate(raters) if rater.is_spammer}
+    result = detection_forecast(spammers=spammers, struck=struck, worked=table.rater.tolist())
+    assert (result.spammers, result.honest) == (8, 32)
+    assert result.recall >= 0.75
+    assert result.false_alarms <= 0.1
 
 
 def test_a_forecast_carries_a_part_over_to_the_whole_campaign():
-    found = foretold()
-    assert found.cost.screens == 4800
-    assert found.cost.pay == Decimal("480.00")
-    assert found.duration.raters_low >= 160  # 4800 places, 30 at most for each
-    assert found.width.n == 60
+    raters, _, seconds = simulated()
+    workload = Workload(600, 8, max_units_per_rater=30)
+    duration = campaign_duration(raters, workload, 7, arrivals_per_hour=20, n_replicates=5)
+    result = cost(
+        paid_screens=len(seconds), paid_seconds=sum(seconds), filled=480, places=workload.slots, duration=duration
+    )
+    assert result.screens == 4800
+    assert result.pay == Decimal("480.00")
+    assert duration.raters_low >= 160  # 4800 slots, 30 at most for each
 
 
 def test_noisier_raters_make_wider_intervals():
-    assert foretold(noise=0.4).width.mean_width > foretold(noise=0.05).width.mean_width + 0.1
+    noisy, calm = (
+        np.nanmean(weights.high - weights.low)
+        for _, _, weights in (simulated_weights(noise=0.4), simulated_weights(noise=0.05))
+    )
+    assert noisy > calm + 0.1
 
 
 def test_a_forecast_is_reproduced_by_its_seed_and_differs_by_another():
-    assert foretold().to_dict() == foretold().to_dict()
-    assert foretold(seed=8).to_dict() != foretold().to_dict()
-
-
-def test_a_forecast_is_data_that_json_holds():
-    raters = [SimulatedRater(seed=1)]
-    found = forecast(
-        SimulatedLog([0, 0], [3.0, 4.0], [True, False], [True, False]),
-        raters,
-        workload=Workload(1, 1),
-        struck=[],
-        low=[math.nan],
-        high=[math.nan],
-        arrivals_per_hour=1,
-        seed=1,
-        n_replicates=2,
-        **MONEY,
+    first, again, other = (
+        campaign_duration(simulated(seed)[0], Workload(600, 8), seed, arrivals_per_hour=20, n_replicates=5)
+        for seed in (7, 7, 8)
     )
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert data["cost"]["total"] == "0.13"
-    assert data["detection"]["recall"] is None
-    assert data["width"] == {
-        "mean_width": None,
-        "median_width": None,
-        "n": 0,
-        "n_without": 1,
-        "reason": "no weight has an interval: it takes two raters",
-    }
+    assert first == again != other
 
 
-def test_cost_is_that_of_the_campaigns_played_through():
+def test_cost_is_that_of_the_simulated_campaigns():
     raters = [SimulatedRater(seed=1, median_seconds=60, screen_sd=0)]
-    log = SimulatedLog([0] * 6, [60.0] * 6, [True, False, True, False, True, False])
-    result = forecast(
-        log,
-        raters,
-        workload=Workload(30, 1, checks_per_unit=1),
-        struck=[],
-        low=[0],
-        high=[1],
-        arrivals_per_hour=0.001,
-        seed=1,
-        n_replicates=1,
-        **MONEY,
-    )
-    assert result.duration.rater_hours == pytest.approx(59 / 60)  # a check after each unit but the last
-    assert result.cost.screens == result.duration.screens == 59
-    assert result.cost.total_low == result.cost.total == result.cost.total_high
+    workload = Workload(30, 1, checks_per_unit=1)
+    duration = campaign_duration(raters, workload, 1, arrivals_per_hour=0.001, n_replicates=1)
+    result = cost(paid_screens=6, paid_seconds=360.0, filled=3, places=workload.slots, duration=duration)
+    assert duration.rater_hours == pytest.approx(59 / 60)  # a check after each unit but the last
+    assert result.screens == duration.screens == 59
+    assert result.total_low == result.total == result.total_high
+
+
+def test_the_dry_runs_own_screens_are_scaled_up_if_the_simulated_campaigns_never_end():
+    assert cost(places=1001, duration=DurationForecast(n_replicates=3)) == cost(places=1001)
 
 
 def test_raters_who_fail_the_test_are_paid_for_it_and_fill_nothing():
@@ -216,23 +168,12 @@ def test_raters_who_fail_the_test_are_paid_for_it_and_fill_nothing():
     assert result.hours_p10 <= result.hours_p50 <= result.hours_p90
 
 
-LOG = SimulatedLog([0], [1.0], [True])
-REST = {"workload": Workload(1, 1), "struck": [], "low": [], "high": [], "arrivals_per_hour": 1, "seed": 1, **MONEY}
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: SimulatedLog([0, 1], [1.0], [True, True]), r"seconds has shape \(1,\); accepted: \(2,\)"),
-        (lambda: SimulatedLog([-1], [1.0], [True]), "rater holds -1"),
-        (lambda: SimulatedLog([0], [math.nan], [True]), "seconds holds a time that is negative or not finite"),
-        (lambda: forecast(LOG, [], **REST), "log names rater 0; accepted: 0 to -1"),
-        (lambda: forecast(SimulatedLog([], [], []), [], **REST), "log has no answer that fills a place"),
         (lambda: cost(filled=0), "filled is 0; accepted: 1 or more"),
         (lambda: cost(paid_screens=-1), "paid_screens is -1; accepted: 0 or more"),
         (lambda: cost(fee_percent=Decimal(-1)), "fee_percent is -1; accepted: 0 or more"),
-        (lambda: width_forecast([1], [0]), "an interval ends below where it begins"),
-        (lambda: width_forecast([1], [2, 3]), r"high has shape \(2,\)"),
     ],
 )
 def test_what_is_not_accepted_is_named(call, message):

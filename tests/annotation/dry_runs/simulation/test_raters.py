@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from annotation.dry_runs.simulation.raters import SimulatedRater, population
+from annotation.dry_runs.simulation.raters import PopulationTraits, SimulatedRater, population
 
 TRAITS = ["seed", "bias", "noise", "spam", "dropout", "median_seconds", "screen_sd", "lapse", "habit"]
 
@@ -17,13 +17,15 @@ def traits(rater):
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 30), st.floats(0, 1))
 def test_a_population_is_drawn_again_alike_and_has_its_exact_share_of_spammers(seed, n, share):
-    raters = population(n, seed=seed, spam_share=share)
-    assert [traits(rater) for rater in raters] == [traits(r) for r in population(n, seed=seed, spam_share=share)]
+    raters = population(n, PopulationTraits(spam_share=share), seed=seed)
+    assert [traits(rater) for rater in raters] == [
+        traits(r) for r in population(n, PopulationTraits(spam_share=share), seed=seed)
+    ]
     assert sum(rater.is_spammer for rater in raters) == math.floor(n * share + 0.5)
 
 
 def test_a_larger_share_adds_spammers_and_leaves_everybody_else_as_they_were():
-    few, many = (population(40, seed=9, spam_share=share) for share in (0.1, 0.3))
+    few, many = (population(40, PopulationTraits(spam_share=share), seed=9) for share in (0.1, 0.3))
     added = [place for place in range(40) if few[place].spam != many[place].spam]
     assert len(added) == 8
     assert all(few[place].spam is None for place in added)
@@ -32,20 +34,23 @@ def test_a_larger_share_adds_spammers_and_leaves_everybody_else_as_they_were():
 
 
 def test_a_trait_that_is_changed_changes_no_other():
-    calm, noisy = population(10, seed=4, noise=0.1), population(10, seed=4, noise=0.3)
+    calm, noisy = (
+        population(10, PopulationTraits(noise=0.1), seed=4),
+        population(10, PopulationTraits(noise=0.3), seed=4),
+    )
     assert [{**traits(rater), "noise": 0.3} for rater in calm] == [traits(rater) for rater in noisy]
 
 
 def test_biases_and_speeds_have_the_distributions_that_were_asked_for():
-    raters = population(2000, seed=2, bias_sd=0.2, median_seconds=30, speed_sd=0.5, spam_share=0)
+    raters = population(2000, PopulationTraits(bias_sd=0.2, median_seconds=30, speed_sd=0.5, spam_share=0), seed=2)
     assert stats.kstest([rater.bias / 0.2 for rater in raters], "norm").pvalue > 0.001
     speeds = [math.log(rater.median_seconds / 30) / 0.5 for rater in raters]
     assert stats.kstest(speeds, "norm").pvalue > 0.001
 
 
 def test_spammers_of_both_kinds_are_quick():
-    honest = population(50, seed=3, spam_share=0)
-    raters = population(50, seed=3, spam_share=0.2)
+    honest = population(50, PopulationTraits(spam_share=0), seed=3)
+    raters = population(50, PopulationTraits(spam_share=0.2), seed=3)
     spammers = [place for place, rater in enumerate(raters) if rater.is_spammer]
     assert sorted(raters[place].spam for place in spammers) == ["constant"] * 5 + ["random"] * 5
     for place in spammers:
@@ -71,7 +76,7 @@ def test_a_spammer_never_looks():
 
 
 def test_raters_of_one_population_are_unrelated():
-    first, second = population(2, seed=5, spam_share=0)
+    first, second = population(2, PopulationTraits(spam_share=0), seed=5)
     a, b = (np.array([rater.seconds() for _ in range(1000)]) for rater in (first, second))
     assert stats.pearsonr(np.log(a), np.log(b)).pvalue > 0.001
 
@@ -87,10 +92,10 @@ def test_raters_of_one_population_are_unrelated():
         (lambda: SimulatedRater(seed=1, dropout=1.1), "dropout is 1.1; accepted: 0 to 1"),
         (lambda: SimulatedRater(seed=1, lapse=-0.1), "lapse is -0.1"),
         (lambda: SimulatedRater(seed=1, median_seconds=0), "median_seconds is 0"),
-        (lambda: population(0, seed=1), "n is 0; accepted: 1 or more"),
-        (lambda: population(3, seed=1, bias_sd=-1), "bias_sd is -1"),
-        (lambda: population(3, seed=1, speed_sd=math.inf), "speed_sd is inf"),
-        (lambda: population(3, seed=1, spam_share=2), "spam_share is 2; accepted: 0 to 1"),
+        (lambda: population(0, PopulationTraits(), seed=1), "n is 0; accepted: 1 or more"),
+        (lambda: population(3, PopulationTraits(bias_sd=-1), seed=1), "bias_sd is -1"),
+        (lambda: population(3, PopulationTraits(speed_sd=math.inf), seed=1), "speed_sd is inf"),
+        (lambda: population(3, PopulationTraits(spam_share=2), seed=1), "spam_share is 2; accepted: 0 to 1"),
     ],
 )
 def test_traits_outside_their_range_are_refused(call, message):
